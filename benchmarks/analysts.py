@@ -25,7 +25,7 @@ from anondb.session import Session
 HERE = Path(__file__).parent
 ANONDB = Path(sys.executable).with_name("anondb")
 RELEASES = {"without": "spring.duckdb", "with supports": "spring_supports.duckdb", "with records": "records.duckdb"}
-FEWEST = 167  # answered questions: each by one of the releases with, and by one without item supports
+FEWEST = 171  # answered questions: each by one of the releases with, and by one without item supports
 TABLES = """
     ALTER TABLE customers ADD COLUMN day DATE;
     UPDATE customers SET day = DATE '2026-03-01' + CAST(hash(tid) % 61 AS INTEGER);
@@ -84,6 +84,9 @@ def cell(session: Session, raw: duckdb.DuckDBPyConnection, sql: str) -> tuple[st
 def _within(truth: Any, lower: Any, upper: Any) -> bool:
     if truth is None or isinstance(truth, bool):
         return lower is None or lower == truth
+    if isinstance(truth, list):
+        ends = ([None] * len(truth) if bound is None else bound for bound in (lower, upper))
+        return all(map(_within, truth, *ends))
     if isinstance(truth, date):
         return (lower is None or lower <= truth) and (upper is None or truth <= upper)
     slack = 1e-9 * max(1.0, abs(float(truth)))
@@ -94,6 +97,8 @@ def _within(truth: Any, lower: Any, upper: Any) -> bool:
 def _shown(value: Any) -> str:
     if value is None:
         return "NULL"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
     return f"{float(value):,.4g}" if isinstance(value, float) or hasattr(value, "as_tuple") else str(value)
 
 

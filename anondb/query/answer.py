@@ -293,7 +293,9 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return _histogram(release, plan) if plan.aggregate == "histogram" else _aggregate(release, plan)
     if plan.counts == PAIRS:
         release.original.check_order(symmetric=SIGNS["<>"] <= plan.signs or not plan.signs & SIGNS["<>"])
-        return Answer(plan.columns, tuple(pairs(release, plan)), plan.notes, plan.describe(), plan.name)
+        counted = Plan(IDS, plan.condition, labels=plan.labels, numbers=plan.numbers)
+        found = pairs(release, plan, answer_plan(release, counted).bounds)
+        return Answer(plan.columns, tuple(found), plan.notes, plan.describe(), plan.name)
     if any(has_sums(reading.condition) for reading in (plan, *plan.others())):
         return _with_sums(release, plan)
     anatomy = BucketAnswers(release) if release.anatomy else None

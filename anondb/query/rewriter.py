@@ -17,7 +17,7 @@ from anondb.query.conditions import LIST, LONG, ConditionReader
 from anondb.query.lists import hull, readings
 from anondb.query.merged import VALUES
 from anondb.query.original import records_tables
-from anondb.query.pairs import SIGNS
+from anondb.query.pairs import SIGNS, is_single
 from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
 from anondb.query.predicates import (
@@ -37,6 +37,8 @@ from anondb.query.predicates import (
     either,
     finite,
     item_all,
+    item_not,
+    listed,
     negate,
     on_item,
     renamed,
@@ -339,16 +341,22 @@ class Reader(ConditionReader):
         self, keys: Sequence[int], listed: Sequence[tuple[str, Column]], kind: str, scope: Scope, name: str
     ) -> Plan:
         """Count under GROUP BY the items of two rows."""
-        signs = SIGNS[""]
+        signs, apart = SIGNS[""], list[tuple[int, int]]()
         for sign, left, right in scope.compared:
-            if {left, right} != set(keys):
+            if {left, right} == set(keys):
+                signs &= SIGNS[sign if left == keys[0] else MIRRORED[sign]]
+            elif sign == "<>" and len({left, right} & set(keys)) == 1:
+                apart.append((left, right) if left in keys else (right, left))
+            else:
                 raise unsupported(COMPARED)
-            signs &= SIGNS[sign if left == keys[0] else MIRRORED[sign]]
         scope.compared.clear()
         condition, rows, _ = self._finish(scope)
         tests, person, mixed = split(condition)
-        if mixed or rows != set(keys) or person not in (ALWAYS, NEVER):
-            raise unsupported("GROUP BY two items with other conditions than on each of them")
+        for key, other in apart:
+            tests[key] = item_all(tests.get(key, ANY_ITEM), item_not(self._single(tests, other)))
+        person = both(person, *(at_least(1, self._single(tests, row)) for row in sorted(rows - set(keys))))
+        if mixed or not rows >= set(keys) or not (person == NEVER or all(map(is_single, conjuncts(person)))):
+            raise unsupported("GROUP BY two items with other conditions than on single items")
         if kind == ROWS and not scope.exact:
             raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
         if [column for _, column in listed] != [ItemTerm(key) for key in keys]:
@@ -358,7 +366,15 @@ class Reader(ConditionReader):
         first, second = (tests.get(key, ANY_ITEM) if condition != NEVER else NO_ITEM for key in keys)
         notes = (LISTED_NOTE, *((MERGED_NOTE,) if kind == ROWS else ()))
         columns = tuple(n for n, _ in listed)
-        return Plan(PAIRS, ALWAYS, first, second, signs, name=name, columns=columns, notes=notes)
+        return Plan(PAIRS, person, first, second, signs, name=name, columns=columns, notes=notes)
+
+    @staticmethod
+    def _single(tests: Mapping[int, ItemTest], row: int) -> ItemTest:
+        """The test of a row that is fixed to a single item."""
+        test = tests.get(row, ANY_ITEM)
+        if len(listed(test) or "12") != 1:
+            raise unsupported("GROUP BY the items of two rows beside a third that is not fixed to one item")
+        return test
 
     def _group_columns(self, tree: exp.Select, group: exp.Group, scope: Scope) -> list[Column]:
         columns: list[Column] = []

@@ -114,3 +114,22 @@ def beside_groups(a: Analyst) -> Asked:
     having = a.one("", f" HAVING count(*) {a.one('>', '<=', '=')} {whole('x.item')}")
     rest = f"FROM sales x{a.where('x.item')} GROUP BY x.item{having}"
     return Asked(("x.item AS k0", f"{number} AS n0"), rest, filtered=bool(having))
+
+
+def triples(a: Analyst) -> Asked:
+    """Pairs of items of persons who have a third one."""
+    sign, one = a.one("<", "<>", "<="), a.item()
+    tests = [f"x.item {sign} y.item"]
+    tests += [a.test("x.item")] if a.rnd.random() < 0.3 else []
+    if a.rnd.random() < 0.6:
+        tests.append(f"z.item = {one}")
+        tests += [f"{a.one('x', 'y')}.item <> z.item"] if a.rnd.random() < 0.3 else []
+        source = "sales x JOIN sales y ON x.tid = y.tid JOIN sales z ON z.tid = x.tid"
+    else:
+        tests.append(f"x.tid IN (SELECT tid FROM sales WHERE item = {one})")
+        tests += [f"y.tid IN (SELECT tid FROM sales WHERE item = {a.item()})"] if a.rnd.random() < 0.3 else []
+        source = "sales x JOIN sales y USING (tid)"
+    count = a.one("count(*)", "count(DISTINCT x.tid)") + " AS c0"
+    limit = a.one("", "ORDER BY c0 DESC LIMIT 3")
+    rest = f"FROM {source} WHERE {' AND '.join(tests)} GROUP BY {a.one('1, 2', 'x.item, y.item')}"
+    return Asked(("x.item AS k0", "y.item AS k1", count), rest, limit=limit)

@@ -10,6 +10,8 @@ from session.conftest import Named
 from session.test_chosen_items import wrong
 from session.test_odd_queries import refused
 
+import anondb
+
 SIZES = "(SELECT tid, count(*) AS n FROM sales GROUP BY tid) p"
 PRICED = "FROM sales JOIN prices USING (item)"
 DEAREST = f"(SELECT tid, max(price) AS hi, min(price) AS lo {PRICED} GROUP BY tid) p"
@@ -110,3 +112,31 @@ def test_counts_beside_groups(named: Named, shop: Path, sql: str) -> None:
 def test_other_subqueries_beside_groups_are_refused(named: Named) -> None:
     for inner in ("max(s.tid) FROM sales s WHERE s.item = a.item", "count(*) FROM sales s WHERE s.item > a.item"):
         refused(named[1], f"SELECT a.item, (SELECT {inner}) AS n FROM sales a GROUP BY a.item")
+
+
+TRIPLE = (
+    "FROM sales a JOIN sales b ON a.tid = b.tid JOIN sales c ON c.tid = a.tid WHERE c.item = 'milk' AND a.item < b.item"
+)
+TRIPLES = [
+    f"SELECT a.item AS k0, b.item AS k1, count(*) AS c0 {TRIPLE} GROUP BY a.item, b.item",
+    f"SELECT a.item AS k0, b.item AS k1, count(*) AS c0 {TRIPLE} AND a.item <> c.item AND b.item <> c.item GROUP BY 1, 2",
+    "SELECT a.item AS k0, b.item AS k1, count(DISTINCT a.tid) AS c0 FROM sales a JOIN sales b USING (tid) WHERE "
+    "a.item < b.item AND a.tid IN (SELECT tid FROM sales WHERE item = 'bread') GROUP BY 1, 2",
+]
+
+
+@pytest.mark.parametrize("sql", TRIPLES)
+def test_triples_with_a_fixed_item(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
+
+
+def test_the_most_frequent_triples(named: Named) -> None:
+    sql = f"SELECT a.item, b.item, count(*) AS n {TRIPLE} GROUP BY a.item, b.item ORDER BY count(*) DESC"
+    assert named[1].sql(f"{sql} LIMIT 2").fetchall() == named[1].sql(sql).fetchall()[:2]
+
+
+def test_triples_without_a_fixed_item_are_refused(named: Named) -> None:
+    for test in ("c.item <> 'milk'", "c.item > a.item", "c.item IN ('milk', 'bread')"):
+        sql = f"SELECT a.item, b.item, count(*) {TRIPLE} GROUP BY a.item, b.item".replace("c.item = 'milk'", test)
+        with pytest.raises(anondb.InputError):
+            named[1].sql(sql)
