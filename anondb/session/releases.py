@@ -26,7 +26,7 @@ from anondb.query.predicates import Weights, finite
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, SumTerm, TruthTerm, WrongForm
-from anondb.query.rewriter import Reader, shown_forms
+from anondb.query.rewriter import LISTED_NOTE, MISSING_NOTE, Reader, shown_forms
 from anondb.query.variances import SPREADS
 from anondb.session.asking import CHOSEN, with_chosen
 from anondb.session.desk import Desk
@@ -279,7 +279,9 @@ class Releases:
                 self.notes.update(dict.fromkeys([*plan.notes, *unknown_items(release, plan, self._written)]))
                 continue
             answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
-            self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
+            missing = {LISTED_NOTE: MISSING_NOTE} if any(one.suppressed for one in releases) else {}
+            notes = [missing.get(note, note) for note in answer.notes]  # the plan may be of a file without suppression
+            self.notes.update(dict.fromkeys([*notes, *unknown_items(release, plan, self._written)]))
             if len(releases) == 1:
                 return answer.rows
             plans.append(asked)

@@ -215,3 +215,9 @@ def test_sets_of_items_are_asked_of_each_file_with_item_supports(tmp_path: Path)
             rows = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
             ((estimate, lower, upper),) = rows
             assert lower <= 30 <= upper and lower <= estimate <= upper
+
+
+def test_items_that_a_later_file_suppressed_are_said_to_be_missing(shop: Path) -> None:
+    with anondb.open([shop / "plain.duckdb", shop / "suppressed.duckdb"]) as both:
+        notes = both.sql("SELECT item, count(*) AS n FROM sales GROUP BY item").notes
+    assert any("Suppressed items are missing" in note for note in notes)
