@@ -20,7 +20,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 import sqlglot
@@ -68,24 +68,14 @@ Tables = Mapping[str, Table | exp.Query | NamedRows]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NamedQuery:
-    """A ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain."""
+    """A parsed ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain."""
 
     name: str
     reads: Mapping[str, tuple[str, ...]]
     params: frozenset[str]
     returns: tuple[str, ...]
     grain: str
-
-    @cached_property
-    def tree(self) -> exp.Query:
-        """The parsed statement."""
-        dialect = _DIALECTS.get(self.name.partition("/")[0], "duckdb")
-        tree = sqlglot.parse_one(_read(self.name), dialect=dialect)
-        if not isinstance(tree, exp.Query):
-            raise InternalError(f"query {self.name} is not a SELECT")
-        for node in tree.walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
-            node._meta = None
-        return tree
+    tree: exp.Query
 
     def check(self, tables: Collection[str], values: Collection[str]) -> None:
         """Check that exactly the tables and values of the header are bound."""
@@ -141,27 +131,25 @@ def _header(name: str, text: str) -> dict[str, str]:
 @cache
 def source_digest(name: str) -> str:
     """The SHA-256 of the file of a query without its comment lines, in hexadecimal."""
-    return hashlib.sha256(statement(name).encode()).hexdigest()
-
-
-def statement(name: str) -> str:
-    """The text of a query without its comment lines."""
-    lines = _read(name).splitlines(keepends=True)
-    return "".join(line for line in lines if not line.lstrip().startswith("--"))
-
-
-def _read(name: str) -> str:
-    return (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
+    lines = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8").splitlines(keepends=True)
+    statement = "".join(line for line in lines if not line.lstrip().startswith("--"))
+    return hashlib.sha256(statement.encode()).hexdigest()
 
 
 @cache
 def load(name: str) -> NamedQuery:
     """Load the query ``name`` (such as ``transactions/items``); the tests check its header against the statement."""
-    header = _header(name, _read(name))
+    text = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
+    header = _header(name, text)
+    tree = sqlglot.parse_one(text, dialect=_DIALECTS.get(name.partition("/")[0], "duckdb"))
+    if not isinstance(tree, exp.Query):
+        raise InternalError(f"query {name} is not a SELECT")
     reads = {m[1]: tuple(c.strip() for c in m[2].split(",")) for m in _READS.finditer(header["reads"])}
     params = frozenset(p.strip() for p in header["params"].split(",") if p.strip() not in ("", "none"))
     returns = tuple(c.strip() for c in header["returns"].split(","))
-    return NamedQuery(name, reads, params, returns, header["grain"])
+    for node in tree.walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
+        node._meta = None
+    return NamedQuery(name, reads, params, returns, header["grain"], tree)
 
 
 def all_names() -> list[str]:

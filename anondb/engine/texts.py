@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from anondb.engine.queries import NamedRows, Tables, Value, load, statement
+from anondb.engine.queries import NamedRows, Tables, Value, load
 from anondb.engine.tables import Table
 
 DUCKDB = Dialect.get_or_raise("duckdb")  # looking it up by its name takes a tenth of the time of writing a statement
@@ -35,8 +35,6 @@ def named_text(name: str, tables: Tables, values: Mapping[str, Value], target: T
 @cache
 def _parts(name: str) -> list[str]:
     query = load(name)
-    if not (query.reads or query.params):
-        return [statement(name)]
     tables = {table: Table("table of the query", "main", table) for table in query.reads}
     values = {
         value: exp.column(exp.to_identifier(f"value of the query {value}", quoted=True)) for value in query.params

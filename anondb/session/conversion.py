@@ -298,6 +298,12 @@ class Converter:
         kind = dimension.kind(node, self._registry)
         if any(isinstance(value, float) and isnan(value) for _, value in dimension.values(node, self._registry)):
             raise unsupported("the different values of a column with NaN", "Make it NULL in the table.")
+        if kind == "DATE" or kind.startswith("TIMESTAMP"):  # in Python, infinite ones are the last of the calendar
+            finite = exp.Anonymous(this="isfinite", expressions=[node.copy()])
+            if any(is_finite is False for _, is_finite in dimension.values(finite, self._registry)):
+                raise unsupported(
+                    "the different values of a column with infinite dates", "Make them NULL in the table."
+                )
         return kind
 
     def _condition_or_value(self, dimension: Dimension, node: exp.Expr) -> exp.Expr:

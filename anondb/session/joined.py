@@ -105,7 +105,9 @@ class Dimension:
         kinds = {str(kind) for kind in [*listed, *([self.without(call, registry)] if self.outer else [])]} - {'"NULL"'}
         kind = kinds.pop() if len(kinds) == 1 else "VARCHAR"
         plain = ("BOOLEAN", "DECIMAL", "DOUBLE", "FLOAT", "DATE", "TIME", "VARCHAR", "INTEGER")
-        if kind.endswith("]") or not (kind.startswith(plain) or kind.endswith("INT")):
+        if kind.endswith(("]", "_NS")) or not (
+            kind.startswith(plain) or kind.endswith("INT")
+        ):  # Python has no nanoseconds
             raise unsupported(f"GROUP BY a column of the type {kind}", "Cast it to a text in the table.")
         return kind
 

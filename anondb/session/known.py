@@ -18,6 +18,8 @@ from anondb.query.refusals import only, unsupported
 from anondb.session.values import Value, check_equal
 
 SURE, LIKELY = "sure", "likely"
+_SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 
 
 @dataclass(frozen=True)

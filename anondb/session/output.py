@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import unsupported
-from anondb.session.known import Known, fresh
+from anondb.session.known import INTEGERS, Known, fresh
 
 CERTAIN = "certain"
 WITH_BOUNDS = (
@@ -65,7 +65,7 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
             decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
             listed.append(exp.Case(ifs=decided))
             continue
-        listed.append(_number(estimate, kind) if column.bounded else estimate)
+        listed.append(_number(estimate, kind) if column.bounded else _whole(estimate, kind))
         if column.by_estimate or (column.bounded and not numeric):
             notes.append(f"The column {name!r} is computed from estimates, and has no bounds.")
         elif column.bounded and bounds:
@@ -78,11 +78,16 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
 
 
 def _number(estimate: exp.Expr, kind: str) -> exp.Expr:
-    """An estimate; NULL for NaN, such as the difference of infinite numbers."""
+    """An estimate, in the precision of its bounds; NULL for NaN, such as the difference of infinite numbers."""
     if kind not in ("FLOAT", "DOUBLE"):
         return estimate
     number = exp.Not(this=exp.Anonymous(this="isnan", expressions=[exp.cast(estimate.copy(), "DOUBLE")]))
-    return exp.Case(ifs=[exp.If(this=number, true=estimate)])
+    return exp.Case(ifs=[exp.If(this=number, true=exp.cast(estimate, kind))])
+
+
+def _whole(value: exp.Expr, kind: str) -> exp.Expr:
+    """A known value; a whole number in the type that it has in the original."""
+    return exp.cast(value, kind, dialect="duckdb") if kind in INTEGERS else value
 
 
 def _finite(end: exp.Expr, kind: str) -> exp.Expr:

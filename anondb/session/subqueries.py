@@ -14,25 +14,11 @@ from anondb.session.asking import is_count
 from anondb.session.compiler import Compiler, Env
 from anondb.session.equivalents import link
 from anondb.session.expressions import Resolve, read
-from anondb.session.known import LIKELY, SURE, Sources, fresh
+from anondb.session.known import INTEGERS, LIKELY, SURE, Sources, fresh
 from anondb.session.sources import first_column
 from anondb.session.values import Value, check_equal, constant
 
-PLAIN = (
-    *(
-        "TINYINT",
-        "SMALLINT",
-        "INTEGER",
-        "BIGINT",
-        "HUGEINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UINTEGER",
-        "UBIGINT",
-        "UHUGEINT",
-    ),
-    *("FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP"),
-)
+PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """The types of values that are written as constants."""
 
 PARTS = {"expressions", "from_", "joins", "where"}
@@ -47,15 +33,18 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
     ((_, value),) = relation.values("one")
     ends = [end for end in (value.estimate, value.lower, value.upper) if end is not None]
     kind = exp.Anonymous(this="typeof", expressions=[value.estimate.copy()])
+    text = exp.cast(value.estimate.copy(), "VARCHAR")
     row = exp.select(exp.Literal.number(1)).subquery("row")
-    asked = exp.select(kind, *(end.copy() for end in ends)).from_(row).join(source, on=exp.true(), join_type="left")
+    asked = (
+        exp.select(kind, text, *(end.copy() for end in ends)).from_(row).join(source, on=exp.true(), join_type="left")
+    )
     rows = compiler.tables.rows(asked.limit(2))
     if len(rows) > 1:
         raise unsupported("a scalar subquery with several rows")
-    ((of, *cells),) = rows
-    estimate, *bounds = map(constant, cells)
+    ((of, written, *cells),) = rows
     if value.exact and of != '"NULL"':
-        estimate = _of_type(estimate, str(of))
+        return replace(value, estimate=_of_type(exp.convert(written), str(of)))
+    estimate, *bounds = map(constant, cells)
     return replace(value, estimate=estimate, lower=bounds[0] if bounds else None, upper=bounds[1] if bounds else None)
 
 
@@ -118,7 +107,7 @@ def _correlated(node: exp.Expr, key_of: Callable[[exp.Expr], Value | None]) -> t
 
 
 def _of_type(value: exp.Expr, kind: str) -> exp.Expr:
-    """A constant of a type.
+    """A constant of a type from its text, or NULL: in Python, an infinite date is the last one of the calendar.
 
     Raises:
         InputError: ``unsupported_query`` for other types than those of ``constant``.

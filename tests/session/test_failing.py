@@ -68,6 +68,8 @@ def test_aggregates_that_are_not_known_need_certain_rows(named: Named, call: str
         f"SELECT product(x), mad(x), mean(x), any_value(s ORDER BY x) FROM {ROWS}",
         "SELECT typeof((SELECT 3::UTINYINT)), typeof((SELECT 3)), typeof((SELECT 3::FLOAT)), typeof((SELECT NULL))",
         "SELECT typeof((SELECT 3::DECIMAL(18, 3))), typeof((SELECT 3::UTINYINT WHERE false)), (SELECT DATE '2024-02-29')",
+        "SELECT (SELECT 'infinity'::DATE) > DATE '9999-12-31', isfinite((SELECT '-infinity'::TIMESTAMP)), (SELECT 'a''b')",
+        f"SELECT (SELECT {2**128 - 1}::UHUGEINT), (SELECT {2**127 - 1}::HUGEINT), typeof((SELECT NULL::DATE))",
         f"SELECT (SELECT max(x)::UTINYINT FROM {ROWS}) + 1::UTINYINT, (SELECT TIMESTAMP '2024-02-29 01:02:03')",
     ],
 )

@@ -25,6 +25,8 @@ TABLES = {
     "nulls": "VALUES ('a'), (NULL)) t(item)",
     "towns": "VALUES ('Cork', 'IE'), ('Rome', NULL)) t(town, country)",
     "keys": "VALUES ('a', 1), ('b', 9)) t(item, tid)",
+    "ends": "VALUES ('a', 'infinity'::DATE, '9999-12-31'::DATE, '2024-01-01 00:00:00.000000001'::TIMESTAMP_NS), "
+    "('b', '9999-12-31', '9999-12-31', '2024-01-01'), ('c', NULL, NULL, NULL)) t(item, d, last, ns)",
     "odd": "VALUES ('a', [1], 'NaN'::DOUBLE)) t(item, l, w)",
 }
 SALES = "FROM sales JOIN {} USING (item)"
@@ -54,6 +56,8 @@ ANSWERED = [
         )
     ),
     each("tags", "bool_or(tag = 'x') AND bool_or(w = 5)"),
+    each("ends", "count(DISTINCT last) = 1"),
+    f"SELECT last, count(*) AS n {of('ends')} GROUP BY last",
     f"SELECT tag, count(DISTINCT tid) AS n {of('tags')} GROUP BY tag",
     f"SELECT count(*) AS n FROM (SELECT DISTINCT tid {of('tags')} WHERE w > 3)",
     each("dec", "sum(price) = 0.8"),
@@ -130,6 +134,10 @@ REFUSED = [
     ("SELECT count(*) AS n FROM sales JOIN keys USING (item, tid)", "USING with several columns"),
     ("SELECT sum(CAST(CASE WHEN item = 'a' THEN 0.6 ELSE 0 END AS INTEGER)) AS n FROM sales", "not whole"),
     (f"SELECT l, count(*) AS n {of('odd')} GROUP BY l", "of the type INTEGER[]"),
+    (f"SELECT d, count(*) AS n {of('ends')} GROUP BY d", "infinite dates"),
+    (f"SELECT ns, count(*) AS n {of('ends')} GROUP BY ns", "of the type TIMESTAMP_NS"),
+    (each("ends", "count(DISTINCT d) > 1"), "infinite dates"),
+    (each("ends", "count(DISTINCT ns) > 1"), "of the type TIMESTAMP_NS"),
     ("SELECT string_split(town, 'o') AS k, count(*) AS n FROM people GROUP BY 1", "a list or another nested value"),
     (f"SELECT sum(w) AS n {of('odd')}", "too large"),
 ]
@@ -212,6 +220,27 @@ def test_sums_of_decimal_numbers_are_exact(asked: dict[str, Any]) -> None:
     for test in ("sum(price) = 0.8", "sum(price) >= 0.8", "sum(price) <> 11.3"):
         ((estimate, low, high),) = session.sql(each("dec", test)).fetchall()
         assert [(low,)] == [(high,)] == original.execute(each("dec", test)).fetchall() and estimate == low
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT t.k, count(s.tid) FROM generate_series(0, 4) t(k) LEFT JOIN (SELECT tid, count(*) AS n FROM sales "
+        "GROUP BY tid) s ON s.n >= t.k GROUP BY t.k",
+        "SELECT p, count(*) FROM (SELECT tid, sum(CASE WHEN item = 'a' THEN 1 ELSE 0 END) AS p FROM sales GROUP BY tid) "
+        "GROUP BY p",
+    ],
+)
+def test_groups_have_the_types_of_the_original(asked: dict[str, Any], sql: str) -> None:
+    session, original = asked["sales"]
+    assert session.sql(sql).types[0] == str(original.sql(sql).types[0])
+
+
+def test_an_estimate_is_as_precise_as_its_bounds(asked: dict[str, Any]) -> None:
+    session, _ = asked["sales"]
+    session.register("rate", duckdb.sql("SELECT 0.1::FLOAT AS f").to_arrow_table())
+    sql = "SELECT item, count(*) * (SELECT f FROM rate) AS n FROM sales GROUP BY item"
+    assert all(low <= estimate <= high for _, estimate, low, high in session.sql(sql).fetchall())
 
 
 def test_notes_name_items_that_the_analyst_wrote(named: tuple[str, Session]) -> None:
