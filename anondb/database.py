@@ -33,6 +33,7 @@ from anondb.policy import Workload
 from anondb.postgres.place import Place, database_of, target
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
+from anondb.reading.options import as_read, read_as
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.reports import EarlierReport, Report
 from anondb.utility import Accuracy, Loss
@@ -426,6 +427,7 @@ class Database:
         records: Any = None,
         quasi_identifiers: Any = None,
         on_engine: bool = False,
+        **reading: Any,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (by default the release's model).
 
@@ -444,7 +446,9 @@ class Database:
             records, quasi_identifiers: for transactions checked against kkm or klm: the records of their persons, and the
                 columns to compare, unchanged. Releases already contain these values.
             on_engine: check a table inside PostgreSQL, without fetching it; for km and k, without ``witnesses``.
+            reading: how the transactions are read (``anondb.reading.options.Reading``).
         """
+        transactions = read_as(transactions, reading)
         if (release is None) == (transactions is None and buckets is None):
             raise InputError("Say what to verify: transactions, buckets, or a release.", code="bad_usage")
         if model is not None and (isinstance(model, type) or getattr(model, "name", None) not in MODELS):
@@ -524,7 +528,14 @@ class Database:
         return checks.unknown_items(self.engine, transactions, taxonomy, id=id, item=item)
 
     def profile(
-        self, transactions: Any, *, taxonomy: Any = None, k: int = 5, id: str = "tid", item: str = "item"
+        self,
+        transactions: Any,
+        *,
+        taxonomy: Any = None,
+        k: int = 5,
+        id: str = "tid",
+        item: str = "item",
+        **reading: Any,
     ) -> Profile:
         """Profile transactions before a release: sizes, what attackers find, the taxonomy, and what each algorithm takes.
 
@@ -533,13 +544,15 @@ class Database:
             taxonomy: the taxonomy of the items, which need not fit.
             k: the k of the promise that violations and costs are counted for.
             id, item: the columns of the transactions.
+            reading: how they are read (``anondb.reading.options.Reading``).
 
         Raises:
             InputError: a source cannot be read, or ``bad_parameter``.
         """
         from anondb.guide.profile import profile
 
-        return profile(self.engine, transactions, taxonomy=taxonomy, k=k, id_column=id, item_column=item)
+        rows = read_as(transactions, reading)
+        return profile(self.engine, rows, taxonomy=taxonomy, k=k, id_column=id, item_column=item)
 
     def advise(
         self,
@@ -555,6 +568,7 @@ class Database:
         time_limit: float = 120.0,
         threads: int | None = None,
         memory_limit: str = "4GB",
+        **reading: Any,
     ) -> Advice:
         """Try algorithms on a sample and on all persons, each in a process, and advise which promise and algorithm to use.
 
@@ -568,6 +582,7 @@ class Database:
             id, item: the columns of the transactions.
             time_limit: seconds of wall time for all runs.
             threads, memory_limit: limits of each run.
+            reading: how the transactions are read (``anondb.reading.options.Reading``).
 
         Raises:
             InputError, InfeasibleError, BudgetExceeded: see ``anondb.guide.advise.advise``.
@@ -578,7 +593,7 @@ class Database:
         named = [repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy)]
         return advise(
             self.engine,
-            transactions,
+            read_as(transactions, reading),
             Needs(k, m, use, item_supports),
             command=lambda run: call_of(run, *named),
             taxonomy=taxonomy,
@@ -691,7 +706,7 @@ def _path(location: Any) -> str:
 
 def _check_not_a_source(target: str | os.PathLike[str], *sources: Any) -> None:
     """Raise an ``InputError`` if the sealed file would overwrite a source of the release."""
-    for source in sources:
+    for source in (as_read(source).data for source in sources):
         if isinstance(source, str | os.PathLike):
             with contextlib.suppress(OSError, ValueError):
                 if os.path.samefile(source, target):

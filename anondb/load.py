@@ -7,6 +7,7 @@ from dataclasses import replace
 from anondb import on_engine
 from anondb.algorithms.method import Task
 from anondb.clock import Clock
+from anondb.data import preflight
 from anondb.data.requirements import load_requirements
 from anondb.data.sensitive import load_sensitive
 from anondb.data.taxonomy import load_taxonomy
@@ -15,13 +16,35 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.errors import InputError
 from anondb.policy import Policy
 from anondb.promises import PROMISES
+from anondb.reading.account import accounts_of
 
 Persons = tuple[Dataset, Table | None]  # what read_persons returns
 
 
 def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -> Task:
-    """Read the transactions, the taxonomy and the constraints of a policy, each source once; ``persons`` are those of
-    ``read_persons`` if the caller has them."""
+    """Read the sources of a policy, each once, and have the owner confirm what is found about them.
+
+    Args:
+        engine: inside a transaction.
+        policy: the policy.
+        persons: the result of ``read_persons`` if the caller has it.
+
+    Raises:
+        InputError: a source cannot be read; ``unconfirmed``: a finding of ``anondb.data.preflight`` is not confirmed.
+    """
+    preflight.check_names(policy.accept)
+    with engine.accounting() as accounts:
+        task = _read(engine, policy, persons)
+    found = preflight.findings(
+        engine, task.dataset, item_domains=policy.reading.item_domains, ids_here=task.runner is None
+    )
+    if task.records is not None and task.records.hierarchies is not None:
+        found += preflight.unused_hierarchies(task.records.hierarchies, [a.name for a in task.records.attributes])
+    confirmed = preflight.confirmed(found, policy.accept, engine.on_finding)
+    return replace(task, accounts=accounts_of(accounts, task.dataset.account), findings=confirmed)
+
+
+def _read(engine: DuckDBEngine, policy: Policy, persons: Persons | None) -> Task:
     dataset, reference, runner = on_engine.read(engine, policy) if persons is None else (*persons, None)
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     if taxonomy is not None:
@@ -55,7 +78,7 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
 
     relational = load_records(
         engine,
-        policy.records,
+        policy.people,
         dataset,
         quasi_identifiers=policy.quasi_identifiers,
         hierarchies=policy.hierarchies,

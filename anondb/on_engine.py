@@ -291,6 +291,7 @@ def _check_policy(policy: Policy) -> None:
     parts = {
         "records": policy.records is not None,
         "bag_input": policy.bag_input,
+        "a layout": policy.reading.layout not in (None, "long"),
         "a workload": policy.workload.table is not None,
     }
     wrong = [words for words, used in parts.items() if used]

@@ -12,6 +12,7 @@ from anondb.errors import InputError
 from anondb.models import BOOLEAN, INTEGER, NUMBER, TEXT, Model, Parameter, parameter_of
 from anondb.models.named import MODELS, all_parameters, make_model, nearest
 from anondb.policy import SOURCES, Policy, Workload, percent, takers_of
+from anondb.reading.options import READING, Reading
 
 WORKLOAD: Mapping[str, Parameter] = {f.name: s for f in fields(Workload) if (s := parameter_of(f)) is not None}
 # Options of a view other than the sources, parameters and workload of a policy.
@@ -116,7 +117,7 @@ def policy_of(
         InputError: ``unknown_option`` with the nearest name; see ``Policy``.
     """
     parameters = {} if model is not None else model_parameters()
-    known = {*SOURCES, *WORKLOAD, *method_options(), *parameters, "algorithm", "workload"}
+    known = {*SOURCES, *READING, *WORKLOAD, *method_options(), *parameters, "algorithm", "workload"}
     known |= set() if model is not None else {"model"}
     for option in options:
         if option not in known:
@@ -131,6 +132,7 @@ def policy_of(
         replace=replace,
         algorithm=options.get("algorithm"),
         options=_chosen(options),
+        reading=Reading(**{n: v for n, v in _selected(options, READING).items() if v is not None}),
         **_selected(options, SOURCES),
     )
 
@@ -148,7 +150,7 @@ def _selected(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any
 
 def view_options() -> dict[str, Parameter]:
     """The options of ``CREATE ANONYMIZED VIEW``, by name."""
-    return {**model_parameters(), **method_options(), **WORKLOAD, **SOURCES, **_OF_VIEWS}
+    return {**model_parameters(), **method_options(), **WORKLOAD, **READING, **SOURCES, **_OF_VIEWS}
 
 
 def release_options() -> dict[str, Parameter]:

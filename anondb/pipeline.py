@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from anondb import __version__, on_engine, reports
 from anondb.algorithms.method import Task
 from anondb.clock import Clock
+from anondb.data import preflight
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
@@ -196,9 +197,11 @@ def _release(
         if old is not None:
             keep_rows(engine, schema.catalog, old)
         rule = support_rule(model) if policy.item_supports else None
-        named = replace(dataset, table=asked_table(dataset, name))
+        named = replace(dataset, table=asked_table(dataset, name), item_column=dataset.asked_item)
         write = partial(freeze, replace=policy.replace, supports=rule, records_table=task.records_table)
         frozen = write(engine, named, recoding, model, release_schema=schema)
+        found = preflight.one_released_item(dataset, frozen.released_items) if model.layout != "buckets" else []
+        findings = (*task.findings, *preflight.confirmed(found, policy.accept, engine.on_finding))
         loss = loss_of(recoding, engine, policy, task, frozen)
         counts |= {n: getattr(frozen, n) for n in ("released_items", "suppressed_items", "suppressed_occurrences")}
     with clock.step(engine, "verify", "verifying the frozen rows") as counts:
@@ -232,6 +235,8 @@ def _release(
         constraints=constraints,
         relational=relational,
         verified_rows=verified_rows,
+        read=task.accounts,
+        findings=findings,
     )
     return report, queries
 

@@ -35,6 +35,7 @@ from anondb.models.anatomy import EMPTY_VALUES
 from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, nearest
 from anondb.promises import PROMISES
+from anondb.reading.options import DETECTED, Reading, beside, read_as
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Policy:
         algorithm: the name of the method that computes it; None takes the model's default (the first in ``METHODS`` whose
             needs are met).
         options: the options of the method, by name; ``method_options`` has them as a dataclass.
+        reading: how the transactions are read.
+        accept: the findings of the preflight (``anondb.preflight``) that the owner confirms.
 
     The declarations below describe the other attributes. For COAT and PCTA, ``weights`` are w of the utility loss: from 0
     to 1, ``taxonomy`` (the share of leaves below the lowest common ancestor), or 1, the default. For kkm and klm they are w
@@ -104,6 +107,7 @@ class Policy:
     replace: bool = False
     algorithm: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    reading: Reading = DETECTED
     id: str = parameter("tid", "Column that identifies a person.", "COL", panel=DATA)
     item: str = parameter("item", "Column of items; a LIST column is accepted.", "COL", panel=DATA)
     taxonomy: Any = parameter(None, "Taxonomy of the items.", "TABLE|FILE", panel=DATA)
@@ -133,6 +137,7 @@ class Policy:
         panel=DATA,
     )
     bag_input: bool = parameter(False, "Repeated rows of a transaction count.", kinds=(BOOLEAN,), panel=DATA)
+    accept: Any = parameter((), "A finding about the data that you confirm.", "FINDING", panel=DATA, repeatable=True)
     sensitive: Any = parameter(None, "Private items of hkp, sensitive ones of kkm and klm (column item).", "TABLE|FILE")
     privacy_constraints: Any = parameter(None, "Itemsets (constraint_id, item), or pgen.", "TABLE|FILE|pgen")
     utility_constraints: Any = parameter(
@@ -177,6 +182,7 @@ class Policy:
                 code="bad_parameter",
             )
         object.__setattr__(self, "max_suppression", percent(self.max_suppression))
+        object.__setattr__(self, "accept", _names(self.accept))
         if self.records is None and self.quasi_identifiers is not None and PROMISES[self.model.name].relational:
             object.__setattr__(self, "records", self.transactions)
         present = {name: value for name in SOURCES if (value := getattr(self, name)) is not getattr(type(self), name)}
@@ -197,6 +203,21 @@ class Policy:
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InputError(f"The column name in {name} is empty.", code="empty_name")
 
+    @cached_property
+    def rows(self) -> Any:
+        """The transactions, with how they are read."""
+        return read_as(self.transactions, self.reading.texts())
+
+    @property
+    def people(self) -> Any:
+        """The records, with how they are read: as the transactions if they are the same source."""
+        if self.records is None:
+            return None
+        both = (self.records, self.transactions)
+        if both[0] is both[1] or (all(isinstance(x, str | Path) for x in both) and Path(both[0]) == Path(both[1])):
+            return self.rows
+        return read_as(self.records, beside(self.reading).texts())
+
     @property
     def method(self) -> Method:
         """The algorithm."""
@@ -215,12 +236,13 @@ class Policy:
             if name not in LEDGER_COLUMNS and (value := getattr(self, name)) is not getattr(type(self), name)
         }
         of_method = {name: getattr(self.method_options, name) for name in self.options}
-        return {**self.model.parameters(), "max_suppression": None, **present, **of_method}
+        of_reading = self.reading.texts()
+        return {**self.model.parameters(), "max_suppression": None, **present, **of_reading, **of_method}
 
 
 # The options of a policy other than those of methods, each with its description.
 SOURCES: Mapping[str, Parameter] = {f.name: s for f in fields(Policy) if (s := parameter_of(f)) is not None}
-FOR_ALL = ("id", "item", "records", "item_supports", "on_engine")
+FOR_ALL = ("id", "item", "records", "item_supports", "on_engine", "accept")
 
 
 def choose_algorithm(
@@ -273,6 +295,14 @@ def choose_algorithm(
 def takers_of(name: str) -> list[str]:
     """The methods that take a source, parameter or option."""
     return [m.name for m in METHODS.values() if name in (*m.needs, *m.takes, *m.option_parameters)]
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """Names from a text that separates them by commas, or from a list of them."""
+    texts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise InputError("accept must be the names of findings.", code="bad_parameter")
+    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 
 def _shown(value: Any) -> Any:

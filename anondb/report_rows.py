@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from anondb.reading.account import words_of
+
 Rows = list[tuple[str, str]]
 
 
@@ -21,6 +23,8 @@ def report_rows(report: Mapping[str, Any]) -> Rows:
         ("transactions", f"{report['transactions']:,}"),
         ("items", f"{report['items']:,}"),
         ("released items", f"{report['released_items']:,}"),
+        *[("read", words_of(account)) for account in (report.get("read"), *report.get("read_beside", ())) if account],
+        *[("confirmed", f"{f['name']}: {f['message']}") for f in report.get("findings", ())],
         ("suppressed", f"{report['suppressed_items']:,} items, {report['suppressed_occurrences']:,} occurrences"),
         *_loss_rows(report),
         *_constraint_rows(report["constraints"]),

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from anondb.data.preflight import Finding
 from anondb.engine import Engine
 from anondb.models import Model
 from anondb.owner import ledger, publications
 from anondb.owner.accuracy import AnatomyFigures
 from anondb.owner.constraint_report import ConstraintReport
 from anondb.owner.publications import Intersection, notes
+from anondb.reading.account import Account, read_json
 from anondb.release.freeze import FrozenRelease
 from anondb.release.row_sums import RowSums
 from anondb.report_rows import report_rows
@@ -71,6 +73,8 @@ class Report(_Printed):
     constraints: ConstraintReport | None = None
     intersections: tuple[Intersection, ...] = ()
     verified_rows: RowSums | None = None
+    read: tuple[Account, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``anonymize --json`` (docs/contract.md#command-line)."""
@@ -99,6 +103,8 @@ class Report(_Printed):
             "content_digest": self.content_digest,
             "intersections": [i.to_json() for i in self.intersections],
             "warnings": list(self.warnings),
+            "findings": [finding.to_json() for finding in self.findings],
+            **read_json(self.read),
             **({} if self.anatomy is None else {"anatomy": self.anatomy.to_json()}),
         }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anondb.data.sources import is_file, is_list
+from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
@@ -124,11 +124,7 @@ def verify_file(
 
 def files_among(*sources: Any) -> list[str]:
     """The sources that are files: a locked connection needs permission to read them."""
-    return [
-        os.fspath(s)
-        for s in sources
-        if isinstance(s, os.PathLike) or (isinstance(s, str) and (is_file(s) or is_list(s)))
-    ]
+    return [os.fspath(s) for s in sources if isinstance(s, os.PathLike) or (isinstance(s, str) and is_file(s))]
 
 
 def _identified(

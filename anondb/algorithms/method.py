@@ -48,6 +48,8 @@ class Task:
         max_suppression: maximal percentage of suppressed items; None for no limit.
         options: an instance of the method's options.
         runner: the database that holds the transactions, if that is another than the engine's.
+        accounts: what was read of each file.
+        findings: what was found about the data, and confirmed by the owner.
     """
 
     model: Any
@@ -62,6 +64,8 @@ class Task:
     max_suppression: Fraction | None = None
     options: Any = field(default_factory=NoOptions)
     runner: Runner | None = None
+    accounts: tuple[Any, ...] = ()
+    findings: tuple[Any, ...] = ()
 
     @property
     def tree(self) -> Taxonomy:

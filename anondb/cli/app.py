@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 Source = Annotated[
     str,
     typer.Argument(
-        help="A DuckDB file, postgresql://HOST/DATABASE, or a data file (.dat, .csv, .parquet) for a one-shot run."
+        help="A DuckDB file, postgresql://HOST/DATABASE, or a data file (.csv, .tsv, .txt, .dat, .json, .parquet, .xlsx,"
+        " .sqlite; plain, .gz or .zst) for a one-shot run."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
@@ -182,11 +183,11 @@ def opened(
     terminal unless ``quiet``, and write the steps of the ``command`` to a log file."""
     with logged(log_file, command) as log:
         with _leaving_at_once():
-            from anondb.data.sources import is_file
             from anondb.database import connect
             from anondb.engine.elsewhere import is_url
+            from anondb.reading.formats import is_data_file
 
-        one_shot = is_file(source)
+        one_shot = not is_url(source) and is_data_file(source)
         there = is_url(source) or Path(source).is_file()
         if not there and (one_shot or not create):
             named = f"The file {Path(source).name!r} does not exist."
@@ -211,6 +212,13 @@ def opened(
                 raise
             finally:
                 database.close()
+
+
+def asked_on_terminal() -> Callable[[Any], bool] | None:
+    """The question whether a finding about the data is as the owner wants it; None where nobody can answer."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return lambda found: typer.confirm(f"{plain(found.message)} Go on?", default=False, err=True)
 
 
 def shown_statements(show_sql: bool) -> Callable[[str], None] | None:
@@ -336,15 +344,25 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
     return table.sql(dialect="duckdb")
 
 
-def transactions_of(database: Database, source: str, table: str | None, id_column: str, item_column: str) -> Any:
-    """The transactions to read: the data file, the named table, or the only table that fits."""
-    from anondb.data.sources import is_file
+def transactions_of(
+    database: Database,
+    source: str,
+    table: str | None,
+    id_column: str,
+    item_column: str,
+    reading: Mapping[str, Any] | None = None,
+) -> Any:
+    """The transactions to read: the data file, the named table, or the only table that fits; with how they are read."""
+    from anondb.reading.formats import format_of
+    from anondb.reading.options import ReadAs, read_as
 
-    if is_file(source):
-        if table is not None:
-            raise InputError("--transactions goes with a DuckDB file.", code="bad_usage", hint="Leave it out.")
-        return Path(source)
-    return table if table is not None else only_table(database, id_column, item_column)
+    if database.engine.one_shot:
+        path = Path(source)
+        if table is not None and format_of(path, f"file {path.name!r}").name != "sqlite":
+            raise InputError("--transactions goes with a database.", code="bad_usage", hint="Leave it out.")
+        return read_as(ReadAs(path, table=table) if table is not None else path, reading or {})
+    rows = table if table is not None else only_table(database, id_column, item_column)
+    return read_as(rows, reading or {})
 
 
 def buckets_of(database: Database, source: str, table: str | None) -> Any:
@@ -354,7 +372,7 @@ def buckets_of(database: Database, source: str, table: str | None) -> Any:
 
     if table is not None:
         return Path(table) if is_file(table) else table
-    if is_file(source):
+    if database.engine.one_shot:
         return Path(source)
     tables = tables_with(database.engine, current_catalog(database.engine), "bucket_id", "column_id")
     if len(tables) != 1:

@@ -52,7 +52,7 @@ def run(
 ) -> None:
     """Run SQL with statements of anonymized views, or make and refresh the releases of a file of policies."""
     from anondb.data.files import load_files
-    from anondb.data.sources import is_file
+    from anondb.reading.formats import is_data_file
 
     settings: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "log_file": log_file}
     if source.lower().endswith(".toml"):
@@ -67,7 +67,7 @@ def run(
     text = read_sql(file)
     results = []
     with opened(source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
-        if is_file(source):
+        if is_data_file(source):
             load_files(database.engine, {"transactions": (source, Path(source).stem)})
         for result in database.run(text):
             results.append(result)
@@ -81,14 +81,14 @@ def run(
 def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql: bool, quiet: bool) -> None:
     """``run FILE.toml``: make or refresh the releases of a file of policies; flags replace its settings."""
     from anondb.data.files import load_files
-    from anondb.data.sources import is_file
     from anondb.owner import policy_file
+    from anondb.reading.formats import is_data_file
 
     policies = policy_file.read(path)
     settings = {**policies.settings, **{name: value for name, value in flags.items() if value is not None}}
     results = []
     with opened(policies.source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
-        if is_file(policies.source):
+        if is_data_file(policies.source):
             load_files(database.engine, {"transactions": (policies.source, Path(policies.source).stem)})
         for name, result in policy_file.run(database.engine, policies):
             results.append({"release": name, "kind": result.kind, "result": result.to_json()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,13 +23,16 @@ from anondb.cli.app import (
     table_to_check,
     transactions_of,
 )
-from anondb.cli.flags import MODEL_PARAMETERS, flag_values, with_flags
+from anondb.cli.flags import MODEL_PARAMETERS, flag_values, reading_in, with_flags
 from anondb.cli.words import print_digests, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
+from anondb.pages.text import plain
+from anondb.reading.options import READING
 from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.models import Model
+    from anondb.reading.account import Account
     from anondb.sealed import SealedCheck
     from anondb.verify import Verification
 
@@ -38,7 +41,7 @@ KNOWLEDGE = ("privacy_constraints", "sensitive")
 RECORDS = ("records", "quasi_identifiers")
 
 
-@with_flags("id", "item", *MODEL_PARAMETERS, "empty_values", *KNOWLEDGE, *RECORDS)
+@with_flags("id", "item", *READING, *MODEL_PARAMETERS, "empty_values", *KNOWLEDGE, *RECORDS)
 def verify(
     source: Source,
     transactions: Transactions = None,
@@ -75,14 +78,15 @@ def verify(
     **flags: Any,
 ) -> None:
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
-    from anondb.data.sources import is_file as is_data_file
     from anondb.engine.elsewhere import is_url
     from anondb.postgres.place import place_of
+    from anondb.reading.formats import is_data_file
     from anondb.release.parquet import is_parquet_release
     from anondb.release.reader import is_sealed
     from anondb.sealed import verify_file
 
     values = flag_values(flags)
+    reading = reading_in(values)
     id, item = values["id"], values["item"]
     parameters = {name: values[name] for name in (*MODEL_PARAMETERS, "empty_values") if name in values}
     promised = _promise(model or (None if buckets is None else "anatomy"), parameters)
@@ -97,7 +101,7 @@ def verify(
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
     limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit}
-    named = transactions or release or buckets or is_data_file(source)
+    named = transactions or release or buckets or (not is_url(source) and is_data_file(source))
     if not named and (
         place_of(source).schema is not None if is_url(source) else is_parquet_release(source) or is_sealed(source)
     ):
@@ -117,7 +121,10 @@ def verify(
     else:
         columns = {"id": id, "item": item, "witnesses": witnesses}
         others = {"bag_input": bag_input, "on_engine": on_engine, **knowledge, **records}
-        checked = _verify_data(source, transactions, buckets, default, columns, others, show_sql, limits)
+        how = (columns, reading, others)
+        checked, accounts = _verify_data(source, transactions, buckets, default, how, show_sql, limits)
+        _print(checked, witnesses, as_json, accounts)
+        return
     _print(checked, witnesses, as_json)
 
 
@@ -145,16 +152,22 @@ def _check_usage(
         raise InputError("--records and --quasi-identifiers go with --transactions.", code="bad_usage")
 
 
-def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -> None:
-    """Print a verification and the identity of a sealed file; exit 4 if the promise or a comparison fails."""
+def _print(
+    checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account] | None = None
+) -> None:
+    """Print a verification, the identity of a sealed file and what was read of others; exit 4 if the promise or a comparison
+    fails."""
+    from anondb.reading.account import read_json
     from anondb.sealed import SealedCheck
     from anondb.verify.anatomy import AnatomyVerification
 
     sealed = checked if isinstance(checked, SealedCheck) else None
     verification = checked.verification if isinstance(checked, SealedCheck) else checked
     if as_json:
-        print_json(checked.to_json(witnesses=witnesses > 0))
+        print_json(checked.to_json(witnesses=witnesses > 0) | ({} if accounts is None else read_json(accounts)))
     else:
+        for account in accounts or ():
+            typer.echo(f"read {plain(account.words)}")
         promise = verification.model.promise
         typer.echo(
             f"{promise}: holds"
@@ -182,18 +195,30 @@ def _verify_data(
     transactions: str | None,
     buckets: str | None,
     model: Model,
-    columns: dict[str, Any],
-    others: dict[str, Any],
+    how: tuple[dict[str, Any], dict[str, Any], dict[str, Any]],
     show_sql: bool,
     limits: dict[str, Any],
-) -> Verification:
-    """Verify transactions or, for an anatomy, buckets; on the engine in tables, which read-only connections refuse."""
-    with opened(source, show_sql=show_sql, read_only=not others["on_engine"], **limits) as database:
+) -> tuple[Verification, list[Account]]:
+    """Verify transactions or, for an anatomy, buckets; on the engine in tables, which read-only connections refuse.
+
+    Args:
+        source, transactions, buckets, model: what is checked against which promise.
+        how: the columns, how they are read, and the other options.
+        show_sql, limits: settings of the connection.
+
+    Returns:
+        The verification, and what was read of each file.
+    """
+    columns, reading, others = how
+    with (
+        opened(source, show_sql=show_sql, read_only=not others["on_engine"], **limits) as database,
+        database.engine.accounting() as accounts,
+    ):
         if model.name == "anatomy":
             where = buckets_of(database, source, buckets)
-            return database.verify(transactions, buckets=where, model=model, **columns)
-        where = transactions_of(database, source, transactions, columns["id"], columns["item"])
-        return database.verify(where, model=model, **columns, **others)
+            return database.verify(transactions, buckets=where, model=model, **columns), accounts
+        where = transactions_of(database, source, transactions, columns["id"], columns["item"], reading)
+        return database.verify(where, model=model, **columns, **others), accounts
 
 
 def _verify_release(

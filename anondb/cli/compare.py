@@ -27,6 +27,7 @@ from anondb.cli.words import print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
 from anondb.options import WORKLOAD
 from anondb.pages.text import plain
+from anondb.reading.options import READING, as_read
 from anondb.report_rows import figure
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by d
 OPTIONS = ("taxonomy", "sensitive", "utility_constraints", "max_suppression")
 
 
-@with_flags("id", "item", *OPTIONS, "h", "p", *WORKLOAD)
+@with_flags("id", "item", *READING, *OPTIONS, "h", "p", *WORKLOAD)
 def compare(
     source: Source,
     algorithms: Names = None,
@@ -58,7 +59,7 @@ def compare(
     """Compare algorithms and parameters on the same data; each run is a process with limits on time and memory."""
     from anondb.compare.limits import parse_size
     from anondb.compare.runs import run_all
-    from anondb.data.sources import is_file
+    from anondb.reading.formats import is_data_file
 
     parse_size(memory_limit)
     values = flag_values(flags)
@@ -68,7 +69,7 @@ def compare(
     limits = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
     setting = _setting(source, values, workload, limits)
     setting, facts = _read(setting, transactions, options)
-    ledger = _Ledger(None if is_file(source) else source)
+    ledger = _Ledger(None if is_data_file(source) else source)
     with progress() as say:
         known = {} if again else ledger.known()
         results = run_all(setting, planned, known, ledger.keep, say or (lambda words: None))
@@ -100,7 +101,8 @@ def _setting(source: str, values: dict[str, Any], workload: str | None, limits: 
     Workload(**asked)  # checks them
     log = workload if workload is not None and workload.lower().endswith(".sql") else None
     asked |= {"workload": None if log else workload, "log": log}
-    return Setting(source, None, values["id"], values["item"], **asked, **limits, fingerprint="")
+    reading = {name: values[name] for name in READING if name in values}
+    return Setting(source, None, values["id"], values["item"], **asked, **limits, fingerprint="", reading=reading)
 
 
 def _write(
@@ -159,7 +161,7 @@ def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple
 
     with opened(setting.source, read_only=True, threads=setting.threads) as database:
         engine = database.engine
-        place = transactions_of(database, setting.source, table, setting.id, setting.item)
+        place = transactions_of(database, setting.source, table, setting.id, setting.item, setting.reading)
         with engine.transaction():
             with open_source(engine, place, "transactions") as source:
                 dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
@@ -171,7 +173,8 @@ def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple
             data = "-".join([fingerprint(engine, dataset), *others])
     facts = {"source": dataset.table, "transactions": dataset.n_transactions, "items": dataset.n_items}
     facts |= {"occurrences": dataset.n_occurrences, "longest": dataset.longest}
-    table = None if isinstance(place, Path) else str(place)
+    named = as_read(place).data
+    table = table if isinstance(named, Path) else str(named)
     return replace(setting, transactions=table, fingerprint=data), facts
 
 

@@ -23,13 +23,16 @@ from anondb.cli.app import (
     Source,
     opened,
 )
-from anondb.cli.flags import LogFile
+from anondb.cli.flags import LogFile, flag_values, with_flags
 from anondb.cli.words import print_digests, print_json, shown
 from anondb.errors import InputError
 from anondb.pages.text import plain
+from anondb.reading.account import read_json
+from anondb.reading.options import READING
 from anondb.report_rows import figure
 
 
+@with_flags(*READING)
 def load(
     database: Annotated[str, typer.Argument(help="The DuckDB file; created if it does not exist.", metavar="DB")],
     transactions: Annotated[str | None, typer.Option(help="Transactions to load.", metavar="FILE")] = None,
@@ -51,14 +54,17 @@ def load(
     replace: Replace = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
+    **flags: Any,
 ) -> None:
-    """Load files into tables of a DuckDB file."""
+    """Load files into tables of a DuckDB file; every row is accounted for."""
     from anondb.data.files import load_files
-    from anondb.data.sources import is_file
     from anondb.engine.elsewhere import is_url
     from anondb.pages.files import private_files
+    from anondb.reading.formats import is_data_file
+    from anondb.reading.options import Reading
 
-    if is_file(database) or is_url(database) or database in ("", ":memory:"):
+    reading = Reading(**flag_values(flags))
+    if is_data_file(database) or is_url(database) or database in ("", ":memory:"):
         raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
     if transactions is None and taxonomy is None and records is None:
         raise InputError(
@@ -73,7 +79,7 @@ def load(
     try:
         with private_files(), opened(database, show_sql=show_sql, create=True) as target:
             files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
-            loaded = load_files(target.engine, files, replace=replace, id=id, item=item)
+            loaded = load_files(target.engine, files, replace=replace, id=id, item=item, reading=reading)
     except BaseException:
         if not existed:  # the new database, without any table in it
             for leftover in (database, f"{database}.wal"):
@@ -81,10 +87,11 @@ def load(
                     os.unlink(leftover)
         raise
     if as_json:
-        print_json({"tables": [{"table": t.table, "rows": t.rows, "note": t.note} for t in loaded]})
+        print_json({"tables": [t.to_json() for t in loaded], **read_json([t.account for t in loaded])})
     else:
         for t in loaded:
             typer.echo(f"{t.table}: {t.rows} rows" + (f" ({t.note})" if t.note else ""))
+            typer.echo(f"  read {plain(t.account.words)}")
 
 
 def publish(

@@ -12,13 +12,14 @@ import typer
 from anondb.models import BOOLEAN, INTEGER, OUTPUT, Parameter
 from anondb.options import RUN, WORKLOAD, for_whom, model_parameters, view_options
 from anondb.policy import SOURCES, Policy, Workload
+from anondb.reading.options import READING, Reading
 
 _DEFAULTS: Mapping[str, Any] = {
-    f.name: f.default for kind in (Policy, Workload) for f in fields(kind) if f.default is not MISSING
+    f.name: f.default for kind in (Policy, Workload, Reading) for f in fields(kind) if f.default is not MISSING
 }
-_PARAMETERS: Mapping[str, Parameter] = {**model_parameters(), **SOURCES, **WORKLOAD}
+_PARAMETERS: Mapping[str, Parameter] = {**model_parameters(), **SOURCES, **READING, **WORKLOAD}
 MODEL_PARAMETERS = tuple(model_parameters())
-WITH_NEGATION = ("item_supports", "on_engine")  # switches with a flag that turns them off
+WITH_NEGATION = ("item_supports", "on_engine", "header")  # switches with a flag that turns them off
 LogFile = Annotated[
     str | None,
     typer.Option(help=RUN["log_file"].help, metavar="FILE", rich_help_panel=OUTPUT),
@@ -51,6 +52,8 @@ def _flag(name: str, parameter: Parameter) -> inspect.Parameter:
     if name in WITH_NEGATION:
         dashed += "/--no-" + name.replace("_", "-")
     kind: Any = bool if parameter.kinds == (BOOLEAN,) else int if parameter.kinds == (INTEGER,) else str
+    if parameter.repeatable:
+        kind, default = list[str], None
     if default is None:
         kind = kind | None
     option = typer.Option(dashed, help=words, metavar=parameter.metavar, rich_help_panel=parameter.panel)
@@ -63,6 +66,22 @@ def flag_values(values: Mapping[str, Any]) -> dict[str, Any]:
     present = {name: value for name, value in values.items() if value is not None and name not in off}
     read = {name: s.read for name, s in SOURCES.items() if s.read is not None}
     return {n: read[n](v) if n in read and isinstance(v, str) else v for n, v in present.items()}
+
+
+def reading_in(values: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of reading out of the values of flags."""
+    return {name: values.pop(name) for name in READING if name in values}
+
+
+def reading_flags(values: Mapping[str, Any]) -> list[str]:
+    """The flags of reading that give these values."""
+    words: list[str] = []
+    for name in READING:
+        if name in values:
+            value, dashed = values[name], name.replace("_", "-")
+            words += [f"--no-{dashed}"] if value is False else [f"--{dashed}"]
+            words += [] if isinstance(value, bool) else [str(value) if value != "\t" else "tab"]
+    return words
 
 
 def pairs(texts: Iterable[str]) -> dict[str, str]:

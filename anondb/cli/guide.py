@@ -23,19 +23,20 @@ from anondb.cli.app import (
     opened,
     transactions_of,
 )
-from anondb.cli.flags import flag_values, with_flags
+from anondb.cli.flags import flag_values, reading_flags, reading_in, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
 from anondb.models import PROMISE
 from anondb.pages.text import plain
 from anondb.policy import Policy
+from anondb.reading.options import READING
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Run
     from anondb.guide.words import Section
 
 
-@with_flags("id", "item", "taxonomy", "k")
+@with_flags("id", "item", *READING, "taxonomy", "k")
 def profile(
     source: Source,
     transactions: Transactions = None,
@@ -48,10 +49,11 @@ def profile(
 ) -> None:
     """Profile transactions: sizes, what attackers find, the taxonomy, and what each algorithm takes. For owners only."""
     values = flag_values(flags)
+    reading = reading_in(values)
     check_targets(source, html)
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
         rows = transactions_of(database, source, transactions, values["id"], values["item"])
-        profiled = database.profile(rows, **values)
+        profiled = database.profile(rows, **values, **reading)
     if html is not None:
         from anondb.guide.page import write_profile
 
@@ -65,7 +67,7 @@ def profile(
         print_section(section)
 
 
-@with_flags("id", "item", "taxonomy", "k", "m", "item_supports")
+@with_flags("id", "item", *READING, "taxonomy", "k", "m", "item_supports")
 def advise(
     source: Source,
     transactions: Transactions = None,
@@ -89,17 +91,18 @@ def advise(
 
     parse_size(memory_limit)
     values = flag_values({"use": use, **flags})
+    reading = reading_in(values)
     promised = {name: values.pop(name) for name in ("k", "m") if name in values}
     needs: dict[str, Any] = {name: getattr(model_from("km", **promised), name) for name in promised}
     needs |= {name: values.pop(name) for name in ("use", "item_supports") if name in values}
     needs = _asked(needs, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
     with opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
-        rows = transactions_of(database, source, transactions, values["id"], values["item"])
+        rows = transactions_of(database, source, transactions, values["id"], values["item"], reading)
         made = run_advice(
             database.engine,
             rows,
             Needs(**needs),
-            command=_command(source, transactions, values),
+            command=_command(source, transactions, {**values, **reading}),
             taxonomy=values.get("taxonomy"),
             id_column=values["id"],
             item_column=values["item"],
@@ -145,13 +148,14 @@ def _command(source: str, transactions: str | None, values: dict[str, Any]) -> C
         words += [
             w for name in ("id", "item") if values[name] != getattr(Policy, name) for w in (f"--{name}", values[name])
         ]
+        words += reading_flags(values)
         words += ["--taxonomy", values["taxonomy"]] if "taxonomy" in run.options else []
         words += flags_of(run)
-        if is_file(source):
+        if is_data_file(source):
             words += ["--publish", f"{Path(source).stem}-release.duckdb"]
         return shlex.join(words)
 
-    from anondb.data.sources import is_file
+    from anondb.reading.formats import is_data_file
 
     return command
 

@@ -27,6 +27,7 @@ from anondb.cli.app import (
     Source,
     Threads,
     Transactions,
+    asked_on_terminal,
     model_from,
     opened,
     progress,
@@ -39,6 +40,7 @@ from anondb.errors import InputError
 from anondb.models import ALGORITHM, OUTPUT
 from anondb.options import WORKLOAD
 from anondb.policy import SOURCES
+from anondb.reading.options import READING, read_as
 
 if TYPE_CHECKING:
     from anondb.database import Database
@@ -58,7 +60,7 @@ def _listing(
         raise
 
 
-@with_flags(*MODEL_PARAMETERS, *SOURCES, *WORKLOAD)
+@with_flags(*MODEL_PARAMETERS, *SOURCES, *READING, *WORKLOAD)
 def anonymize(
     source: Source,
     transactions: Transactions = None,
@@ -125,7 +127,9 @@ def anonymize(
         contextlib.ExitStack() as listing,
     ):
         rows = transactions_of(database, source, transactions, id, item)
-        listing.enter_context(_listing(database, witnesses, rows, taxonomy, id, item))
+        how = {name: options[name] for name in READING if name in options}
+        listing.enter_context(_listing(database, witnesses, read_as(rows, how), taxonomy, id, item))
+        database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
         made = database.anonymize(
             rows,
             model=model_from(model, **parameters),

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import Json, Replace, Source, opened
-from anondb.cli.app import only_table as only_table_of
+from anondb.cli.app import Json, Replace, Source, opened, transactions_of
+from anondb.cli.flags import flag_values, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
+from anondb.reading.options import READING
 from anondb.report_rows import figure
 from anondb.taxonomies import BUILDERS, FAN_OUT
 
@@ -33,6 +34,7 @@ Tree_ = Annotated[str, typer.Option("--taxonomy", help="The taxonomy.", metavar=
 
 
 @taxonomy.command()
+@with_flags(*READING)
 def build(
     source: Source,
     by: Annotated[str, typer.Option(help="How items are grouped.", metavar="|".join(BUILDERS))],
@@ -53,6 +55,7 @@ def build(
     root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",
     replace: Replace = False,
     as_json: Json = False,
+    **flags: Any,
 ) -> None:
     """Build a taxonomy of the items: by names, codes, categories, frequency or similarity."""
     from anondb.taxonomies.build import Request, build_taxonomy
@@ -60,13 +63,14 @@ def build(
     request = Request(by, separator, _numbers(lengths), _names(columns), fan_out, root)
     with opened(source) as database:
         _check_target(database, to)
-        items = _transactions(database, source, transactions, id_column, item_column)
+        items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
         tree = build_taxonomy(database.engine, items, request, id_column=id_column, item_column=item_column)
         _write(database, tree, to, replace)
     _say_written(tree, to, as_json)
 
 
 @taxonomy.command()
+@with_flags(*READING)
 def check(
     source: Source,
     name: Tree_,
@@ -79,6 +83,7 @@ def check(
     to: Annotated[str | None, typer.Option(help="Where to write the complete taxonomy.", metavar="TABLE|FILE")] = None,
     replace: Replace = False,
     as_json: Json = False,
+    **flags: Any,
 ) -> None:
     """Check that a taxonomy is a tree with all items as leaves; exit with 2 if not. The output names nodes and items."""
     from anondb.taxonomies.check import check_taxonomy, with_missing
@@ -87,7 +92,7 @@ def check(
         raise InputError("--add-missing NODE and --to TABLE|FILE go together.", code="bad_usage")
     columns = {"id_column": id_column, "item_column": item_column}
     with opened(source, read_only=to is None) as database:
-        items = _transactions(database, source, transactions, id_column, item_column)
+        items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
         if add_missing is not None and to is not None:
             _check_target(database, to)
             tree, added = with_missing(database.engine, name, items, add_missing, **columns)
@@ -104,6 +109,7 @@ def check(
 
 
 @taxonomy.command()
+@with_flags(*READING)
 def show(
     source: Source,
     name: Tree_,
@@ -114,6 +120,7 @@ def show(
     depth: Annotated[int, typer.Option(help="Levels to show.", metavar="N")] = 3,
     most: Annotated[int, typer.Option(help="Children to show of each node.", metavar="N")] = 10,
     as_json: Json = False,
+    **flags: Any,
 ) -> None:
     """Show a taxonomy as a tree; with transactions also how many of them have an item below each node."""
     from anondb.taxonomies.supports import supported_taxonomy
@@ -123,7 +130,7 @@ def show(
     with opened(source, read_only=True) as database:
         items = None
         if transactions is not None or database.engine.one_shot:
-            items = _transactions(database, source, transactions, id_column, item_column)
+            items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
         tree, supports = supported_taxonomy(database.engine, name, items, id_column=id_column, item_column=item_column)
     top = 0 if under is None else tree.node_of.get(under, -1)
     if top < 0:
@@ -135,15 +142,6 @@ def show(
     from rich.console import Console
 
     Console().print(_drawn(tree, top, listed, depth, most))
-
-
-def _transactions(database: Database, source: str, transactions: str | None, id_column: str, item_column: str) -> Any:
-    """The transactions: the file of a one-shot run, the named table, or the only one with both columns."""
-    if database.engine.one_shot:
-        if transactions is not None:
-            raise InputError("A data file holds the transactions; leave --transactions out.", code="bad_usage")
-        return source
-    return transactions or only_table_of(database, id_column, item_column)
 
 
 def _check_target(database: Database, to: str) -> None:

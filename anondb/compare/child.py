@@ -16,12 +16,15 @@ from sqlglot import exp
 
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
-from anondb.data.sources import is_file, resolve_table
+from anondb.data.preflight import FINDINGS
+from anondb.data.sources import resolve_table
 from anondb.database import Database, connect
 from anondb.engine import Table
 from anondb.errors import AnondbError, InfeasibleError, speaking
 from anondb.models.named import make_model
 from anondb.owner.releases import current_catalog
+from anondb.reading.formats import is_data_file
+from anondb.reading.options import ReadAs, Reading
 
 NAME = "compared"
 MOST_ITEMS = 12
@@ -47,6 +50,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             id=job["id"],
             item=job["item"],
             algorithm=job["algorithm"],
+            accept=FINDINGS,
             **job["options"],
         )
         assert release.report is not None
@@ -72,12 +76,12 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
 def _open(database: Database, job: dict[str, Any]) -> Any:
     """The transactions: a file, or a view on the attached source's table; for a query log, with the name of the table."""
     engine = database.engine
-    if is_file(job["source"]):
+    file, reading = Path(job["source"]), Reading(**job["reading"])
+    if is_data_file(file):
         if not job["log"]:
-            return Path(job["source"])
-        name = Path(job["source"]).stem
-        load_files(engine, {"transactions": (job["source"], name)})
-        return name
+            return ReadAs(file, reading, job["transactions"])
+        load_files(engine, {"transactions": (job["source"], file.stem)}, reading=reading)
+        return file.stem
     stem = Path(job["source"]).stem
     name = "source" if stem.lower() in ("memory", "system", "temp") else stem
     path = exp.alias_(exp.Literal.string(os.path.abspath(job["source"])), exp.to_identifier(name, quoted=True))
@@ -86,7 +90,7 @@ def _open(database: Database, job: dict[str, Any]) -> Any:
     view = Table(current_catalog(engine), "main", table.name)
     body = exp.select("*").from_(table.expression())
     engine.run(exp.Create(this=view.expression(), kind="VIEW", expression=body), "reading the source")
-    return view
+    return ReadAs(view, reading)
 
 
 def _answer_figures(database: Database, prefix: str) -> dict[str, Any]:

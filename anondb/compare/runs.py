@@ -48,6 +48,7 @@ class Setting:
         workload, log, queries, size, seed, draw: the workload that measures accuracy; ``log`` is a file of COUNT queries.
         threads, memory_limit, time_limit: limits of each run; the memory limit applies to the whole process.
         fingerprint: the fingerprint of the data and all other inputs.
+        reading: how the transactions are read, by option.
     """
 
     source: str
@@ -64,6 +65,7 @@ class Setting:
     memory_limit: str | None
     time_limit: float
     fingerprint: str
+    reading: dict[str, Any] = field(default_factory=dict)
 
     def key(self, run: Run) -> str:
         """The key of a result: equal for the same data, run, workload and version."""

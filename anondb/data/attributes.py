@@ -17,9 +17,8 @@ from sqlglot import exp
 
 from anondb.data.constraints import load_weights
 from anondb.data.edges import edge_columns
-from anondb.data.sources import Source, open_source, reading
+from anondb.data.sources import Source, open_source, reading, short
 from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
-from anondb.data.transactions import short
 from anondb.engine import Engine
 from anondb.errors import InputError
 
@@ -70,20 +69,26 @@ def check_names(columns: list[str], id_column: str, item_column: str) -> None:
         )
 
 
-def attribute_hierarchies(engine: Engine, hierarchies: Any, attributes: Collection[str]) -> dict[str, Taxonomy]:
-    """Read the hierarchies of attributes, by lower-case name; ``records.load_records`` lists the formats.
+def attribute_hierarchies(
+    engine: Engine, hierarchies: Any, attributes: Collection[str]
+) -> tuple[dict[str, Taxonomy], tuple[str, ...] | None]:
+    """Read the hierarchies of attributes; ``records.load_records`` lists the formats.
+
+    Returns:
+        Those of the attributes by lower-case name; and the names of all, None if the owner has named no source of them.
 
     Raises:
         InputError: ``unknown_hierarchy``, if hierarchies exist and none belongs to a quasi-identifier.
     """
     if hierarchies is None:
-        return {}
+        return {}, None
     names = {c.lower() for c in attributes}
     if isinstance(hierarchies, Mapping):
         trees = {str(name).lower(): load_taxonomy(engine, tree) for name, tree in hierarchies.items()}
     elif isinstance(hierarchies, str | Path) and Path(hierarchies).is_dir():
         files = sorted(p for p in Path(hierarchies).iterdir() if p.suffix.lower() in HIERARCHY_SUFFIXES)
-        trees = {p.stem.lower(): load_taxonomy(engine, p) for p in files if p.stem.lower() in names}
+        used = {p.stem.lower(): load_taxonomy(engine, p) for p in files if p.stem.lower() in names}
+        return used, tuple(p.stem.lower() for p in files)
     else:
         with open_source(engine, hierarchies, "hierarchies") as source:
             trees = _hierarchy_table(engine, source)
@@ -94,7 +99,7 @@ def attribute_hierarchies(engine: Engine, hierarchies: Any, attributes: Collecti
             code="unknown_hierarchy",
             hint="Give a table (attribute, node, parent), or a directory with one NAME.tree file for each.",
         )
-    return {name: tree for name, tree in trees.items() if name in names}
+    return {name: tree for name, tree in trees.items() if name in names}, tuple(trees)
 
 
 def attribute_weights(engine: Engine, weights: Any, attributes: Collection[str]) -> dict[str, Fraction]:

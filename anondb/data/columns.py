@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.sources import Source, open_source, reading
-from anondb.data.transactions import ID_TYPES, Dataset
+from anondb.data.sources import ID_TYPES, Source, open_source, reading
+from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InputError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,9 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.data.sources import Source, open_source, reading
-from anondb.data.transactions import MAX_LABEL_BYTES, kind_of
+from anondb.data.transactions import kind_of
 from anondb.engine import Engine
 from anondb.errors import InputError, quote_list
+from anondb.reading.files import first_line, ragged_rows
+from anondb.reading.formats import suffix_of
+from anondb.reading.options import ReadAs, Reading, as_read
 
 Edge = tuple[str, str | None]
 """A node and its parent; None for the root."""
@@ -85,21 +87,19 @@ def edges_of_levels(rows: list[tuple[str, ...]]) -> list[Edge]:
     return edges_of_paths(rows)
 
 
-def _read_paths(path: Path) -> list[Edge]:
-    limit = csv.field_size_limit(MAX_LABEL_BYTES)
+def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _edges_of_rows([row for row in csv.reader(file, delimiter=";", strict=True) if row])
-    except UnicodeDecodeError:
-        raise InputError(f"The taxonomy file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
-    except csv.Error:
+        with ragged_rows(engine, path, "taxonomy", reading) as (account, rows):
+            engine.account(account)
+            return _edges_of_rows(list(rows))
+    except InputError as error:
+        if error.code != "unreadable":
+            raise
         raise InputError(
-            f"The taxonomy file {path.name!r} cannot be read as ;-separated paths.",
+            f"The taxonomy {error}",
             code="bad_file",
             hint='Put a label that begins with a quote in quotes, and double the quotes in it: """so"" named".',
         ) from None
-    finally:
-        csv.field_size_limit(limit)
 
 
 def _edges_of_rows(paths: list[list[str]]) -> list[Edge]:
@@ -118,31 +118,22 @@ def edge_columns(columns: Iterable[str]) -> tuple[str, str] | None:
     return None if node is None or "parent" not in names else (node, names["parent"])
 
 
-def _is_path_file(path: Path) -> bool:
-    """Whether a file holds paths: it ends in .tree, or its first line has semicolons and no commas."""
-    if path.suffix.lower() == ".tree":
+def _is_path_file(path: Path, reading: Reading) -> bool:
+    """Whether a text file holds paths: it ends in .tree, or its first line has semicolons and no commas."""
+    if suffix_of(path) == ".tree":
         return True
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        first = file.readline()
+    first = first_line(path, reading, "taxonomy")
     return ";" in first and "," not in first
 
 
 def read_edges(engine: Engine, taxonomy: Any) -> Edges:
     """Read the edges of a taxonomy, which may be no tree; sources and other errors are those of ``load_taxonomy``."""
-    if isinstance(taxonomy, str | Path) and Path(taxonomy).suffix.lower() in (".tree", ".csv", ".txt"):
-        path = Path(taxonomy)
-        if not path.is_file():
-            raise InputError(f"The taxonomy file {path.name!r} does not exist.", code="no_such_file")
-        try:
-            if _is_path_file(path):
-                return Edges(_read_paths(path), f"the taxonomy in file {path.name!r}")
-        except OSError:
-            raise InputError(
-                f"The taxonomy file {path.name!r} cannot be read.",
-                code="no_such_file",
-                hint="Check its permissions.",
-            ) from None
-        taxonomy = path
+    data, reading = as_read(taxonomy).data, as_read(taxonomy).reading
+    if isinstance(data, str | Path) and suffix_of(data) in (".tree", ".csv", ".txt", ".tsv", ".psv"):
+        path = Path(data)
+        if _is_path_file(path, reading):
+            return Edges(_read_paths(engine, path, reading), f"the taxonomy in file {path.name!r}")
+        taxonomy = ReadAs(path, reading)
     with open_source(engine, taxonomy, "taxonomy") as source:
         return _from_source(engine, source)
 

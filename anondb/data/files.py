@@ -6,23 +6,33 @@ import csv
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
-from anondb.data.sources import dat_source, describe, file_query, is_file, reading
+from anondb.data.layouts import arranged
+from anondb.data.sources import Source, is_file, open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.engine import Engine, Table
 from anondb.errors import EngineError, InputError
+from anondb.reading.account import Account
+from anondb.reading.options import DETECTED, ReadAs, Reading, beside
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A loaded table: its name, its number of rows, and a remark."""
+    """A loaded table: its name, its number of rows, a remark, and the account of its file."""
 
     table: str
     rows: int
-    note: str = ""
+    note: str
+    account: Account
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as JSON values."""
+        return {"table": self.table, "rows": self.rows, "note": self.note, "read": self.account.to_json()}
 
 
 def load_files(
@@ -32,6 +42,7 @@ def load_files(
     replace: bool = False,
     id: str | None = None,
     item: str | None = None,
+    reading: Reading = DETECTED,
 ) -> list[Loaded]:
     """Load files into tables of the current schema: all of them, or none if one fails.
 
@@ -40,16 +51,16 @@ def load_files(
         wanted: (file, table) for each of ``transactions``, ``taxonomy`` and ``records``.
         replace: whether existing tables are replaced.
         id, item: the columns of persons and of items in the files, which become ``tid`` and ``item`` in the tables.
+        reading: how the files are read; the layout is that of the transactions.
 
-    ``.dat`` transactions become ``(tid, item)``, one row for each item; a file with empty lines becomes one row for each
-    transaction with a list, since the long form cannot hold a transaction without items. Taxonomies of any format become
-    ``(node, parent, ord)``.
+    Transactions in rows of one item keep all columns; in other layouts they become ``(tid, item)``, one row for each item,
+    or one row with a list for each person if there are persons without items, which the long form cannot hold. Taxonomies
+    of any format become ``(node, parent, ord)``.
 
     Raises:
         InputError: a file is missing or malformed, a table name is empty or taken.
     """
     loaded = []
-    renamed = {"transactions": {"tid": id, "item": item}, "records": {"tid": id}}
     names = [name.lower() for file, name in wanted.values() if file is not None]
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
@@ -63,13 +74,15 @@ def load_files(
                 raise InputError(f"The name of the {what} table is empty.", code="empty_name")
             table = Table(catalog, schema, name)
             _make_room(engine, table, replace)
-            note = (
-                _load_taxonomy(engine, file, table)
-                if what == "taxonomy"
-                else _load_table(engine, Path(file), what, table, renamed[what])
-            )
+            with engine.accounting() as accounts:
+                if what == "taxonomy":
+                    note = _load_taxonomy(engine, ReadAs(Path(file), beside(reading)), table)
+                elif what == "records":
+                    note = _load_records(engine, ReadAs(Path(file), beside(reading)), table, id)
+                else:
+                    note = _load_transactions(engine, ReadAs(Path(file), reading), table, id, item)
             rows = int(engine.scalar("transactions/row_count", {"source": table}))
-            loaded.append(Loaded(name, rows, note))
+            loaded.append(Loaded(name, rows, note, accounts[-1]))
     return loaded
 
 
@@ -93,40 +106,65 @@ def _make_room(engine: Engine, table: Table, replace: bool) -> None:
         ) from None
 
 
-def _load_table(engine: Engine, path: Path, what: str, table: Table, renamed: Mapping[str, str | None]) -> str:
-    if path.suffix.lower() not in (".dat", ".csv", ".parquet"):
-        raise InputError(
-            f"The {what} file {path.name!r} does not end in .dat, .csv or .parquet.", code="bad_file", hint="Rename it."
-        )
-    if path.suffix.lower() != ".dat":
-        query = _renaming(engine, path, what, renamed) if any(renamed.values()) else file_query(path, what)
-        with reading(f"file {path.name!r}"):
-            engine.create(table, query)
-        return ""
-    if any(renamed.values()):
-        raise InputError("A .dat file has no columns.", code="bad_usage", hint="Leave --id and --item out.")
-    source = dat_source(path, what)
-    with reading(source.name):
-        lists = engine.create("lists", source.query)
-    if int(engine.scalar("transactions/empty_lists", {"lists": lists})):
-        engine.create(table, exp.select("tid", "item").from_(lists.expression()))
-        note = "one row with a list for each transaction, since some have no items"
-    else:
-        engine.create(
-            table, exp.select("tid", exp.func("unnest", exp.column("item")).as_("item")).from_(lists.expression())
-        )
-        note = ""
-    engine.drop(lists)
-    return note
+def _load_records(engine: Engine, file: ReadAs, table: Table, id: str | None) -> str:
+    with open_source(engine, file, "records") as source:
+        engine.create(table, _renamed(source, {"tid": id}))
+    return ""
 
 
-def _renaming(engine: Engine, path: Path, what: str, renamed: Mapping[str, str | None]) -> exp.Query:
-    """The rows of a file, with other names of some columns.
+def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | None, item: str | None) -> str:
+    with open_source(engine, file, "transactions") as source:
+        if source.lines is not None and (id, item) != (None, None):
+            raise InputError("A file of baskets has no columns.", code="bad_usage", hint="Leave --id and --item out.")
+        if (id, item, file.reading.layout) == (None, None, None) and not {"tid", "item"} <= set(source.columns):
+            engine.create(table, source.query)  # columns of other names are kept as they are
+            _account(engine, source, table, None)
+            return "no columns tid and item: --id and --item name those of the file"
+        rows, id_column, item_column = arranged(engine, source, id or "tid", item or "item")
+        renamed = _renamed(rows, {"tid": id_column, "item": item_column})
+        listed = rows.columns[item_column].endswith("]")
+        if not listed or source.typed:
+            engine.create(table, renamed)
+            unnested = exp.func("unnest", exp.column("item")).as_("item")
+            _account(engine, rows, table, exp.select("tid", unnested).from_(table.expression()) if listed else table)
+            _leave_out(engine, table, rows.how)
+            return ""
+        lists = engine.create("lists", exp.select("tid", "item").from_(renamed.subquery("rows")))
+        pairs = exp.select("tid", exp.func("unnest", exp.column("item")).as_("item")).from_(lists.expression())
+        _account(engine, rows, lists, pairs)
+        empty = int(engine.scalar("transactions/empty_lists", {"lists": lists}))
+        engine.create(table, exp.select("tid", "item").from_(lists.expression()) if empty else pairs)
+        _leave_out(engine, table, rows.how)
+        engine.drop(lists)
+        return "one row with a list for each transaction, since some have no items" if empty else ""
+
+
+def _account(engine: Engine, source: Source, rows: Table, pairs: Table | exp.Query | None) -> None:
+    """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
+    assert source.account is not None and source.records is not None
+    number = int(engine.scalar("transactions/row_count", {"source": rows}))
+    account = source.account.counted(number, source.records, source.name)
+    if pairs is not None:
+        facts = engine.query("transactions/loaded_counts", {"source": pairs})
+        missing, transactions, items = (int(column[0]) for column in facts.values())
+        account = replace_fields(account, missing=missing, transactions=transactions, items=items)
+    engine.account(account)
+
+
+def _leave_out(engine: Engine, table: Table, how: Reading) -> None:
+    """Delete the rows without an id, or without an item, that the owner leaves out."""
+    for name, leave_out in (("tid", how.drop_missing_ids), ("item", how.drop_missing_items)):
+        if leave_out:
+            missing = exp.Is(this=exp.column(name), expression=exp.null())
+            engine.run(exp.delete(table.expression(), where=missing), "leaving rows out")
+
+
+def _renamed(source: Source, renamed: Mapping[str, str | None]) -> exp.Query:
+    """The rows of a source, with other names of some columns.
 
     Raises:
         InputError: ``no_such_column``; ``column_clash`` if another column has the new name.
     """
-    source = describe(engine, file_query(path, what), f"file {path.name!r}", is_file=True)
     new = {source.column(old, f"--{'id' if name == 'tid' else name}"): name for name, old in renamed.items() if old}
     names = [new.get(column, column) for column in source.columns]
     if len(new) < sum(map(bool, renamed.values())) or len({n.lower() for n in names}) < len(names):
@@ -138,11 +176,11 @@ def _renaming(engine: Engine, path: Path, what: str, renamed: Mapping[str, str |
     columns = zip(source.columns, names, strict=True)
     chosen = [exp.column(exp.to_identifier(c, quoted=True)).as_(n, quoted=True) for c, n in columns]
     return exp.select(*chosen).from_(
-        exp.Subquery(this=source.query, alias=exp.TableAlias(this=exp.to_identifier("rows")))
+        exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("rows")))
     )
 
 
-def _load_taxonomy(engine: Engine, file: str, table: Table) -> str:
+def _load_taxonomy(engine: Engine, file: ReadAs, table: Table) -> str:
     taxonomy = load_taxonomy(engine, file)
     put_taxonomy(engine, taxonomy, table)
     return f"{taxonomy.n_leaves} leaves"

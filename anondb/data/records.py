@@ -86,14 +86,16 @@ class Records:
     Attributes:
         attributes: the quasi-identifiers, in the order in which the user names them.
         n: number of records.
-        table: the name of their table, for analysts.
         warnings: remarks for the owner, such as how each attribute is read.
+        table: the name of their table, for analysts.
+        hierarchies: the names of the hierarchies that the owner has, used or not; None without a source of them.
     """
 
     attributes: tuple[Attribute, ...]
     n: int
     warnings: tuple[str, ...] = ()
     table: str = RECORDS_TABLE
+    hierarchies: tuple[str, ...] | None = None
 
     def fingerprint(self) -> str:
         """A digest of the records with their hierarchies and weights; for the owner's ledger only."""
@@ -168,7 +170,7 @@ def load_records(
         id_column = source.column(dataset.id_column, "--id")
         columns = {source.column(name, "--quasi-identifiers"): kind for name, kind in kinds}
         check_names(list(columns), id_column, dataset.item_column)
-        trees = attribute_hierarchies(engine, hierarchies, list(columns))
+        trees, named = attribute_hierarchies(engine, hierarchies, list(columns))
         shares = attribute_weights(engine, weights, columns)
         ranges = attribute_domains(engine, domains, columns)
         table, types = _snapshot(engine, source, id_column, list(columns), dataset)
@@ -192,7 +194,7 @@ def load_records(
             warnings.append(f"{name!r} has a different value in every record: is it a direct identifier?")
         attributes.append(attribute)
     engine.drop(table)
-    return Records(tuple(attributes), dataset.n_transactions, tuple(warnings), shown)
+    return Records(tuple(attributes), dataset.n_transactions, tuple(warnings), shown, named)
 
 
 def load_classes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -17,8 +18,21 @@ from sqlglot import exp
 from anondb.engine import Engine, Table, is_binary, load
 from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError, InternalError, quote_list
+from anondb.reading.account import Account
+from anondb.reading.baskets import ITEM_END
+from anondb.reading.files import open_file
+from anondb.reading.formats import SUFFIXES, stem_of, suffix_of
+from anondb.reading.options import DETECTED, Reading, as_read
+from anondb.reading.shape import Dialect
 
-FILE_SUFFIXES = (".dat", ".csv", ".parquet")
+_NUMBERS = itertools.count()
+COUNTED_LATER = "transactions"
+ID_TYPES = re.compile(
+    r"(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|DECIMAL\(.*\)|BOOLEAN|UUID"
+    r"|VARCHAR|DATE|TIME|TIMESTAMP[_A-Z ]*|ENUM\(.*\))$",
+    re.S,
+)
+LIST = "sensitive items"  # the role of a .txt file with an item on each line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,10 +45,15 @@ class Source:
         columns: type of each column.
         table: the name of the source in a release's manifest, for analysts.
         reference: the table or view itself; None for files and data frames.
-        lines: selects the lines of a ``.dat`` file, ``(id, line)``; faster to convert to the long form than lists are.
-        typed: whether the source declares column types; a ``.dat`` or CSV file holds text only.
+        lines: selects the lines of a file of baskets, ``(id, line)``, whose items ``separator`` separates; faster to convert
+            to the long form than lists are.
+        typed: whether the source declares column types; a text file holds text only.
         collated: the columns whose collation is not binary (DuckDB does not compare them by code points).
         partition: the part of the persons that the query selects; None for all.
+        how: how the owner says that it is read.
+        account: what was read of a file; None for other sources.
+        records: the number of rows that the query gives; None if it is not known.
+        mixed: the columns in which values of different types have the same text.
     """
 
     query: exp.Query
@@ -46,6 +65,11 @@ class Source:
     typed: bool = True
     collated: frozenset[str] = frozenset()
     partition: Partition | None = None
+    how: Reading = DETECTED
+    account: Account | None = None
+    records: int | None = None
+    mixed: frozenset[str] = frozenset()
+    separator: str = " "
 
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column; like DuckDB, the search ignores case.
@@ -54,15 +78,37 @@ class Source:
             InputError: ``no_such_column``; ``collation`` if DuckDB treats different texts of the column as equal.
         """
         names = [wanted] if wanted in self.columns else [n for n in self.columns if n.lower() == wanted.lower()]
-        if names:
+        names = names or [n for n in self.columns if n.strip().lower() == wanted.lower()]
+        if len(names) == 1:
             self._check_collation(names[0])
+            self._check_mixed(names[0])
             return names[0]
+        # the column names of a file may be its first data row
         known = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
+        how = "" if self.account is None else f" ({len(self.columns)} columns; {self._how_read()})"
         raise InputError(
-            f"{self.name} has no column {wanted!r}{known}.",  # the column names of a file may be its first data row
+            f"{self.name} has no column {wanted!r}{known}{how}.",
             code="no_such_column",
-            hint=f"Name the column with {parameter}.",
+            hint=f"Name the column with {parameter}."
+            + (" anondb peek FILE shows how a file is read, and what to say." if self.account is not None else ""),
         )
+
+    def _how_read(self) -> str:
+        """How a file was read, in words."""
+        assert self.account is not None
+        dialect = self.account.dialect
+        if not isinstance(dialect, dict):
+            return f"read as {dialect}"
+        return "read as: " + Dialect(**dialect, header=self.account.header).words
+
+    def _check_mixed(self, column: str) -> None:
+        if column in self.mixed:
+            raise InputError(
+                f"The column {column!r} of {self.name} mixes types: some values of different types have the same text, such"
+                " as the number 1 and the text 1.",
+                code="mixed_types",
+                hint="Write them all as texts, or all as numbers.",
+            )
 
     def _check_collation(self, column: str) -> None:
         if column not in self.collated:
@@ -124,13 +170,13 @@ class QuerySource:
 
 
 def is_file(source: str) -> bool:
-    """Whether a SOURCE names a data file rather than a database."""
-    return not is_url(source) and Path(source).suffix.lower() in FILE_SUFFIXES
+    """Whether the name of a source is that of a data file rather than of a table: by its extension."""
+    return not is_url(source) and suffix_of(source) in SUFFIXES
 
 
-def is_list(source: Any) -> bool:
-    """Whether a source names a file with a value on each line."""
-    return isinstance(source, str | Path) and not is_url(str(source)) and Path(source).suffix.lower() == ".txt"
+def short(kind: str) -> str:
+    """A type's name without the values that an ENUM or STRUCT type carries."""
+    return re.sub(r"\(.*", "", kind, flags=re.S)
 
 
 def is_frame(source: Any) -> bool:
@@ -271,26 +317,6 @@ def all_columns(table: Table) -> exp.Select:
     return exp.select("*").from_(table.expression())
 
 
-def file_query(path: Path, what: str) -> exp.Query:
-    """A SELECT over a .csv or .parquet file; CSV fields are text, and a quoted empty field is not NULL."""
-    if not path.is_file():
-        raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
-    reader, options = "read_parquet", dict[str, bool | str](hive_partitioning=False)
-    if path.suffix.lower() != ".parquet":
-        reader = "read_csv"
-        options |= {"header": True, "all_varchar": True, "allow_quoted_nulls": False, "quote": '"', "escape": '"'}
-        options |= {"comment": ""}  # else the sniffer may take # for the start of a comment
-    settings = [exp.PropertyEQ(this=exp.to_identifier(k), expression=exp.convert(v)) for k, v in options.items()]
-    return exp.select("*").from_(
-        exp.Table(this=exp.Anonymous(this=reader, expressions=[_file_literal(path), *settings]))
-    )
-
-
-def _file_literal(path: Path) -> exp.Literal:
-    """A file name for DuckDB's readers, escaped because they expand patterns and ~."""
-    return exp.Literal.string(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
-
-
 def check_frame(frame: Any, what: str) -> None:
     """Refuse data frames that DuckDB would silently misread: sets or mixed types in cells, clashing column names."""
     names = list(frame.columns) if hasattr(frame, "columns") and not hasattr(frame, "column_names") else []
@@ -337,30 +363,27 @@ def _python_types(values: Iterable[Any]) -> set[type]:
 
 @contextlib.contextmanager
 def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
-    """Open a table name, ``Table``, query tree, file path or data frame as a ``Source`` for the duration of the block."""
+    """Open a table name, ``Table``, query tree, file path or data frame, or one of them with how it is read (``ReadAs``), as
+    a ``Source`` for the duration of the block."""
+    asked = as_read(data)
+    data, how = asked.data, asked.reading
     if isinstance(data, exp.Query):
-        yield describe(engine, data, f"the {what} query")
+        yield replace(describe(engine, data, f"the {what} query"), how=how)
     elif isinstance(data, QuerySource):
-        yield replace(describe(engine, data.tree(), data.name, data.table), partition=data.partition)
+        source = describe(engine, data.tree(), data.name, data.table)
+        yield replace(source, partition=data.partition, how=how)
     elif isinstance(data, Table):
-        yield describe(engine, all_columns(data), f"table {data.name!r}", data.name, data)
-    elif is_list(data):
-        yield list_source(Path(data), what)
+        yield replace(describe(engine, all_columns(data), f"table {data.name!r}", data.name, data), how=how)
     elif isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
-        path = Path(data)
-        if path.suffix.lower() == ".dat":
-            yield dat_source(path, what)
-        else:
-            typed = path.suffix.lower() == ".parquet"
-            named = f"file {path.name!r}"
-            yield describe(engine, file_query(path, what), named, path.stem, typed=typed, is_file=True)
+        with _open_file(engine, Path(data), what, how, asked.table) as source:
+            yield source
     elif isinstance(data, str):
         table = resolve_table(engine, data, what)
-        yield describe(engine, all_columns(table), f"table {data!r}", table.name, table)
+        yield replace(describe(engine, all_columns(table), f"table {data!r}", table.name, table), how=how)
     elif is_frame(data):
         check_frame(data, what)
         with engine.registered(data) as view:
-            yield describe(engine, all_columns(view), f"the {what} data frame")
+            yield replace(describe(engine, all_columns(view), f"the {what} data frame"), how=how)
     else:
         raise InputError(
             f"The {what} must be a table name, a file, a data frame or an Arrow table, not {type(data).__name__}.",
@@ -368,25 +391,33 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
         )
 
 
-def _lines(path: Path, what: str) -> exp.Query:
-    """The numbered lines of a text file, without blanks before them."""
-    if not path.is_file():
-        raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
-    content = exp.select("content").from_(exp.Table(this=exp.func("read_text", _file_literal(path))))
-    return load("transactions/dat_lines").bind({"file": content}, {})
-
-
-def list_source(path: Path, what: str) -> Source:
-    """A ``.txt`` file with an item on each line as ``(item)``, without blanks around it; empty lines are omitted."""
-    query = load("transactions/list_items").bind({"lines": _lines(path, what)}, {})
-    return Source(query, f"file {path.name!r}", {"item": "VARCHAR"}, path.stem, typed=False)
-
-
-def dat_source(path: Path, what: str) -> Source:
-    """A FIMI .dat file as ``(tid, item)`` with a LIST column; an empty line is an empty transaction."""
-    lines = _lines(path, what)
-    lists = load("transactions/dat_lists").bind({"lines": lines}, {})
-    query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lists.subquery("lists"))
-    return Source(
-        query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"}, path.stem, lines=lines, typed=False
-    )
+@contextlib.contextmanager
+def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str | None) -> Iterator[Source]:
+    """Open a file. The rows of transactions are counted where they are copied; those of other files are copied here."""
+    as_list = what == LIST and suffix_of(path) == ".txt"
+    if as_list:
+        how = replace(how, delimiter=ITEM_END, quote="none", header=False)
+    with open_file(engine, path, what, how, table) as file:
+        name, table = f"file {path.name!r}", table or stem_of(path)
+        if file.columns is None and file.lines is None:
+            source = describe(engine, file.query, name, table, is_file=True)
+        else:
+            kinds = (
+                {"tid": "BIGINT", "item": "VARCHAR[]"}
+                if file.columns is None
+                else dict.fromkeys(file.columns, "VARCHAR")
+            )
+            source = Source(file.query, name, kinds, table, typed=False, lines=file.lines, separator=file.separator)
+        source = replace(source, how=how, account=file.account, records=file.records, mixed=file.mixed)
+        if what == COUNTED_LATER:
+            yield source
+            return
+        with reading(name):
+            rows = engine.create(f"file_{next(_NUMBERS)}", source.query)
+        account = file.account.counted(
+            int(engine.scalar("transactions/row_count", {"source": rows})), file.records, name
+        )
+        engine.account(account)
+        query = load("transactions/listed_items").bind({"lines": rows}, {}) if as_list else all_columns(rows)
+        yield replace(source, query=query, account=account)
+        engine.drop(rows)

@@ -11,15 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.sources import Partition, Source, reading
+from anondb.data.layouts import ITEMS, arranged, is_single
+from anondb.data.sources import ID_TYPES, Partition, Source, reading, short
 from anondb.engine import Engine, Table, check_collation, load
 from anondb.errors import InputError
+from anondb.reading.account import Account
 
-ID_TYPES = re.compile(
-    r"(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|DECIMAL\(.*\)|BOOLEAN|UUID"
-    r"|VARCHAR|DATE|TIME|TIMESTAMP[_A-Z ]*|ENUM\(.*\))$",
-    re.S,
-)
 MAX_LABEL_BYTES = 10_000_000
 
 
@@ -45,6 +42,7 @@ class Dataset:
         source: the name of the source in messages.
         item_kind: the type of its items (``kind_of``); None if the source is untyped text, such as a CSV file.
         partition: the part of the source's persons that they are; None for all.
+        account: what was read of the file; None for other sources.
     """
 
     transactions: Table
@@ -66,6 +64,12 @@ class Dataset:
     source: str = "the transactions"
     item_kind: str | None = None
     partition: Partition | None = None
+    account: Account | None = None
+
+    @property
+    def asked_item(self) -> str:
+        """The name of the column of items in a release: ``item`` if several became one."""
+        return self.item_column if "," not in self.item_column and "*" not in self.item_column else ITEMS
 
     @property
     def n_items(self) -> int:
@@ -154,11 +158,6 @@ def kind_of(kind: str) -> str:
     return "INTEGER" if "INT" in kind else kind
 
 
-def short(kind: str) -> str:
-    """A type's name without the values that an ENUM or STRUCT type carries."""
-    return re.sub(r"\(.*", "", kind, flags=re.S)
-
-
 def load_transactions(
     engine: Engine,
     source: Source,
@@ -173,9 +172,9 @@ def load_transactions(
     Args:
         engine: the engine, inside a transaction.
         source: the table, view, file or data frame.
-        id_column, item_column: its columns. The item column may be a LIST, or several columns (transaction attributes)
-            separated by commas, which become one: each item gets the name of its column as a prefix. If rows repeat an
-            id with another list, or an item (unless ``bags``), ``Dataset.is_table`` is false.
+        id_column, item_column: its columns. The item column may be a LIST, or several columns separated by commas, which
+            become one (``anondb.data.layouts``). If rows repeat an id with another list, or an item (unless ``bags``),
+            ``Dataset.is_table`` is false.
         more_ids: a second source with the same id column; its additional ids become empty transactions.
         bags: whether repeated items of a transaction count (``Dataset.bags``).
 
@@ -183,26 +182,26 @@ def load_transactions(
         InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
     """
     check_collation(engine.scalar("transactions/collation"))
-    id_column = source.column(id_column, "--id")
-    item_columns = item_column
-    source, item_column = folded(source, item_column)
-    item_column = source.column(item_column, "--item")
-    folds = "," in item_columns and item_column == FOLDED
+    named = item_column
+    original, (source, id_column, item_column) = source, arranged(engine, source, id_column, item_column)
+    changed = item_column not in original.columns or original.columns[item_column] != source.columns[item_column]
     element = _check_types(source, id_column, item_column)
     snapshot = _snapshot(engine, source, id_column, item_column, element)
-    total = _check_values(engine, source, snapshot)
+    snapshot, total, missing = _check_values(engine, source, snapshot)
     merged = 0 if element is None else int(engine.scalar("transactions/merged_lists", {"source": snapshot.ids}))
     if more_ids is not None:
         snapshot = snapshot.with_ids(_more_ids(engine, more_ids, id_column, source.columns[id_column]))
-    dataset = _coded(engine, source, snapshot, id_column, item_columns if folds else item_column, bags)
+    several = not is_single(original, named)
+    dataset = _coded(engine, source, snapshot, id_column, named if several else item_column, bags)
     duplicates = total - dataset.n_occurrences
     return replace(
         dataset,
         duplicates=duplicates,
-        is_table=not merged and not folds and (bags or not duplicates or element is not None),
-        warnings=remarks_on(dataset, duplicates, 0 if folds else merged),
+        is_table=not merged and not changed and (bags or not duplicates or element is not None),
+        warnings=remarks_on(dataset, duplicates, 0 if changed else merged, missing),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
+        account=_accounted(engine, source, dataset, missing, (id_column, item_column)),
     )
 
 
@@ -213,7 +212,7 @@ def pairs_of(engine: Engine, source: Source, id_column: str, item_column: str) -
         InputError: missing columns, or types that cannot be compared exactly.
     """
     check_collation(engine.scalar("transactions/collation"))
-    id_column, item_column = source.column(id_column, "--id"), source.column(item_column, "--item")
+    source, id_column, item_column = arranged(engine, source, id_column, item_column)
     element = _check_types(source, id_column, item_column)
     return _snapshot(engine, source, id_column, item_column, element).pairs
 
@@ -223,8 +222,16 @@ class _Snapshot:
     """The rows ``(id, item)`` of a source; the same with a row for each transaction without items; lines of a .dat file."""
 
     pairs: Table
-    ids: Table | exp.Query
+    ids: Table | exp.Select | exp.SetOperation
     lines: Table | None = None
+
+    def without_missing_ids(self, engine: Engine) -> _Snapshot:
+        """The rows that have an id."""
+        present = exp.Not(this=exp.Is(this=exp.column("id"), expression=exp.null()))
+        pairs = engine.create("source_with_ids", exp.select("id", "item").from_(self.pairs.expression()).where(present))
+        engine.drop(self.pairs)
+        ids = self.ids.copy().where(present.copy()) if isinstance(self.ids, exp.Select) else pairs
+        return _Snapshot(pairs, ids, self.lines)
 
     def with_ids(self, more: exp.Select) -> _Snapshot:
         first = self.ids if isinstance(self.ids, exp.Query) else exp.select("id", "item").from_(self.ids.expression())
@@ -243,7 +250,11 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
     if source.lines is not None:
         with reading(source.name):
             lines = engine.create("source_lines", source.lines)
-        return _Snapshot(engine.create("source", "transactions/dat_pairs", {"lines": lines}), _ids_of(lines), lines)
+        return _Snapshot(
+            engine.create("source", "transactions/basket_pairs", {"lines": lines}, separator=source.separator),
+            _ids_of(lines),
+            lines,
+        )
     with reading(source.name):
         lists = engine.create(
             "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(inner)
@@ -251,23 +262,58 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
     return _Snapshot(engine.create("source", "transactions/exploded", {"source": lists}), _ids_of(lists))
 
 
-def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> int:
-    """Refuse NULLs and over-long items; returns the number of (transaction, item) pairs, repeated ones included."""
-    facts = engine.query("transactions/null_counts", {"source": snapshot.pairs})
-    total, null_ids, null_items, longest = (int(facts[c][0]) for c in ("total", "null_ids", "null_items", "longest"))
-    if isinstance(snapshot.ids, exp.Query) and source.lines is None:
-        null_ids = int(engine.query("transactions/null_counts", {"source": snapshot.ids})["null_ids"][0])
-    if null_ids:
-        raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
-    if null_items:
+def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[_Snapshot, int, int]:
+    """Refuse NULLs, unless the owner leaves them out, and over-long items.
+
+    Returns:
+        The rows that have an id; the number of their (transaction, item) pairs, repeated ones included; and the number of
+        rows without an id or an item.
+    """
+    facts = _facts(engine, snapshot.pairs)
+    rows = _facts(engine, snapshot.ids) if isinstance(snapshot.ids, exp.Query) else facts
+    if source.records is not None and source.account is not None:
+        source.account.counted(rows["total"], source.records, source.name)
+    null_ids, null_items = rows["null_ids"], facts["null_items"]
+    if null_ids and not source.how.drop_missing_ids:
+        raise InputError(
+            f"{null_ids} rows of {source.name} have no id.",
+            code="null_id",
+            hint="Give each row an id, or leave these rows out with --drop-missing-ids.",
+        )
+    if null_items and not source.how.drop_missing_items:
         raise InputError(
             f"{null_items} rows of {source.name} have a NULL item.",
             code="null_item",
-            hint="Filter them out, or use LIST rows for transactions without items.",
+            hint="Leave them out with --drop-missing-items, which keeps their persons, or filter them out.",
         )
-    if longest > MAX_LABEL_BYTES:
+    if facts["longest"] > MAX_LABEL_BYTES:
         raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
-    return total
+    missing = null_ids + null_items
+    if null_ids:
+        snapshot = snapshot.without_missing_ids(engine)
+        facts = _facts(engine, snapshot.pairs)
+    return snapshot, facts["total"] - facts["null_items"], missing
+
+
+def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int, used: tuple[str, str]) -> Account | None:
+    """The complete account of the rows of a file; None for other sources."""
+    if source.account is None:
+        return None
+    account = replace(
+        source.account,
+        rows=source.records,
+        missing=missing,
+        transactions=dataset.n_transactions,
+        items=dataset.n_items,
+        left_out=tuple(name for name in source.columns if name not in used),
+    )
+    engine.account(account)
+    return account
+
+
+def _facts(engine: Engine, rows: Table | exp.Query) -> dict[str, int]:
+    """The number of rows and of NULLs of a snapshot."""
+    return {name: int(column[0]) for name, column in engine.query("transactions/null_counts", {"source": rows}).items()}
 
 
 def _coded(
@@ -306,9 +352,9 @@ def _coded(
     )
 
 
-def remarks_on(dataset: Dataset, duplicates: int, merged: int) -> tuple[str, ...]:
-    """Remarks for the owner; ``merged`` rows repeat the id of another list."""
-    remarks = []
+def remarks_on(dataset: Dataset, duplicates: int, merged: int, missing: int = 0) -> tuple[str, ...]:
+    """Remarks for the owner; ``merged`` rows repeat the id of another list, ``missing`` have no id or no item."""
+    remarks = [f"{missing} rows without an id or an item are left out."] if missing else []
     near = dataset.n_items - len({label.strip(" \t\n\r") for label in dataset.labels})
     if near:
         remarks.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
@@ -326,49 +372,6 @@ def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
     """The number of transactions of each length in a table ``(tid, item)``; empty transactions have no row there."""
     counts = engine.query("warehouse/load/lengths", {"transactions": transactions})
     return dict(zip(counts["length"].tolist(), counts["transactions"].tolist(), strict=True))
-
-
-FOLDED = "item"  # name of the column that several transaction attributes become
-
-
-def folded(source: Source, item_columns: str) -> tuple[Source, str]:
-    """Merge transaction attributes into a LIST column of ``column.item`` (Poulis et al., ECML/PKDD 2013, footnote 1).
-
-    The source is returned unchanged if ``item_columns`` is one column. A NULL in one of several columns is not an item.
-    """
-    if item_columns.lower() in {c.lower() for c in source.columns} or "," not in item_columns:
-        return source, item_columns
-    parts: list[exp.Expr] = []
-    for name in (part.strip() for part in item_columns.split(",")):
-        column = source.column(name, "--item")
-        kind = source.columns[column]
-        element = re.match(r"(.*)\[\d*\]$", kind, re.S)
-        if not ID_TYPES.match(element[1] if element else kind):
-            raise InputError(
-                f"The item column {column!r} has the type {short(kind)}.",
-                code="bad_type",
-                hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
-            )
-        node: exp.Expr = exp.column(exp.to_identifier(column, quoted=True))
-        texts = exp.cast(node if element else exp.Array(expressions=[node]), "VARCHAR[]", dialect="duckdb")
-        prefix = exp.DPipe(this=exp.Literal.string(f"{column}."), expression=exp.column("each"))
-        parts.append(
-            exp.func("list_transform", texts, exp.Lambda(this=prefix, expressions=[exp.to_identifier("each")]))
-        )
-    whole: exp.Expr = exp.Anonymous(this="flatten", expressions=[exp.Array(expressions=parts)])
-    present = exp.Lambda(
-        this=exp.Not(this=exp.Is(this=exp.column("each"), expression=exp.null())),
-        expressions=[exp.to_identifier("each")],
-    )
-    items = exp.Anonymous(this="list_filter", expressions=[whole, present])
-    other_columns = [c for c in source.columns if c.lower() != FOLDED]
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    query = exp.select(
-        *(exp.column(exp.to_identifier(c, quoted=True)) for c in other_columns), items.as_(FOLDED)
-    ).from_(inner)
-    columns = {c: source.columns[c] for c in other_columns} | {FOLDED: "VARCHAR[]"}
-    result = Source(query, source.name, columns, source.table, source.reference)
-    return replace(result, typed=source.typed, collated=source.collated - {FOLDED}), FOLDED
 
 
 def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> exp.Select:

@@ -80,6 +80,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         self._work: set[str] = set()
         self._inputs = 0  # the number of views on data passed in
         self.others = []
+        self._accounts = []
         self.names = NameCheck(self._look_up, owned, empty)
 
     @classmethod

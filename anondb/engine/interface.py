@@ -167,6 +167,14 @@ class Engine(Runner, Protocol):
         """Whether a table or view exists."""
         ...
 
+    def account(self, account: object) -> None:
+        """Note the account of a file that was read."""
+        ...
+
+    def accounting(self) -> AbstractContextManager[list[Any]]:
+        """Collect the accounts of the files that a block reads."""
+        ...
+
     def registered(self, source: Any) -> AbstractContextManager[Table]:
         """Make a data frame, an Arrow table or a dict of arrays readable as a table during a block."""
         ...

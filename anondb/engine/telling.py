@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 Tell = Callable[[str, float | None], None]  # ``Telling.progress``
@@ -68,14 +68,17 @@ class Telling:
 
     Attributes:
         on_step: called with each step that is done.
+        on_finding: asks the owner to confirm a finding about the data; None if nobody can be asked.
         step_words: the words on the current step, with which the text of all progress begins.
     """
 
     on_step: Callable[[StepDone], None] | None = None
+    on_finding: Callable[[Any], bool] | None = None
     _on_statement: Callable[[str], None] | None = None
     _on_progress: Callable[[str], None] | None = None
     _recorded: list[str] | None = None
     step_words = ""
+    _accounts: list[Any]
 
     def begin_step(self, words: str) -> None:
         """Report the start of a step; ``words`` begin the text of all progress in it."""
@@ -98,6 +101,19 @@ class Telling:
             self._recorded.append(text)
         if self._on_statement is not None:
             self._on_statement(text)
+
+    def account(self, account: object) -> None:
+        """Note the account of a file that was read, for a block of ``accounting``."""
+        self._accounts.append(account)
+
+    @contextlib.contextmanager
+    def accounting(self) -> Iterator[list[Any]]:
+        """Collect the accounts of the files that the block reads in the list that the block gets."""
+        outer, self._accounts = self._accounts, []
+        try:
+            yield self._accounts
+        finally:
+            self._accounts = outer
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[list[str]]:

@@ -13,6 +13,7 @@ from anondb.engine import Engine
 from anondb.guide.estimates import Estimate, estimates, features
 from anondb.guide.knowledge import Known, known
 from anondb.models.km import KmAnonymity
+from anondb.reading.account import Account, accounts_of, read_json
 from anondb.taxonomies.check import Checked, checked
 
 
@@ -49,6 +50,7 @@ class Profile:
         taxonomy: the check of the taxonomy; None if none was named.
         estimates: the cost of each algorithm that keeps k^m-anonymity or more, with m = 2.
         warnings: remarks on the source.
+        read: what was read of each file.
     """
 
     source: str
@@ -65,10 +67,15 @@ class Profile:
     taxonomy: Checked | None
     estimates: tuple[Estimate, ...]
     warnings: tuple[str, ...] = ()
+    read: tuple[Account, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The profile as JSON values; of the taxonomy, numbers only."""
-        shown = {**asdict(self), "taxonomy": None if self.taxonomy is None else taxonomy_figures(self.taxonomy)}
+        shown = {
+            **asdict(self),
+            **read_json(self.read),
+            "taxonomy": None if self.taxonomy is None else taxonomy_figures(self.taxonomy),
+        }
         return {**shown, "known": [asdict(x) for x in self.known], "estimates": [asdict(x) for x in self.estimates]}
 
     def __repr__(self) -> str:
@@ -105,7 +112,11 @@ def profile(
         InputError: a source cannot be read, or ``bad_parameter``.
     """
     k = KmAnonymity(k).k
-    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+    with (
+        engine.accounting() as accounts,
+        engine.transaction(),
+        open_source(engine, transactions, "transactions") as source,
+    ):
         engine.progress("loading transactions")
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
         fit = None if taxonomy is None else checked(engine, taxonomy, dataset)
@@ -127,6 +138,7 @@ def profile(
         taxonomy=fit,
         estimates=costs,
         warnings=dataset.warnings,
+        read=accounts_of(accounts, dataset.account),
     )
 
 

@@ -37,7 +37,8 @@ class Section:
 
 def profile_sections(profile: Profile) -> list[Section]:
     """The sections of a profile."""
-    sections = [Section(f"profile of {profile.source}", (), tuple(_sizes(profile)), profile.warnings), _known(profile)]
+    notes = (*(f"read {account.words}" for account in profile.read), *profile.warnings)
+    sections = [Section(f"profile of {profile.source}", (), tuple(_sizes(profile)), notes), _known(profile)]
     if profile.taxonomy is not None:
         sections.append(Section("taxonomy", (), tuple(_taxonomy(profile)), _how_to_mend(profile)))
     return [*sections, _costs(profile)]

@@ -47,6 +47,7 @@ class Parameter:
         read: converts a text to a value; None if texts are values.
         choices: the allowed texts; empty if all are allowed.
         panel: its panel in ``--help``.
+        repeatable: whether the flag may be repeated; its value is then a list.
     """
 
     help: str
@@ -55,6 +56,7 @@ class Parameter:
     read: Callable[[Any], Any] | None = None
     choices: tuple[str, ...] = ()
     panel: str = PROMISE
+    repeatable: bool = False
 
 
 def parameter(default: Any, help: str, metavar: str | None = None, **how: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.data.layouts import arranged
 from anondb.data.sources import Source, open_source, reading
-from anondb.data.transactions import folded
 from anondb.engine import DuckDBEngine, Engine, Table, load, user_sql
 from anondb.errors import InputError
 from anondb.owner import ledger
@@ -163,8 +163,8 @@ def _as_original(
         raise InputError(
             f"The temporary table {asked!r} hides the rows of that name.", code="name_taken", hint="Drop it first."
         )
-    with open_source(engine, stored.source_of(engine, entry, view), "transactions") as source:
-        body = _distinct_rows(source, entry)
+    with open_source(engine, stored.rows_of(engine, entry, view), "transactions") as source:
+        body = _distinct_rows(engine, source, entry)
         with reading(source.name):
             rows = engine.create("original", body)
     named = exp.Table(this=exp.to_identifier(asked, quoted=True))
@@ -176,10 +176,9 @@ def _as_original(
     engine.drop(rows)
 
 
-def _distinct_rows(source: Source, entry: ledger.LedgerEntry) -> exp.Query:
+def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) -> exp.Query:
     """The id and item columns of a source, each pair once or one list for each id; unchanged if repeated rows count."""
-    read, item_column = folded(source, entry.item_column)
-    names = [read.column(entry.id_column, "--id"), read.column(item_column, "--item")]
+    read, *names = arranged(engine, source, entry.id_column, entry.item_column)
     nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
     inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     if not read.columns[names[1]].endswith("]"):
@@ -187,7 +186,7 @@ def _distinct_rows(source: Source, entry: ledger.LedgerEntry) -> exp.Query:
         return rows if entry.parameters.get("bag_input", False) else rows.distinct()
     lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
     merged = load("statements/merged_lists").bind({"source": lists}, {}).subquery("merged")
-    called = [exp.to_identifier(name, quoted=True) for name in (names[0], entry.item_column)]
+    called = [exp.to_identifier(name, quoted=True) for name in names]
     return exp.select(exp.column("id").as_(called[0]), exp.column("items").as_(called[1])).from_(merged)
 
 

@@ -23,6 +23,7 @@ from anondb.policy import Policy, Workload
 from anondb.postgres.place import Place
 from anondb.promises.check import verify_release
 from anondb.promises.spec import Knowledge
+from anondb.reading.options import READING, read_as
 from anondb.release.objects import (
     ANATOMY,
     SchemaName,
@@ -127,14 +128,14 @@ def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
     Raises:
         InputError: the source does not exist (files and data frames are not kept).
     """
-    source = source_of(engine, entry, ledger.view_of(engine, current_catalog(engine), entry.release_id))
+    source = rows_of(engine, entry, ledger.view_of(engine, current_catalog(engine), entry.release_id))
     bags = bool(entry.parameters.get("bag_input", False))
     return _read(engine, source, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
 
 
 def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:
     """Read the transactions of a policy, including those of persons who are only in its records; and the records' table."""
-    return _read(engine, policy.transactions, policy.records, policy.id, policy.item, policy.bag_input)
+    return _read(engine, policy.rows, policy.people, policy.id, policy.item, policy.bag_input)
 
 
 def _read(
@@ -174,6 +175,12 @@ def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | Non
     if entry.source_reference is None:
         raise _no_source(entry.name)
     return _here(engine, entry.source_reference)
+
+
+def rows_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
+    """The source of a release, with how it was read; errors are those of ``source_of``."""
+    options = {name: entry.parameters[name] for name in READING if name in entry.parameters}
+    return read_as(source_of(engine, entry, view), options)
 
 
 def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:

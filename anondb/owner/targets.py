@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anondb.data.sources import FILE_SUFFIXES
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
 from anondb.postgres.place import Place, target
+from anondb.reading.formats import SUFFIXES
 from anondb.release import paths
 from anondb.release.objects import Kind, SchemaName
 from anondb.statements.statement import Value
@@ -28,7 +28,7 @@ SOURCES = (
     *("taxonomy", "records", "hierarchies", "weights", "domains", "sensitive", "privacy_constraints"),
     *("utility_constraints", "countable", "columns", "workload"),
 )
-SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
+SOURCE_SUFFIXES = (*SUFFIXES, ".tree")
 
 
 def check_target(engine: DuckDBEngine, where: Any, replace: bool, format: str = FORMATS[0]) -> None:

@@ -19,12 +19,14 @@ from sqlglot import exp
 from anondb import __version__
 from anondb.algorithms.method import Task
 from anondb.data.columns import load_columns
+from anondb.data.layouts import arranged
 from anondb.data.sources import all_columns, open_source
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.owner import ledger
 from anondb.policy import Policy
+from anondb.reading.account import Account
 from anondb.recoding import (
     BucketRecoding,
     Decision,
@@ -36,7 +38,16 @@ from anondb.recoding import (
 
 WORK_SCHEMA = "anondb_work"
 _STEPS = {"step": "VARCHAR", "key": "VARCHAR", "value": "VARCHAR"}
-_KEPT = (Dataset, BucketRecoding, Decision, GlobalRecoding, LocalRecoding, PublishedAttribute, RelationalRecoding)
+_KEPT = (
+    Account,
+    Dataset,
+    BucketRecoding,
+    Decision,
+    GlobalRecoding,
+    LocalRecoding,
+    PublishedAttribute,
+    RelationalRecoding,
+)
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in _KEPT}
 
 
@@ -161,18 +172,19 @@ def key_of_load(engine: Engine, policy: Policy) -> str:
     key. DuckDB's hashes may change between its versions, so that its version is part of the key."""
     version = engine.select(exp.select(exp.Anonymous(this="version").as_("version")), "the version of DuckDB")
     facts: list[Any] = [__version__, version["version"].tolist(), policy.id, policy.item, policy.bag_input]
-    facts.append(_sums(engine, policy.transactions, "transactions", policy.id, policy.item))
-    if policy.records is not None and policy.records is not policy.transactions:
-        facts.append(_sums(engine, policy.records, "records", policy.id))
+    facts.append(policy.reading.texts())
+    facts.append(_sums(engine, policy.rows, "transactions", policy.id, policy.item))
+    if policy.people is not None and policy.people is not policy.rows:
+        facts.append(_sums(engine, policy.people, "records", policy.id))
     return _digest(facts)
 
 
 def _sums(engine: Engine, data: Any, what: str, id_column: str, item: str | None = None) -> list[Any]:
     """The name and the columns of a source, and sums of hashes over its rows, in any order."""
     with open_source(engine, data, what) as source:
-        single = item is None or item.lower() in {name.lower() for name in source.columns}
-        items = [] if item is None else [item] if single else [part.strip() for part in item.split(",")]
-        names = [source.column(id_column, "--id"), *(source.column(name, "--item") for name in items)]
+        if item is not None:
+            source, id_column, item = arranged(engine, source, id_column, item)
+        names = [source.column(id_column, "--id"), *([] if item is None else [source.column(item, "--item")])]
         row = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
         hashed = exp.Anonymous(this="hash", expressions=row)
         figures = [

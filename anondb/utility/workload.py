@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.sources import Source
-from anondb.data.transactions import ID_TYPES, Dataset, lengths_of
+from anondb.data.sources import ID_TYPES, Source
+from anondb.data.transactions import Dataset, lengths_of
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.models import check_count

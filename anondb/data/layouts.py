@@ -1,0 +1,319 @@
+"""Layouts: turns columns of items, 0 and 1, or lists in a cell into one column of lists of items."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import sqlglot
+from sqlglot import exp
+
+from anondb.data.sources import ID_TYPES, Source, reading, short
+from anondb.engine import Engine
+from anondb.errors import InputError
+
+ITEMS = "item"  # the name of the column that several become
+ROW_ID = "tid"  # the name of the number of a row that is a person
+_TRUE = ("1", "1.0", "true", "t", "yes", "y", "x")
+_FALSE = ("0", "0.0", "false", "f", "no", "n", "?", "")
+_SEPARATORS = (";", "|", ",")
+
+
+def is_single(source: Source, item_column: str) -> bool:
+    """Whether the text that names the items is the name of one column."""
+    names = {name.lower() for name in source.columns}
+    return item_column.lower() in names or not set(item_column) & set(",*")
+
+
+def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
+    """The columns of items: those named, separated by commas, with ``*`` for any text; by default all but the id.
+
+    Raises:
+        InputError: ``no_such_column``, or ``column_clash`` if one is named twice.
+    """
+    others = [name for name in source.columns if name.lower() != id_column.lower()]
+    if item_column == ITEMS and ITEMS not in {name.lower() for name in source.columns}:
+        return others
+    if is_single(source, item_column):
+        return [source.column(item_column, "--item")]
+    chosen: list[str] = []
+    for part in item_column.split(","):
+        pattern = re.compile(fnmatch.translate(part.strip()), re.IGNORECASE) if "*" in part else None
+        if pattern is not None and part not in source.columns:
+            fitting = [name for name in others if pattern.match(name)]
+            chosen += fitting or [source.column(part, "--item")]
+        else:
+            exact = part in source.columns or part.lower() in {name.lower() for name in source.columns}
+            chosen.append(source.column(part if exact else part.strip(), "--item"))
+    if len(set(chosen)) < len(chosen):
+        raise InputError("--item names a column twice.", code="column_clash", hint="Name each once.")
+    return chosen
+
+
+def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[Source, str, str]:
+    """A source with one column of items, and the names of its columns of ids and of items.
+
+    Raises:
+        InputError: ``no_layout`` if a layout has to be named; ``bad_layout`` if the rows are not in it; missing columns.
+    """
+    layout, reason = source.how.layout, None
+    if source.lines is not None:
+        return source, source.column(id_column, "--id"), source.column(item_column, "--item")
+    if layout in ("basket", "spmf"):
+        raise InputError(f"The layout {layout} is that of text files.", code="bad_layout", hint="Name another one.")
+    if layout is None:
+        layout, reason = _detected(engine, source, id_column, item_column)
+    if source.account is not None:
+        source = replace(source, account=replace(source.account, layout=layout, reason=reason))
+    if layout == "long":
+        if not is_single(source, item_column):
+            raise InputError(
+                "The layout long has one column of items.", code="bad_layout", hint="Name one with --item."
+            )
+        return source, source.column(id_column, "--id"), source.column(item_column, "--item")
+    source, id_column = _with_ids(source, id_column)
+    columns = item_columns(source, item_column, id_column)
+    if layout == "list":
+        if len(columns) != 1:
+            raise InputError("The layout list has one column of items.", code="bad_layout", hint="Name it with --item.")
+        return _with_items(source, columns, columns[0], _list(engine, source, columns[0])), id_column, columns[0]
+    _check_types(source, columns)
+    if layout == "one-hot":
+        _check_truth(engine, source, columns)
+    items = (_one_hot if layout == "one-hot" else _wide)(source, columns)
+    return _with_items(source, columns, ITEMS, items), id_column, ITEMS
+
+
+def _detected(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[str, str | None]:
+    """The layout that is certain, and why.
+
+    Raises:
+        InputError: ``no_layout``.
+    """
+    if is_single(source, item_column):
+        names = [name for name in source.columns if name.lower() == item_column.lower()]
+        if names and source.columns[names[0]] in ("VARCHAR", "JSON") and _all_arrays(engine, source, names[0]):
+            return "list", "each cell is a list"
+        return "long", None
+    columns = item_columns(source, item_column, id_column)
+    if source.how.item_domains:
+        return "wide", "the columns are different domains"
+    if all(source.columns[name] == "BOOLEAN" for name in columns) or _only_truth(engine, source, columns):
+        return "one-hot", "the columns of items are true or false"
+    stems = {re.sub(r"[\W_]*\d+[\W_]*$", "", name).lower() for name in columns}
+    if len(stems) == 1 and len(columns) > 1 and all(re.search(r"\d", name) for name in columns):
+        return "wide", "the names of the columns of items differ by a number"
+    raise InputError(
+        f"{len(columns)} columns of items can mean two things.",
+        code="no_layout",
+        hint="If a value means the same in each of them, add --layout wide; if the columns are different domains, such as"
+        " diagnosis and drug, --item-domains, which makes items DIAGNOSIS.value.",
+    )
+
+
+def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
+    """The source with the number of the row as its id if it has no column of ids."""
+    has = id_column.lower() in {name.lower() for name in source.columns}
+    if has or id_column != ROW_ID or source.reference is not None:
+        return source, source.column(id_column, "--id")
+    number = exp.Window(this=exp.RowNumber()).as_(ROW_ID)
+    query = exp.select(number, "*").from_(_inner(source))
+    return replace(source, query=query, columns={ROW_ID: "BIGINT", **source.columns}), ROW_ID
+
+
+def _inner(source: Source) -> exp.Subquery:
+    return exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+
+
+def _column(name: str) -> exp.Expr:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def _text(source: Source, name: str) -> exp.Expr:
+    return _column(name) if source.columns[name] == "VARCHAR" else exp.cast(_column(name), "VARCHAR")
+
+
+def _with_items(source: Source, columns: Sequence[str], name: str, items: exp.Expr) -> Source:
+    """The source without the columns of items, and with the lists that they become."""
+    kept = [c for c in source.columns if c not in columns and c.lower() != name.lower()]
+    query = exp.select(*map(_column, kept), items.as_(name, quoted=True)).from_(_inner(source))
+    kinds = {c: source.columns[c] for c in kept} | {name: "VARCHAR[]"}
+    return replace(source, query=query, columns=kinds, collated=source.collated - {name})
+
+
+def _each(body: exp.Expr) -> exp.Lambda:
+    return exp.Lambda(this=body, expressions=[exp.to_identifier("each")])
+
+
+def _present(lists: exp.Expr) -> exp.Expr:
+    """The elements of lists that are neither NULL nor empty."""
+    each = exp.column("each")
+    filled = exp.and_(exp.Not(this=exp.Is(this=each, expression=exp.null())), each.neq(exp.Literal.string("")))
+    return exp.Anonymous(this="list_filter", expressions=[lists, _each(filled)])
+
+
+def _check_types(source: Source, columns: Sequence[str]) -> None:
+    for name in columns:
+        source.column(name, "--item")
+        kind = source.columns[name]
+        element = re.sub(r"\[\d*\]$", "", kind)
+        if not ID_TYPES.match(element) and not (source.how.layout == "one-hot" and kind in ("DOUBLE", "FLOAT")):
+            raise InputError(
+                f"The item column {name!r} has the type {short(kind)}.",
+                code="bad_type",
+                hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
+            )
+
+
+def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
+    """The values of the columns, with the name of their column before them if the columns are different domains."""
+    parts: list[exp.Expr] = []
+    for name in columns:
+        of_lists = source.columns[name].endswith("]")
+        cell = _column(name) if of_lists else exp.Array(expressions=[_text(source, name)])
+        texts = _present(exp.cast(cell, "VARCHAR[]", dialect="duckdb"))
+        if source.how.item_domains:
+            value = exp.DPipe(this=exp.Literal.string(f"{name}."), expression=exp.column("each"))
+            texts = exp.Anonymous(this="list_transform", expressions=[texts, _each(value)])
+        parts.append(exp.Coalesce(this=texts, expressions=[exp.cast(exp.Array(), "VARCHAR[]", dialect="duckdb")]))
+    return exp.Anonymous(this="flatten", expressions=[exp.Array(expressions=parts)])
+
+
+def _truth(source: Source, name: str) -> exp.Expr:
+    """The cell of a column of 0 and 1 as text, for comparisons."""
+    text = exp.Trim(this=exp.Lower(this=_text(source, name)))
+    return exp.Coalesce(this=text, expressions=[exp.Literal.string("")])
+
+
+def _one_hot(source: Source, columns: Sequence[str]) -> exp.Expr:
+    named = [
+        exp.If(this=_truth(source, name).isin(*_TRUE), true=exp.Literal.string(name), false=exp.null())
+        for name in columns
+    ]
+    cells = exp.Array(expressions=[exp.Case(ifs=[part]) for part in named])
+    return _present(exp.cast(cells, "VARCHAR[]", dialect="duckdb"))
+
+
+def _other_cells(engine: Engine, source: Source, columns: Sequence[str]) -> int:
+    """The number of cells that are neither true nor false."""
+    sums = {
+        f"c{i}": _count_if(exp.Not(this=_truth(source, name).isin(*_TRUE, *_FALSE))) for i, name in enumerate(columns)
+    }
+    return sum(_figures(engine, source, sums).values())
+
+
+def _only_truth(engine: Engine, source: Source, columns: Sequence[str]) -> bool:
+    return not _other_cells(engine, source, columns)
+
+
+def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None:
+    others = _other_cells(engine, source, columns)
+    if others:
+        raise InputError(
+            f"{others} cells of {source.name} are neither true nor false (1 and 0, true and false, t and f, yes and no, ?).",
+            code="bad_layout",
+            hint="Name the columns of items with --item, or --layout wide if cells hold items.",
+        )
+
+
+# ---------------------------------------------------------------------- lists in a cell
+
+# A cell as a list of texts; NULL if it is neither a JSON array, nor [a, b], nor {a,b}. Only JSON has escapes.
+_BRACKETED = """
+CASE
+    WHEN cell IS NULL OR cell = '' THEN CAST([] AS VARCHAR[])
+    WHEN cell LIKE '[%]' AND contains(cell, '\\') THEN TRY_CAST(TRY_CAST(cell AS JSON) AS VARCHAR[])
+    WHEN cell LIKE '[%]' THEN TRY_CAST(cell AS VARCHAR[])
+    WHEN cell LIKE '{%}' AND (cell = '{}' OR NOT json_valid(cell))
+        THEN TRY_CAST('[' || array_slice(cell, 2, -2) || ']' AS VARCHAR[])
+END
+"""
+# A cell as the list of its parts, without blanks around them.
+_SEPARATED = "list_transform(string_split(coalesce(cell, ''), separator), lambda each: trim(each))"
+
+
+def _parsed(text: str, **values: exp.Expr) -> exp.Expr:
+    """An expression in which names stand for other expressions."""
+    tree: exp.Expr = sqlglot.parse_one(text, dialect="duckdb")
+    return tree.transform(lambda n: values[n.name].copy() if isinstance(n, exp.Column) and n.name in values else n)
+
+
+def _cell(source: Source, name: str) -> exp.Expr:
+    return exp.Trim(this=_text(source, name))
+
+
+def _bracketed(source: Source, name: str) -> exp.Expr:
+    return _parsed(_BRACKETED, cell=_cell(source, name))
+
+
+def _figures(engine: Engine, source: Source, figures: dict[str, exp.Expr], limit: int | None = None) -> dict[str, int]:
+    """Sums over the rows of a source, or over its first rows."""
+    rows: exp.Expr = _inner(source)
+    if limit is not None:
+        rows = exp.select("*").from_(rows).limit(limit).subquery("first")
+    with reading(source.name):
+        sums = engine.select(
+            exp.select(*(figure.as_(name) for name, figure in figures.items())).from_(rows), f"reading {source.name}"
+        )
+    return {name: int(np.ma.filled(sums[name], 0)[0]) for name in figures}
+
+
+def _count_if(condition: exp.Expr) -> exp.Expr:
+    return exp.func("count_if", condition, dialect="duckdb")
+
+
+def _all_arrays(engine: Engine, source: Source, name: str) -> bool:
+    """Whether each cell of a column that is not empty is a list, and there is one; the first rows are tried first."""
+    filled = exp.Coalesce(this=_cell(source, name), expressions=[exp.Literal.string("")]).neq(exp.Literal.string(""))
+    lists = exp.Not(this=exp.Is(this=_bracketed(source, name), expression=exp.null()))
+    figures = {"filled": _count_if(filled), "lists": _count_if(exp.and_(filled, lists))}
+    for limit in (10, None):
+        sums = _figures(engine, source, figures, limit)
+        if not sums["filled"] or sums["lists"] < sums["filled"]:
+            return False
+    return True
+
+
+def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
+    """The items of a cell: of a JSON array, ``{a,b}``, or separated by the text that the owner names or all cells agree on.
+
+    Raises:
+        InputError: ``bad_layout``, or ``no_separator`` if it has to be named.
+    """
+    if source.columns[name].endswith("]"):
+        return exp.cast(_column(name), "VARCHAR[]", dialect="duckdb")
+    source.column(name, "--item")
+    if source.how.item_separator is None and _all_arrays(engine, source, name):
+        lists = _bracketed(source, name)
+        nested = "list_bool_or(list_transform(items, lambda each: starts_with(each, '[') OR starts_with(each, '{')))"
+        inner = _figures(engine, source, {"nested": _count_if(_parsed(nested, items=lists))})["nested"]
+        if inner:
+            raise InputError(
+                f"{inner} cells of {source.name} have lists or objects inside their lists.",
+                code="bad_layout",
+                hint="Items are texts, numbers or booleans.",
+            )
+        return _present(lists)
+    separator = source.how.item_separator or _separator(engine, source, name)
+    return _present(_parsed(_SEPARATED, cell=_cell(source, name), separator=exp.Literal.string(separator)))
+
+
+def _separator(engine: Engine, source: Source, name: str) -> str:
+    """The separator that occurs in the cells of a column: the only one of ``;``, ``|`` and ``,``, or the blank."""
+    contained = {
+        f"s{i}": _count_if(exp.func("contains", _cell(source, name), exp.Literal.string(text), dialect="duckdb"))
+        for i, text in enumerate((*_SEPARATORS, " "))
+    }
+    sums = list(_figures(engine, source, contained).values())
+    occurring = [text for text, cells in zip(_SEPARATORS, sums, strict=False) if cells]
+    if len(occurring) == 1 or (not occurring and sums[-1]):
+        return occurring[0] if occurring else " "
+    which = " or ".join(map(repr, occurring)) if occurring else "nothing that is known"
+    raise InputError(
+        f"The items in {name!r} of {source.name} are separated by {which}.",
+        code="no_separator",
+        hint="Name it with --item-separator.",
+    )

@@ -1,0 +1,193 @@
+"""Findings about the data of a release that its owner has to confirm: what it would mean is not what it seems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import InputError
+
+_ENOUGH_PERSONS = 100  # fewer say nothing about shares
+_ENOUGH_ITEMS = 10
+_MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>")
+_SEPARATORS = (";", "|", ",", "::")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that an owner confirms, or mends.
+
+    Attributes:
+        name: the name that ``accept`` takes, one of ``FINDINGS``.
+        message: what was found, in counts.
+    """
+
+    name: str
+    message: str
+
+    def to_json(self) -> dict[str, str]:
+        """The finding as JSON values."""
+        return dict(vars(self))
+
+
+def findings(engine: Engine, dataset: Dataset, *, item_domains: bool = False, ids_here: bool = True) -> list[Finding]:
+    """The findings of a dataset, before an algorithm runs.
+
+    Args:
+        engine: inside the transaction of the dataset.
+        dataset: the transactions.
+        item_domains: whether the owner said that items have the names of their columns before them.
+        ids_here: whether the ids lie in the engine.
+    """
+    found = {**_of_lengths(dataset), **_of_labels(dataset, item_domains), **_of_words(engine, dataset, ids_here)}
+    return [Finding(name, words) for name, words in found.items()]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,}"
+
+
+def _of_lengths(dataset: Dataset) -> dict[str, str]:
+    """What the numbers of items of persons say of the ids."""
+    persons, single = dataset.n_transactions, dataset.lengths.get(1, 0)
+    if persons < _ENOUGH_PERSONS or dataset.n_items < 2 or single < 0.95 * persons:
+        return {}
+    if single == persons == dataset.n_occurrences + dataset.duplicates:
+        words = (
+            f"Each of the {persons:,} rows is a person of its own, with one item: the column of ids may number rows."
+        )
+        return {"row-per-person": words}
+    return {
+        "one-item": f"{_share(single, persons)} persons have one item: the column of ids may not be that of persons."
+    }
+
+
+def _of_labels(dataset: Dataset, item_domains: bool) -> dict[str, str]:
+    """What the labels of the items say of them."""
+    labels, number = dataset.labels, dataset.n_items
+    found: dict[str, str] = {}
+    if number < _ENOUGH_ITEMS:
+        return found
+    rare = int((dataset.supports == 1).sum())
+    if dataset.n_transactions >= _ENOUGH_PERSONS and 2 * rare > number:
+        found["rare-items"] = (
+            f"{_share(rare, number)} items belong to a single person. The legend of a release names all items: a text that"
+            " somebody typed can name a person."
+        )
+    lists = sum(label[:1] in "[{" and label[-1:] in "]}" for label in labels if len(label) > 1)
+    if 5 * lists >= number:
+        found["lists-in-items"] = (
+            f"{_share(lists, number)} items look like lists or JSON: --layout list reads their parts."
+        )
+    for separator in _SEPARATORS if not lists else ():
+        joined = [label for label in labels if separator in label]
+        parts = {part.strip() for label in joined for part in label.split(separator)}
+        if 5 * len(joined) >= number and len(parts) < len(joined):
+            found["separators-in-items"] = (
+                f"{_share(len(joined), number)} items are made of {len(parts):,} parts that {separator!r} separates:"
+                " --layout list reads them."
+            )
+    prefixed = [label.partition(".") for label in labels if "." in label]
+    ends = {end for *_, end in prefixed}
+    of_columns = 5 * len(prefixed) >= 4 * number and 2 * len(ends) <= number and not item_domains
+    if of_columns and not all(start.isdigit() for start, *_ in prefixed):
+        found["column-prefixes"] = (
+            f"{_share(len(prefixed), number)} items have a prefix such as the name of a column, and {len(ends):,} different"
+            " values after it: equal values count as different items."
+        )
+    return found
+
+
+def _of_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str]:
+    """What single words among the items, or the ids, say of the file."""
+    support = dict(zip(dataset.labels, dataset.supports.tolist(), strict=True))
+    found: dict[str, str] = {}
+    ids = _ids_among(engine, dataset, (*_MISSING_WORDS, dataset.id_column)) if ids_here else set[str]()
+    header = support.get(dataset.item_column, 0)
+    if header and (dataset.id_column in ids or dataset.account is not None):
+        found["header-in-items"] = (
+            "An item has the name of the column of items: the file may have a second header, as where two files were joined."
+        )
+    missing = sum(support.get(word, 0) for word in _MISSING_WORDS)
+    missing_ids = len(ids.intersection(_MISSING_WORDS))
+    if missing or missing_ids:
+        found["missing-words"] = (
+            f"{missing:,} rows have an item, and {missing_ids:,} persons an id, that means that there is none, such as NULL"
+            " or NA."
+        )
+    marks = sum(support.get(mark, 0) for mark in ("-1", "-2"))
+    if marks:
+        found["marks-in-items"] = (
+            f"{marks:,} rows have the item -1 or -2, with which SPMF separates: --layout spmf leaves them out."
+        )
+    return found
+
+
+def _ids_among(engine: Engine, dataset: Dataset, words: Sequence[str]) -> set[str]:
+    """The words that are ids; only texts can be."""
+    is_text = exp.func("typeof", exp.column("id"), dialect="duckdb").eq(exp.Literal.string("VARCHAR"))
+    text = exp.cast(exp.column("id"), "VARCHAR")
+    rows = exp.select(text.as_("word")).from_(dataset.ids.expression()).where(is_text, text.isin(*words))
+    return set(engine.select(rows, "looking for ids")["word"].tolist())
+
+
+def one_released_item(dataset: Dataset, released: int) -> list[Finding]:
+    """The finding that a release shows all items as one."""
+    if released != 1 or dataset.n_items < _ENOUGH_ITEMS or dataset.n_transactions < _ENOUGH_PERSONS:
+        return []
+    words = (
+        f"All {dataset.n_items:,} items would be released as one: the promise is so strong that the rows say nothing."
+    )
+    return [Finding("one-released-item", words)]
+
+
+def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> list[Finding]:
+    """The finding that hierarchies have no quasi-identifier of their name; ``names`` may be empty for an empty folder."""
+    used = {attribute.lower() for attribute in attributes}
+    unused = [name for name in names if name.lower() not in used]
+    if names and not unused:
+        return []
+    which = (
+        f"{len(unused)} of {len(names)} hierarchies have" if names else "The folder of hierarchies is empty: none has"
+    )
+    return [Finding("unused-hierarchies", f"{which} the name of a quasi-identifier.")]
+
+
+FINDINGS = (
+    *("row-per-person", "one-item", "rare-items", "lists-in-items", "separators-in-items", "column-prefixes"),
+    *("header-in-items", "missing-words", "marks-in-items", "one-released-item", "unused-hierarchies"),
+)
+
+
+def confirmed(
+    found: Sequence[Finding], accept: Collection[str], ask: Callable[[Any], bool] | None
+) -> tuple[Finding, ...]:
+    """The findings, all of which the owner has confirmed by name or on being asked.
+
+    Raises:
+        InputError: ``unconfirmed``, with all findings that are not.
+    """
+    left = [f for f in found if f.name not in accept and not (ask is not None and ask(f))]
+    if left:
+        raise InputError(
+            " ".join(f"{f.name}: {f.message}" for f in left),
+            code="unconfirmed",
+            hint="Mend it, or confirm it with " + " ".join(f"--accept {f.name}" for f in left) + ".",
+        )
+    return tuple(found)
+
+
+def check_names(accept: Collection[str]) -> None:
+    """Refuse a name that is no finding's.
+
+    Raises:
+        InputError: ``bad_parameter``.
+    """
+    for name in accept:
+        if name not in FINDINGS:
+            raise InputError(f"There is no finding {name!r}, only {', '.join(FINDINGS)}.", code="bad_parameter")

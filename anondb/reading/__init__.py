@@ -1,0 +1,1 @@
+"""From a file to rows of texts: its format, its dialect, and the account of every row of it."""

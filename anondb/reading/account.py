@@ -1,0 +1,96 @@
+"""The reading account: what was in a file, and what became of each record of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from anondb.errors import InputError
+
+
+@dataclass(frozen=True)
+class Account:
+    """What was read of a file. For the owner and the auditor: the sizes are true counts.
+
+    Attributes:
+        file: the name of the file, without its folder.
+        role: what the file is: ``transactions``, ``records``, ``taxonomy`` and so on.
+        sha256, bytes: the digest and the size of the file as it lies on disk.
+        lines: its lines after decompression; None if its format has none.
+        header: whether the first record names the columns.
+        dialect: delimiter, quote and line end of a text file, else the name of its format.
+        encoding: the encoding of a text file.
+        layout: what a row is; ``reason`` says why, if it was detected.
+        empty: empty lines, which are no records.
+        rows: records that were read; None until they are read.
+        missing: rows without an id or without an item; they are refused, or left out as the owner says.
+        transactions, items: persons and different items that came of the rows.
+        left_out: the columns that nothing uses, by name.
+    """
+
+    file: str
+    role: str
+    sha256: str
+    bytes: int
+    lines: int | None
+    header: bool
+    dialect: Any
+    encoding: str | None
+    layout: str | None = None
+    reason: str | None = None
+    empty: int = 0
+    rows: int | None = None
+    missing: int = 0
+    transactions: int | None = None
+    items: int | None = None
+    left_out: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """The account as JSON values; ``skipped`` is 0, since nothing is ever skipped."""
+        return {**vars(self), "left_out": list(self.left_out), "skipped": 0}
+
+    @property
+    def words(self) -> str:
+        """The account in one line."""
+        return words_of(self.to_json())
+
+    def counted(self, rows: int, expected: int, name: str) -> Account:
+        """The account with the rows that were read.
+
+        Raises:
+            InputError: ``rows_lost``: the file has more or fewer records.
+        """
+        if rows != expected:
+            raise InputError(
+                f"{name} has {expected} records, but {rows} rows were read.",
+                code="rows_lost",
+                hint="Say how the file is read: --delimiter, --quote, --skip. anondb peek FILE shows what it looks like.",
+            )
+        return replace(self, rows=rows)
+
+
+def accounts_of(accounts: Sequence[Account], first: Account | None) -> tuple[Account, ...]:
+    """The accounts of the files that were read, each once, that of the transactions first."""
+    return tuple(dict.fromkeys([*([first] if first is not None else []), *accounts]))
+
+
+def read_json(accounts: Sequence[Account]) -> dict[str, Any]:
+    """What ``--json`` says of the files that were read: ``read`` is the account of the transactions, or None;
+    ``read_beside`` are those of other files, such as records and taxonomies."""
+    first = next((a for a in accounts if a.role == "transactions"), None)
+    return {
+        "read": None if first is None else first.to_json(),
+        "read_beside": [a.to_json() for a in accounts if a is not first],
+    }
+
+
+def words_of(account: Mapping[str, Any]) -> str:
+    """An account in one line, from its JSON."""
+    figures = {name: account[name] for name in ("bytes", "lines", "rows", "transactions", "items")}
+    parts = [f"{n:,} {'persons' if name == 'transactions' else name}" for name, n in figures.items() if n is not None]
+    parts += [f"{account['missing']:,} rows without id or item left out"] if account["missing"] else []
+    parts += ["0 skipped"]
+    parts += [f"layout {account['layout']}"] if account["layout"] not in (None, "long") else []
+    parts += [f"columns left out: {', '.join(account['left_out'])}"] if account["left_out"] else []
+    return f"{account['file']}: {', '.join(parts)}"

@@ -1,0 +1,202 @@
+"""Rows of JSON, Excel and SQLite files as text: each is rewritten as a plain CSV file, which is then read as any other."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+from anondb.errors import InputError
+from anondb.reading.formats import Format, plain_text
+from anondb.reading.options import Reading
+
+
+class Number(str):
+    """A number of a JSON file with the digits that it has there."""
+
+
+class Mixed:
+    """Finds the columns in which values of different types have the same text, such as the number 1 and the text 1."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, dict[str, str]] = {}
+        self.columns: set[str] = set()
+
+    def text(self, column: str, value: Any) -> str | None:
+        """The text of a value; None is no value."""
+        if value is None:
+            return None
+        kind, text = _kind_and_text(value)
+        if self._kinds.setdefault(column, {}).setdefault(text, kind) != kind or kind == "bytes":
+            self.columns.add(column)
+        return text
+
+
+def _kind_and_text(value: Any) -> tuple[str, str]:
+    if isinstance(value, bool):
+        return "boolean", str(value).lower()
+    if isinstance(value, list):
+        return "list", json.dumps([None if v is None else _kind_and_text(v)[1] for v in value], ensure_ascii=False)
+    if isinstance(value, dict):
+        return "object", json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return "number", str(int(value))
+    if isinstance(value, int | float | Number):
+        return "number", str(value)
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return "date", value.date().isoformat()
+    if isinstance(value, datetime.date | datetime.time):
+        return "date", value.isoformat(*([" "] if isinstance(value, datetime.datetime) else []))
+    return ("text" if isinstance(value, str) else "bytes"), str(value)
+
+
+def rows_of_json(path: Path, name: str) -> Iterator[Any]:
+    """The values of a file of JSON: the elements of an array, or values one after another, such as one on each line.
+
+    Raises:
+        InputError: ``bad_file`` with the line; a key that an object has twice.
+    """
+    at = 0
+    text = path.read_text(encoding="utf-8")
+
+    def refuse(_: Any = None, what: str = "is no JSON") -> NoReturn:
+        line = text.count("\n", 0, at) + 1
+        raise InputError(f"{name} cannot be read: line {line} {what}.", code="bad_file", hint="Mend the file.")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _ in pairs}) < len(pairs):
+            refuse(what="has an object with a key twice")
+        return dict(pairs)
+
+    decoder = json.JSONDecoder(object_pairs_hook=unique, parse_int=Number, parse_float=Number, parse_constant=refuse)
+
+    def skip(more: str = "") -> str:
+        nonlocal at
+        while at < len(text) and text[at] in " \t\r\n":
+            at += 1
+        return text[at : at + 1]
+
+    array = skip() == "["
+    at += array
+    while (next_ := skip()) and not (array and next_ == "]"):
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            refuse()
+        yield value
+        if array and skip() not in (",", "]"):
+            refuse()
+        at += array and text[at] == ","
+    if array:
+        if skip() != "]":
+            refuse(what="ends within its array")
+        at += 1
+        if skip():
+            refuse()
+
+
+def rewritten(
+    path: Path, found: Format, reading: Reading, private: Path, name: str, table: str | None
+) -> tuple[Path, tuple[str, ...], int, frozenset[str]]:
+    """Write the rows of a JSON, Excel or SQLite file as plain CSV.
+
+    Returns:
+        The file, its columns, the number of its rows, and the columns in which values of different types have one text.
+
+    Raises:
+        InputError: ``bad_file``, ``bad_unicode``, ``no_such_table``, ``missing_extra``, ``several_sheets``.
+    """
+    mixed = Mixed()
+    target = private / f"{len(list(private.iterdir()))}.csv"
+    if found.name == "json":
+        plain = plain_text(path, found, reading, private, name)
+        target = private / f"{len(list(private.iterdir()))}.csv"
+        columns = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
+        rows: Iterable[Iterable[Any]] = ([row.get(column) for column in columns] for row in _objects(plain, name))
+    else:
+        columns, rows = (_sheet if found.name == "xlsx" else _table)(path, reading, name, table)
+    number = 0
+    with target.open("x", encoding="utf-8", newline="") as file:
+        for row in rows:
+            texts = (mixed.text(column, value) for column, value in zip(columns, row, strict=True))
+            file.write(",".join("" if t is None else '"' + t.replace('"', '""') + '"' for t in texts) + "\n")
+            number += 1
+    return target, columns, number, frozenset(mixed.columns)
+
+
+def _objects(path: Path, name: str) -> Iterator[dict[str, Any]]:
+    try:
+        for row in rows_of_json(path, name):
+            if not isinstance(row, dict):
+                raise InputError(
+                    f"The rows of {name} are no objects.",
+                    code="bad_file",
+                    hint='Write a row as {"tid": 1, "item": "milk"}.',
+                )
+            yield row
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(f"{name} is not valid UTF-8: line {line} is not.", code="bad_unicode") from None
+
+
+def _sheet(path: Path, reading: Reading, name: str, _: str | None) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
+    """The columns and rows of the only sheet of an Excel file that has cells; formulas have their values."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise InputError(
+            f"{name} needs the package openpyxl.",
+            code="missing_extra",
+            hint="Install anondb[excel], or save it as CSV.",
+        ) from None
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        sheets = [[list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book.worksheets]
+        book.close()
+    except Exception as error:  # whatever a damaged file makes it raise
+        raise InputError(f"{name} is damaged.", code="bad_file") from (
+            error if isinstance(error, MemoryError) else None
+        )
+    filled = [rows[reading.skip or 0 :] for rows in sheets]
+    filled = [kept for rows in filled if (kept := [row for row in rows if any(cell is not None for cell in row)])]
+    if len(filled) > 1:
+        raise InputError(
+            f"{len(filled)} sheets of {name} have cells.", code="several_sheets", hint="Save one as a file of its own."
+        )
+    rows = filled[0] if filled else []
+    width = max(map(len, rows), default=0)
+    rows = [row + [None] * (width - len(row)) for row in rows]
+    header = rows.pop(0) if rows and reading.header is not False else [None] * width
+    return tuple(_kind_and_text(h)[1] if h is not None else f"column{i}" for i, h in enumerate(header, 1)), rows
+
+
+def _table(path: Path, _: Reading, name: str, table: str | None) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
+    """The columns and rows of a table of a SQLite file, by default the only one."""
+    try:
+        connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
+        listed = (
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name"
+        )
+        names = [row[0] for row in connection.execute(listed)]
+        chosen = [n for n in names if table is None or n.lower() == table.lower()]
+        if len(chosen) == 1:
+            rows = connection.execute('SELECT * FROM "' + chosen[0].replace('"', '""') + '"')  # noqa: S608
+            return tuple(column[0] for column in rows.description), _checked(rows, name)
+    except sqlite3.Error:
+        raise InputError(f"{name} cannot be read as a SQLite file.", code="bad_file") from None
+    raise InputError(
+        f"{name} has no table {table!r}." if table is not None else f"{name} has {len(names)} tables and views.",
+        code="no_such_table",
+        hint="Name one with --transactions TABLE.",
+    )
+
+
+def _checked(rows: Iterable[Iterable[Any]], name: str) -> Iterator[Iterable[Any]]:
+    try:
+        yield from rows
+    except sqlite3.Error:
+        raise InputError(f"{name} cannot be read as a SQLite file.", code="bad_file") from None

@@ -1,0 +1,131 @@
+"""Detects the dialect of a text file once, from its first lines; what is not certain is asked for."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+from anondb.errors import InputError
+from anondb.reading.options import Reading
+from anondb.reading.shape import NAMES, Dialect, Lines, named, quoting, records
+
+_CANDIDATES = (",", ";", "\t", "|", "::")
+_SAMPLE = 1 << 16
+_BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
+_EXCEL = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
+
+
+def sample_of(path: Path) -> str:
+    """The first lines of a plain text file, complete; invalid bytes are replaced, since counting will refuse them."""
+    with path.open("rb") as file:
+        size, block = _SAMPLE, file.read(_SAMPLE)
+        while len(block) == size and b"\n" not in block:
+            block += file.read(size)
+            size *= 2
+        whole = not file.read(1)
+    text = block.decode(errors="replace")
+    return text if whole else text[: text.rfind("\n") + 1]
+
+
+def _records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
+    """The records of a sample that are not empty; none if the dialect does not fit."""
+    if len(delimiter) > 1:
+        sample, delimiter = sample.replace(delimiter, "\x1f"), "\x1f"
+    read: list[list[str]] = []
+    try:
+        reader = csv.reader(
+            io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, quoting=quoting(quote)
+        )
+        read.extend(record for record in reader if record)
+    except csv.Error:
+        return read[:1]
+    return read
+
+
+def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) -> tuple[str | None, float]:
+    """The delimiter of a rectangular file, and the share of the sample's records that have as many fields as the first.
+
+    Raises:
+        InputError: ``ambiguous_dialect``: two delimiters fit equally well.
+    """
+    if reading.delimiter is not None:
+        candidates: tuple[str, ...] = (reading.delimiter,)
+    else:
+        candidates = tuple(dict.fromkeys((*filter(None, [_BY_SUFFIX.get(suffix)]), *_CANDIDATES)))
+    shares: dict[str, tuple[float, int]] = {}
+    for delimiter in candidates:
+        read = _records(sample, delimiter, reading.quote_char)
+        fields = len(read[0]) if read else 0
+        if fields > 1:
+            shares[delimiter] = (sum(len(record) == fields for record in read) / len(read), fields)
+    if not shares:
+        return reading.delimiter, 1.0
+    if _BY_SUFFIX.get(suffix) in shares:
+        best = _BY_SUFFIX[suffix]
+    else:
+        best = max(shares, key=shares.__getitem__)
+        rivals = [other for other in shares if other != best and shares[other][0] == shares[best][0] == 1.0]
+        if rivals:
+            raise InputError(
+                f"The fields of {name} may be separated by {named(best)} or by {named(rivals[0])}.",
+                code="ambiguous_dialect",
+                hint="Name the one with --delimiter.",
+            )
+    return best, shares[best][0]
+
+
+def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Dialect, tuple[str, ...]]:
+    """The dialect of a plain text file with rectangular records, and the names of its columns.
+
+    Raises:
+        InputError: ``ambiguous_dialect``; ``preamble``: the first line is Excel's note of a separator; ``column_clash``: two
+            columns have one name; ``unreadable``, ``bad_unicode``.
+    """
+    sample = sample_of(path)
+    if _EXCEL.match(sample):
+        raise InputError(
+            f"Line 1 of {name} is a note of its separator for Excel.",
+            code="preamble",
+            hint="Leave it out with --skip 1; if the separator is not detected then, name it with --delimiter.",
+        )
+    delimiter, _ = detected_delimiter(sample, reading, suffix, name)
+    header = reading.header is not False
+    draft = Dialect(delimiter, reading.quote_char, header=header)
+    with Lines(path, delimiter) as lines:
+        first: list[str] = next((record for _, record in records(lines, draft, name) if record), [])
+        dialect = Dialect(delimiter, reading.quote_char, lines.end or "\n", header)
+    names = first if header else [""] * len(first)
+    return dialect, _distinct([label or f"column{i}" for i, label in enumerate(names, 1)], name, dialect)
+
+
+def _distinct(names: list[str], name: str, dialect: Dialect) -> tuple[str, ...]:
+    """The names of columns, no two of which are equal but for their case."""
+    first: dict[str, int] = {}
+    for place, label in enumerate(names, 1):
+        if first.setdefault(label.lower(), place) != place:
+            raise InputError(
+                f"The columns {first[label.lower()]} and {place} of {name} have the same name (read as: {dialect.words}).",
+                code="column_clash",
+                hint="Rename one in the file; if its first line is data, add --no-header.",
+            )
+    return tuple(names)
+
+
+def basket_delimiter(sample: str, reading: Reading, name: str) -> str:
+    """The delimiter of a file of baskets: the only one of the usual that occurs, else the blank.
+
+    Raises:
+        InputError: ``ambiguous_dialect``.
+    """
+    if reading.delimiter is not None:
+        return reading.delimiter
+    occurring = [delimiter for delimiter in NAMES if delimiter != " " and delimiter in sample]
+    if len(occurring) > 1:
+        raise InputError(
+            f"The items of {name} may be separated by {' or by '.join(map(named, occurring))}.",
+            code="ambiguous_dialect",
+            hint="Name the one with --delimiter.",
+        )
+    return occurring[0] if occurring else " "

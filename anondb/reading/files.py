@@ -1,0 +1,272 @@
+"""Opens a file as a query over rows of texts (Parquet: over its columns), with the account of what it holds."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine, Engine, load
+from anondb.engine.spill import private_directory
+from anondb.errors import InputError
+from anondb.reading import baskets
+from anondb.reading.account import Account
+from anondb.reading.cells import rewritten
+from anondb.reading.dialect import basket_delimiter, dialect_of, sample_of
+from anondb.reading.formats import Format, decompressed, digest_of, format_of, plain_text
+from anondb.reading.options import Reading
+from anondb.reading.shape import Dialect, Lines, count_records, lines_of, records
+
+_WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
+_LONG_LINE = 1 << 20  # above it DuckDB needs to be told
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FileRows:
+    """An open file.
+
+    Attributes:
+        query: selects its rows; of baskets ``(tid, item)`` with a list of items.
+        account: what it holds, without what comes of its rows.
+        records: the number of rows that the query must give.
+        columns: the names of the columns, all of texts; None if the query's own types hold.
+        mixed: columns in which values of different types have the same text.
+        lines: of baskets: ``(id, line)``, whose items ``separator`` separates.
+    """
+
+    query: exp.Query
+    account: Account
+    records: int
+    columns: tuple[str, ...] | None = None
+    mixed: frozenset[str] = frozenset()
+    lines: exp.Query | None = None
+    separator: str = " "
+
+
+@contextlib.contextmanager
+def private_folder(engine: Engine) -> Iterator[Path]:
+    """A directory for plain copies of files, which only this user and the engine's connection can read."""
+    place = engine.spill_directory if isinstance(engine, DuckDBEngine) else None
+    folder = private_directory() if place is None else Path(tempfile.mkdtemp(dir=place))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: str | None = None) -> Iterator[FileRows]:
+    """Open a file of any format for the duration of the block.
+
+    Args:
+        engine: the engine, which reads the file or a plain copy of it.
+        path: the file.
+        role: what it is, such as ``transactions``.
+        reading: what the owner says of it.
+        table: the table of a SQLite file.
+
+    Raises:
+        InputError: the file does not exist, or is not what it is read as (``anondb.reading``).
+    """
+    name = f"file {path.name!r}"
+    try:
+        found = format_of(path, f"{role} {name}")
+        digest, size = digest_of(path)
+        with private_folder(engine) as private:
+            account = Account(path.name, role, digest, size, None, False, found.name, None)
+            yield _opened(engine, path, found, reading, private, name, account, table)
+    except OSError:
+        raise InputError(
+            f"The {role} {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions."
+        ) from None
+
+
+def _opened(
+    engine: Engine,
+    path: Path,
+    found: Format,
+    reading: Reading,
+    private: Path,
+    name: str,
+    account: Account,
+    table: str | None,
+) -> FileRows:
+    if found.name == "parquet":
+        return _parquet(path, name, account)
+    if found.name not in ("text", "dat"):
+        target, columns, number, mixed = rewritten(path, found, reading, private, name, table)
+        query = _rectangle(target, columns, _WRITTEN) if columns else _nothing()
+        account = replace(account, header=found.name != "xlsx" or reading.header is not False)
+        return FileRows(query, account, number, columns, mixed)
+    plain = plain_text(path, found, reading, private, name)
+    account = replace(account, encoding=reading.encoding or "utf-8")
+    layout, reason = _line_layout(plain, found, reading)
+    if layout is not None:
+        return _baskets(plain, found, reading, private, name, replace(account, layout=layout, reason=reason))
+    dialect, columns = dialect_of(plain, reading, found.suffix, name)
+    if not columns:
+        raise InputError(f"The {account.role} {name} is empty.", code="empty_file", hint="Is it the right file?")
+    shape = count_records(plain, dialect, len(columns), name)
+    account = replace(
+        account,
+        lines=shape.lines + (reading.skip or 0),
+        header=dialect.header,
+        dialect=dialect.to_json(),
+        empty=shape.empty,
+    )
+    return FileRows(_rectangle(plain, columns, dialect), account, shape.records - dialect.header, columns)
+
+
+def _line_layout(plain: Path, found: Format, reading: Reading) -> tuple[str | None, str | None]:
+    """The layout of a file in which a line is a person, and why; None for rows of columns."""
+    if reading.layout in ("basket", "spmf"):
+        return reading.layout, None
+    if reading.layout is None and baskets.looks_like_spmf(plain):
+        return "spmf", "its lines are those of SPMF"
+    if found.name == "dat" and reading.layout is None:
+        return "basket", "a .dat file has the items of a person on each line"
+    return None, None
+
+
+def _baskets(plain: Path, found: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
+    if found.name == "dat" and reading == Reading(layout=reading.layout) and account.layout == "basket":
+        number = baskets.check_fimi(plain, name)
+        account = replace(account, lines=number, dialect=baskets.described(" "))
+        return _lines(plain, "transactions/dat_lines", " ", number, account)
+    if account.layout == "spmf":
+        how, rows = "SPMF", baskets.spmf_rows(plain)
+    else:
+        delimiter = basket_delimiter(sample_of(plain), reading, name)
+        rows = baskets.basket_rows(plain, delimiter, reading, name)
+        how = baskets.described(delimiter)
+    target = private / "baskets"
+    try:
+        number = baskets.write_baskets(rows, target, name)
+    except UnicodeDecodeError:  # of a file that ``csv`` does not read
+        raise InputError(f"{name} is not valid UTF-8.", code="bad_unicode", hint="Name its encoding.") from None
+    lines = lines_of(plain) + (reading.skip or 0)
+    account = replace(account, lines=lines, dialect=how, header=bool(reading.header))
+    return _lines(target, "transactions/basket_lines", baskets.ITEM_END, number, account)
+
+
+def _lines(file: Path, query: str, separator: str, number: int, account: Account) -> FileRows:
+    content = exp.select("content").from_(exp.Table(this=exp.func("read_text", file_literal(file))))
+    lines = load(query).bind({"file": content}, {})
+    lists = load("transactions/basket_lists").bind({"lines": lines}, {"separator": separator})
+    rows = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lists.subquery("lists"))
+    return FileRows(rows, account, number, lines=lines, separator=separator)
+
+
+def _parquet(path: Path, name: str, account: Account) -> FileRows:
+    import pyarrow.parquet
+
+    try:
+        number = pyarrow.parquet.read_metadata(path).num_rows
+    except Exception as error:  # whatever a damaged file makes it raise
+        raise InputError(f"{name} is damaged.", code="bad_file") from (
+            error if isinstance(error, MemoryError) else None
+        )
+    reader = exp.Anonymous(this="read_parquet", expressions=[file_literal(path), _option("hive_partitioning", False)])
+    return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True), number)
+
+
+def _nothing() -> exp.Query:
+    return exp.select(exp.cast(exp.null(), "VARCHAR").as_("column1")).where(exp.false())
+
+
+def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect) -> exp.Query:
+    """A SELECT over a plain text file with a dialect that is fixed; nothing is detected, skipped or converted."""
+    codes = [f"c{i}" for i in range(len(columns))]
+    types = [exp.PropertyEQ(this=exp.Literal.string(c), expression=exp.Literal.string("VARCHAR")) for c in codes]
+    quote = dialect.quote or ""
+    options: dict[str, bool | str | int] = {
+        "auto_detect": False,
+        "delim": dialect.delimiter or baskets.ITEM_END,
+        "quote": quote,
+        "escape": quote,
+        "header": dialect.header,
+        "comment": "",
+        "nullstr": "",
+        "allow_quoted_nulls": False,
+        "strict_mode": dialect.newline != "\r\n",  # strict, DuckDB takes one character for the end of a line
+    }
+    longest = _longest_line(path)
+    if longest > _LONG_LINE:
+        options |= {"max_line_size": 2 * longest, "buffer_size": 4 * longest}
+    settings = [_option(name, value) for name, value in options.items()]
+    settings.append(exp.PropertyEQ(this=exp.to_identifier("columns"), expression=exp.Struct(expressions=types)))
+    reader = exp.Anonymous(this="read_csv", expressions=[file_literal(path), *settings])
+    named = [exp.column(code).as_(name, quoted=True) for code, name in zip(codes, columns, strict=True)]
+    query = exp.select(*named).from_(exp.Table(this=reader))
+    if len(codes) == 1:  # an empty line, which DuckDB takes for a row without a value
+        query = query.where(exp.Not(this=exp.Is(this=exp.column(codes[0]), expression=exp.null())))
+    return query
+
+
+def _longest_line(path: Path) -> int:
+    """The length of the longest line of a file in bytes; 0 if no line is longer than a megabyte."""
+    with path.open("rb") as file:
+        blocks = iter(lambda: file.read(_LONG_LINE // 4), b"")
+        if all(b"\n" in block or len(block) < _LONG_LINE // 4 for block in blocks):
+            return 0
+        file.seek(0)
+        return max(map(len, file))
+
+
+def _option(name: str, value: Any) -> exp.PropertyEQ:
+    return exp.PropertyEQ(this=exp.to_identifier(name), expression=exp.convert(value))
+
+
+def file_literal(path: Path) -> exp.Literal:
+    """A file name for DuckDB's readers, escaped because they expand patterns and ~."""
+    return exp.Literal.string(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
+
+
+def first_line(path: Path, reading: Reading, role: str) -> str:
+    """The first line of a text file; bytes that are not in its encoding are replaced.
+
+    Raises:
+        InputError: ``no_such_file``.
+    """
+    found = format_of(path, f"{role} file {path.name!r}")
+    with decompressed(path, found.compression) as stream:
+        text = stream.read(1 << 16).decode(reading.encoding or "utf-8-sig", errors="replace")
+    return text.partition("\n")[0]
+
+
+@contextlib.contextmanager
+def ragged_rows(
+    engine: Engine, path: Path, role: str, reading: Reading
+) -> Iterator[tuple[Account, Iterator[list[str]]]]:
+    """The records of a text file of paths, which may have different numbers of fields, without empty lines.
+
+    Raises:
+        InputError: as ``open_file``.
+    """
+    name = f"file {path.name!r}"
+    found = format_of(path, f"{role} {name}")
+    digest, size = digest_of(path)
+    with private_folder(engine) as private:
+        plain = plain_text(path, found, reading, private, name)
+        dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
+        with Lines(plain, dialect.delimiter) as lines:
+            rows = [record for _, record in records(lines, dialect, name) if record]
+        account = Account(
+            path.name,
+            role,
+            digest,
+            size,
+            lines_of(plain),
+            False,
+            dialect.to_json(),
+            reading.encoding or "utf-8",
+            rows=len(rows),
+        )
+        yield account, iter(rows)

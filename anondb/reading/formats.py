@@ -1,0 +1,160 @@
+"""The format of a file, by its extension and its first bytes, and its text as plain UTF-8."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from anondb.errors import InputError
+from anondb.reading.options import Reading
+from anondb.reading.shape import CHUNK, not_utf8
+
+_BY_SUFFIX = {
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".psv", ".tree"), "text"),
+    **dict.fromkeys((".json", ".ndjson", ".jsonl"), "json"),
+    **dict.fromkeys((".sqlite", ".sqlite3"), "sqlite"),
+    ".dat": "dat",
+    ".parquet": "parquet",
+    ".xlsx": "xlsx",
+}
+_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+_BY_CONTENT = {b"PAR1": "parquet", b"PK\x03\x04": "xlsx", b"SQLite format 3\0": "sqlite"}
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_BOM = b"\xef\xbb\xbf"
+SUFFIXES = tuple(suffix for suffix in _BY_SUFFIX if suffix != ".tree")
+
+
+@dataclass(frozen=True)
+class Format:
+    """The format of a file.
+
+    Attributes:
+        name: ``text``, ``dat``, ``json``, ``parquet``, ``xlsx`` or ``sqlite``.
+        suffix: its extension in lower case, without that of the compression.
+        compression: ``gzip``, ``zstd``, or None.
+    """
+
+    name: str
+    suffix: str
+    compression: str | None = None
+
+
+def suffix_of(name: str | Path) -> str:
+    """The extension of a file in lower case, without that of a compression."""
+    path = Path(name)
+    return Path(path.stem if path.suffix.lower() in _COMPRESSED else path.name).suffix.lower()
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without its extensions, which is the name of the table that it holds."""
+    return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
+
+
+def is_data_file(name: str | Path) -> bool:
+    """Whether a path names a data file by its extension or, if that says nothing, by what the file holds."""
+    if suffix_of(name) in SUFFIXES:
+        return True
+    path = Path(name)
+    if path.suffix.lower() in (".duckdb", ".ddb", "") or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        start = file.read(4096)
+    text = bool(start) and b"\0" not in start and start[8:12] != b"DUCK"
+    return text or any(start.startswith(magic) for magic in (*_BY_CONTENT, *_MAGIC))
+
+
+def format_of(path: Path, name: str) -> Format:
+    """The format of a file. What its first bytes say holds for binary formats, its extension for texts.
+
+    Raises:
+        InputError: ``no_such_file``; ``bad_file``: its extension and its content disagree.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except FileNotFoundError:
+        raise InputError(f"The {name} does not exist.", code="no_such_file", hint="Check the path.") from None
+    except (OSError, ValueError):
+        raise InputError(
+            f"The {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions."
+        ) from None
+    compression = next((c for magic, c in _MAGIC.items() if start.startswith(magic)), None)
+    suffix = suffix_of(path)
+    named = _BY_SUFFIX.get(suffix, "text")
+    if compression is None and path.suffix.lower() in _COMPRESSED and start:
+        raise _disagrees(name, path.suffix)
+    holds = next((f for magic, f in _BY_CONTENT.items() if start.startswith(magic)), None)
+    if holds is None and (named in _BY_CONTENT.values() or start[8:12] == b"DUCK"):
+        raise _disagrees(name, suffix)
+    return Format(holds or named, suffix, compression)
+
+
+def _disagrees(name: str, suffix: str) -> InputError:
+    return InputError(
+        f"The {name} is no {suffix or 'text'} file.", code="bad_file", hint="Give it its right extension."
+    )
+
+
+def digest_of(path: Path) -> tuple[str, int]:
+    """The SHA-256 of a file as it lies on disk, and its size."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
+
+
+@contextmanager
+def decompressed(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
+    """The bytes of a file without its compression."""
+    if compression == "zstd":
+        import pyarrow as pa
+
+        with pa.CompressedInputStream(pa.OSFile(str(path)), "zstd") as stream:
+            yield cast(IO[bytes], stream)
+    elif compression == "gzip":
+        with gzip.open(path, "rb") as stream:
+            yield cast(IO[bytes], stream)
+    else:
+        with path.open("rb") as stream:
+            yield stream
+
+
+def plain_text(path: Path, found: Format, reading: Reading, private: Path, name: str) -> Path:
+    """The file itself if it is plain UTF-8, else a copy in a private directory that is: decompressed, decoded, without the
+    byte order mark, and without the lines that the owner skips.
+
+    Raises:
+        InputError: ``bad_unicode`` with the line; ``bad_file`` if it cannot be decompressed.
+    """
+    with path.open("rb") as file:
+        marked = file.read(3) == _BOM
+    utf8 = reading.encoding is None
+    if found.compression is None and utf8 and not marked and not reading.skip:
+        return path
+    target = private / f"{len(list(private.iterdir()))}.txt"
+    decoder = getincrementaldecoder(reading.encoding or "utf-8-sig")()
+    lines, skip = 1, reading.skip or 0
+    try:
+        with decompressed(path, found.compression) as stream, target.open("x", encoding="utf-8", newline="") as copy:
+            while block := stream.read(CHUNK):
+                text = decoder.decode(block)
+                lines += text.count("\n")
+                text, skip = _after(text, skip)
+                copy.write(text)
+            copy.write(decoder.decode(b"", final=True))
+    except UnicodeError as error:
+        before = error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
+        raise not_utf8(name, lines + before, reading.encoding) from None
+    except (OSError, EOFError):
+        raise InputError(f"{name} cannot be decompressed: it is damaged.", code="bad_file") from None
+    return target
+
+
+def _after(text: str, skip: int) -> tuple[str, int]:
+    """A text without its first lines, and how many are still to be skipped."""
+    parts = text.split("\n", skip)
+    return parts[-1], skip - len(parts) + 1

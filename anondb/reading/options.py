@@ -1,0 +1,141 @@
+"""How a source is read: what the owner says where it cannot be told from the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from anondb.errors import InputError
+from anondb.models import BOOLEAN, DATA, INTEGER, Parameter, digits, parameter, parameter_of
+
+LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf")
+_ESCAPES = {"\\t": "\t", "tab": "\t", "blank": " ", "space": " "}
+NO_QUOTE = ("", "none")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file, a table or a data frame is read. What is None is detected, or has the default of its format.
+
+    Raises:
+        InputError: ``bad_parameter``.
+    """
+
+    layout: str | None = parameter(
+        None, "What a row is; detected where that is certain.", "|".join(LAYOUTS), choices=LAYOUTS, panel=DATA
+    )
+    delimiter: str | None = parameter(
+        None, "What separates the fields of a text file, such as ';' or tab.", "TEXT", panel=DATA
+    )
+    quote: str | None = parameter(None, "The quote of a text file; none for no quotes.", "CHAR|none", panel=DATA)
+    header: bool | None = parameter(
+        None,
+        "Whether the first line names the columns; without, they are column1, column2 and so on.",
+        kinds=(BOOLEAN,),
+        panel=DATA,
+    )
+    encoding: str | None = parameter(
+        None, "Encoding of a text file that is not UTF-8, such as latin-1 or utf-16.", "NAME", panel=DATA
+    )
+    skip: int | None = parameter(
+        None, "Lines before the first row of a text file.", "LINES", kinds=(INTEGER,), read=digits, panel=DATA
+    )
+    item_separator: str | None = parameter(
+        None, "What separates the items of a cell in the layout list.", "TEXT", panel=DATA
+    )
+    item_domains: bool = parameter(
+        False, "Items of several columns are COLUMN.value: equal values differ.", kinds=(BOOLEAN,), panel=DATA
+    )
+    drop_missing_ids: bool = parameter(
+        False, "Leave out rows without an id, and say how many.", kinds=(BOOLEAN,), panel=DATA
+    )
+    drop_missing_items: bool = parameter(
+        False, "Leave out rows without an item, and say how many; their persons stay.", kinds=(BOOLEAN,), panel=DATA
+    )
+
+    def __post_init__(self) -> None:
+        if self.layout is not None and self.layout not in LAYOUTS:
+            raise InputError(
+                f"layout must be one of {', '.join(LAYOUTS)}, not {str(self.layout)[:40]!r}.", code="bad_parameter"
+            )
+        for name, longest in (("delimiter", 4), ("item_separator", 10)):
+            value = _ESCAPES.get(getattr(self, name), getattr(self, name))
+            object.__setattr__(self, name, value)
+            if value is not None and (
+                not isinstance(value, str) or not 0 < len(value) <= longest or set(value) & set('\r\n"')
+            ):
+                words = f"{name} must be a text of 1 to {longest} characters, without quotes and line ends."
+                raise InputError(words, code="bad_parameter")
+        if self.quote is not None and self.quote not in NO_QUOTE and len(self.quote) != 1:
+            raise InputError("quote must be one character, or none.", code="bad_parameter")
+        if self.skip is not None and (type(self.skip) is not int or not 0 <= self.skip < 2**31):
+            raise InputError("skip must be a number of lines.", code="bad_parameter")
+        for name in ("header", "item_domains", "drop_missing_ids", "drop_missing_items"):
+            if getattr(self, name) not in (None, True, False):
+                raise InputError(f"{name} must be true or false.", code="bad_parameter")
+        if self.encoding is not None:
+            _check_encoding(self.encoding)
+
+    @property
+    def quote_char(self) -> str | None:
+        """The quote; None if quotes are characters like any others."""
+        return '"' if self.quote is None else None if self.quote in NO_QUOTE else self.quote
+
+    def texts(self) -> dict[str, Any]:
+        """What differs from the defaults, by name."""
+        return {f.name: value for f in fields(self) if (value := getattr(self, f.name)) != f.default}
+
+
+DETECTED = Reading()
+READING: Mapping[str, Parameter] = {f.name: s for f in fields(Reading) if (s := parameter_of(f)) is not None}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReadAs:
+    """A source with how it is read, in place of the source alone.
+
+    Attributes:
+        data: a file, a table, a data frame or a query.
+        reading: how it is read.
+        table: the table of a SQLite file; None for its only one.
+    """
+
+    data: Any
+    reading: Reading = DETECTED
+    table: str | None = None
+
+
+def read_as(data: Any, options: Mapping[str, Any]) -> Any:
+    """A source with options of reading by name; the source itself if there are none.
+
+    Raises:
+        InputError: ``unknown_option`` or ``bad_parameter``.
+    """
+    present = {name: value for name, value in options.items() if value is not None}
+    for name in present:
+        if name not in READING:
+            raise InputError(f"There is no option {name!r} of reading.", code="unknown_option")
+    reading = Reading(**present)
+    if isinstance(data, ReadAs):
+        return ReadAs(data.data, data.reading if reading == DETECTED else reading, data.table)
+    return data if reading == DETECTED else ReadAs(data, reading)
+
+
+def as_read(data: Any) -> ReadAs:
+    """A source with how it is read, also if the owner says nothing of that."""
+    return data if isinstance(data, ReadAs) else ReadAs(data)
+
+
+def beside(reading: Reading) -> Reading:
+    """How a file beside another one is read: in the same encoding."""
+    return Reading(encoding=reading.encoding)
+
+
+def _check_encoding(name: Any) -> None:
+    try:
+        b"".decode(name)
+    except (LookupError, UnicodeError, TypeError, ValueError):
+        raise InputError(
+            "There is no such encoding.", code="bad_parameter", hint="Name one of Python's, such as latin-1 or utf-16."
+        ) from None

@@ -1,6 +1,0 @@
--- reads: lines(id, line)
--- params: none
--- returns: id, item
--- grain: one row for each item of each line
--- The long form of the lines of a FIMI .dat file, made without lists; empty lines give no row.
-SELECT id, item FROM (SELECT id, unnest(string_split(line, ' ')) AS item FROM lines) AS parts WHERE item <> ''

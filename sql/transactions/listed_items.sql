@@ -1,0 +1,6 @@
+-- reads: lines(column1)
+-- params: none
+-- returns: item
+-- grain: one row for each line that is not empty
+-- The items of a list with one on each line, without blanks around them.
+SELECT trim(column1) AS item FROM lines WHERE trim(column1) <> ''
