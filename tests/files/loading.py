@@ -8,8 +8,10 @@ from typing import Any
 
 import duckdb
 from files.naive import Persons
+from sqlglot import exp
 
 import anondb
+from anondb.data.constraints import load_privacy_constraints
 from anondb.data.files import load_files
 from anondb.data.sensitive import load_sensitive
 from anondb.errors import InputError
@@ -34,8 +36,6 @@ class Reader:
 
     def constraints(self, path: Path) -> set[frozenset[str]]:
         """The sets of items in a file of privacy constraints."""
-        from anondb.data.constraints import load_privacy_constraints
-
         with self.database.engine.transaction():
             return {frozenset(items) for items in load_privacy_constraints(self.database.engine, path).sets()}
 
@@ -46,23 +46,17 @@ class Reader:
 
     def records(self, path: Path, buyers: list[str]) -> dict[str, str | None]:
         """The town of each person in a file of records (tid, town), of whom ``buyers`` have an item."""
-        self.connection.execute("CREATE OR REPLACE TABLE buyers (tid VARCHAR, item VARCHAR)")
-        self.connection.executemany("INSERT INTO buyers VALUES (?, 'milk')", [[b] for b in buyers])
+        self.connection.execute("CREATE OR REPLACE TABLE buyers AS SELECT unnest($1) AS tid, 'milk' AS item", [buyers])
         options = {"records": path, "quasi_identifiers": "town:categorical"}
         policy = policy_of("buyers", options, model=anondb.KkmAnonymity(2, 1))
         engine = self.database.engine
         with engine.transaction():
             task = load(engine, policy)
             assert task.records is not None
-            ids = engine.select(_ids(task.dataset.ids), "ids")["id"]
+            numbered = exp.select("id").from_(task.dataset.ids.expression()).order_by("tid")
+            ids = engine.select(numbered, "ids")["id"]
         (town,) = task.records.attributes
         return {str(i): town.values[code] for i, code in zip(ids, town.codes.tolist(), strict=True)}
-
-
-def _ids(table: Any) -> Any:
-    from sqlglot import exp
-
-    return exp.select("id").from_(table.expression()).order_by("tid")
 
 
 def persons_of(connection: duckdb.DuckDBPyConnection, table: str) -> Persons:
