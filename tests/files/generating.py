@@ -292,8 +292,8 @@ PARTS = (
 )
 
 
-def two_parts(rng: Random, names: list[str], row: Row) -> tuple[str, str, str]:
-    """Two exports in one text, or one with something around it; also its delimiter, and what was done."""
+def two_parts(rng: Random, names: list[str], row: Row) -> tuple[str, str, str, int]:
+    """Two exports in one text, or one with something around it; its delimiter, what was done, and the lines before it."""
     delimiter = rng.choice((",", ",", ";", "\t", "|"))
     end = rng.choice(("\n", "\n", "\r\n"))
     first, second = rng.sample([size(rng), rng.randint(1, 30)], 2)
@@ -335,7 +335,9 @@ def two_parts(rng: Random, names: list[str], row: Row) -> tuple[str, str, str]:
             middle = end * 2
     body = written([names, *rows], delimiter, end) + middle + written([head, *part] if head else part, other, ends)
     whole = begin + body + behind + (end if behind and rng.random() < 0.5 else "")
-    return (whole[: -rng.randint(1, 20)] if what == "cut" else whole), delimiter, what
+    if what == "cut":
+        whole = whole[: -rng.randint(1, 20)].removesuffix("\r")
+    return whole, delimiter, what, begin.count(end)
 
 
 def written(rows: list[list[str]], delimiter: str, end: str) -> str:
@@ -370,12 +372,14 @@ def purchase(rng: Random, n: int) -> list[str]:
 
 
 def two_parts_of_transactions(seed: int) -> Made:
-    """Two exports of purchases in one file; in a third of them the delimiter is named."""
+    """Two exports of purchases in one file; at times the delimiter is named, and the lines to skip."""
     rng = Random(f"transactions {seed}")
-    content, delimiter, what = two_parts(rng, ["customer", "product", "price"], purchase)
-    options = {"delimiter": delimiter} if rng.random() < 0.3 else {}
+    content, delimiter, what, before = two_parts(rng, ["customer", "product", "price"], purchase)
+    options: dict[str, Any] = {"delimiter": delimiter} if rng.random() < 0.3 else {}
     delimiters = (delimiter,) if options else naive.DELIMITERS
-    readings = possible(content, lambda t: naive.persons(t, "customer", "product"), delimiters)
+    options |= {"skip": before} if before and rng.random() < 0.5 else {}
+    kept = naive.without_lines(content, options.get("skip", 0))
+    readings = possible(kept, lambda t: naive.persons(t, "customer", "product"), delimiters)
     name, data = rng.choice(["parts.csv", "parts.tsv", "parts.csv.gz"]), content.encode()
     data = gzip.compress(data) if name.endswith(".gz") else data
     return Made(name, data, readings, {"id": "customer", "item": "product"}, options, what=what)
@@ -385,7 +389,7 @@ def two_parts_of_records(seed: int) -> Made:
     """Two exports of records in one file: the town of each person."""
     rng = Random(f"records {seed}")
     towns = ["Bonn", "Köln", "Hemlock, MI", "a;b"]
-    content, _, what = two_parts(rng, ["tid", "town", "note"], lambda r, n: [f"p{n}", r.choice(towns), str(n % 3)])
+    content, _, what, _ = two_parts(rng, ["tid", "town", "note"], lambda r, n: [f"p{n}", r.choice(towns), str(n % 3)])
     return Made("records.csv", content.encode(), possible(content, towns_of), what=what)
 
 
@@ -402,7 +406,7 @@ def two_parts_of_constraints(seed: int) -> Made:
     """Two lists of privacy constraints in one file."""
     rng = Random(f"constraints {seed}")
     names = ["constraint_id", "item", "note"]
-    content, _, what = two_parts(rng, names, lambda r, n: [f"c{n // 2}", r.choice(WORDS) + str(n), "x"])
+    content, _, what, _ = two_parts(rng, names, lambda r, n: [f"c{n // 2}", r.choice(WORDS) + str(n), "x"])
     return Made("constraints.csv", content.encode(), possible(content, sets_of), what=what)
 
 
@@ -418,12 +422,16 @@ def two_parts_of_sensitive(seed: int) -> Made:
     """Two lists of sensitive items in one file, of one column or of two."""
     rng = Random(f"sensitive {seed}")
     names = ["item", "note"][: rng.randint(1, 2)]
-    content, _, what = two_parts(rng, names, lambda r, n: [r.choice(WORDS) + str(n), "x"][: len(names)])
+    content, _, what, _ = two_parts(rng, names, lambda r, n: [r.choice(WORDS) + str(n), "x"][: len(names)])
     return Made("sensitive.csv", content.encode(), possible(content, listed), what=what)
 
 
 def listed(t: Table) -> set[str]:
-    """The items of a list: its only column, or the column ``item``."""
+    """The items of a list: its only column, or the column ``item``; a delimiter shows that there are more columns."""
+    if len(t.columns) == 1 and any(
+        d in str(value) for row in [t.columns, *t.rows] for value in row for d in naive.DELIMITERS
+    ):
+        raise Malformed("not one column")
     at = 0 if len(t.columns) == 1 else t.number("item")
     found = {row[at] for row in t.rows}
     if None in found:

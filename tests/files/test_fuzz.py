@@ -96,5 +96,5 @@ def test_the_naive_reader_reads_the_layouts(seeds: range) -> None:
 def test_the_kinds_of_two_parts_are_read_or_have_no_meaning() -> None:
     """Both happen in each kind of source: a test in which all files had to be refused would show little."""
     for kind in ("transactions", "records", "constraints", "sensitive", "json"):
-        made = [KINDS[kind][0](seed) for seed in range(60)]
-        assert 10 < sum(bool(m.readings) for m in made) < 55, kind
+        made = [KINDS[kind][0](seed) for seed in range(30)]
+        assert 5 <= sum(bool(m.readings) for m in made) <= 25, kind
