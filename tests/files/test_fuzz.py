@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from files import generating, naive
+from files import generating, generating_layouts, generating_parts, naive
 from files.generating import Made
 from files.loading import SECRET, Reader
 from portions import portions
@@ -38,12 +38,12 @@ def sensitive(reader: Reader, path: Path, made: Made) -> Any:
 
 KINDS: dict[str, tuple[Callable[[int], Made], Read]] = {
     "valid": (generating.valid_csv, transactions),
-    "layouts": (generating.random_layout, transactions),
-    "transactions": (generating.two_parts_of_transactions, transactions),
-    "records": (generating.two_parts_of_records, records),
-    "constraints": (generating.two_parts_of_constraints, constraints),
-    "sensitive": (generating.two_parts_of_sensitive, sensitive),
-    "json": (generating.random_json, transactions),
+    "layouts": (generating_layouts.random_layout, transactions),
+    "transactions": (generating_parts.two_parts_of_transactions, transactions),
+    "records": (generating_parts.two_parts_of_records, records),
+    "constraints": (generating_parts.two_parts_of_constraints, constraints),
+    "sensitive": (generating_parts.two_parts_of_sensitive, sensitive),
+    "json": (generating_layouts.random_json, transactions),
 }
 
 
@@ -89,7 +89,7 @@ def test_the_naive_reader_reads_valid_files_as_the_csv_module_does(seeds: range)
 @pytest.mark.parametrize("seeds", portions(100, 100, 3000))
 def test_the_naive_reader_reads_the_layouts(seeds: range) -> None:
     for seed in seeds:
-        made = generating.random_layout(seed)
+        made = generating_layouts.random_layout(seed)
         assert naive.readings(made.data, made.name, **made.columns, **made.options) == made.readings, (seed, made.what)
 
 
