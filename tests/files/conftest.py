@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from cli.shop import Run, in_process
+from files.loading import Reader
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[Reader]:
+    """A database in memory, for all files of a module."""
+    made = Reader()
+    yield made
+    made.database.close()
+    made.connection.close()
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command line, in this process."""
+    return in_process(monkeypatch, capsys)

@@ -1,0 +1,1 @@
+INSERT INTO `purchases` VALUES (1,'hemlock'),(2,'milk');
