@@ -15,6 +15,7 @@ from sqlglot import exp
 from anondb.data.layouts import arranged
 from anondb.data.sources import Source, is_file, open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
+from anondb.data.transactions import check_types, missing_of
 from anondb.engine import Engine, Table
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
@@ -121,6 +122,7 @@ def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | Non
             _account(engine, source, table, None)
             return "no columns tid and item: --id and --item name those of the file"
         rows, id_column, item_column = arranged(engine, source, id or "tid", item or "item")
+        check_types(rows, id_column, item_column)
         renamed = _renamed(rows, {"tid": id_column, "item": item_column})
         listed = rows.columns[item_column].endswith("]")
         if not listed or source.typed:
@@ -146,7 +148,8 @@ def _account(engine: Engine, source: Source, rows: Table, pairs: Table | exp.Que
     account = source.account.counted(number, source.records, source.name)
     if pairs is not None:
         facts = engine.query("transactions/loaded_counts", {"source": pairs})
-        missing, transactions, items = (int(column[0]) for column in facts.values())
+        ids, missing_items, transactions, items = (int(column[0]) for column in facts.values())
+        missing = missing_of(source, ids, missing_items)
         account = replace_fields(account, missing=missing, transactions=transactions, items=items)
     engine.account(account)
 

@@ -117,7 +117,7 @@ def _detected(engine: Engine, source: Source, id_column: str, item_column: str) 
 def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
     """The source with the number of the row as its id if it has no column of ids."""
     has = id_column.lower() in {name.lower() for name in source.columns}
-    if has or id_column != ROW_ID or source.reference is not None:
+    if has or id_column != ROW_ID:
         return source, source.column(id_column, "--id")
     number = exp.Window(this=exp.RowNumber()).as_(ROW_ID)
     query = exp.select(number, "*").from_(_inner(source))
@@ -197,23 +197,25 @@ def _one_hot(source: Source, columns: Sequence[str]) -> exp.Expr:
     return _present(exp.cast(cells, "VARCHAR[]", dialect="duckdb"))
 
 
-def _other_cells(engine: Engine, source: Source, columns: Sequence[str]) -> int:
-    """The number of cells that are neither true nor false."""
+def _other_cells(engine: Engine, source: Source, columns: Sequence[str]) -> list[int]:
+    """The number of cells of each column that are neither true nor false."""
     sums = {
         f"c{i}": _count_if(exp.Not(this=_truth(source, name).isin(*_TRUE, *_FALSE))) for i, name in enumerate(columns)
     }
-    return sum(_figures(engine, source, sums).values())
+    return list(_figures(engine, source, sums).values())
 
 
 def _only_truth(engine: Engine, source: Source, columns: Sequence[str]) -> bool:
-    return not _other_cells(engine, source, columns)
+    return not any(_other_cells(engine, source, columns))
 
 
 def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None:
     others = _other_cells(engine, source, columns)
-    if others:
+    if any(others):
+        which = list(source.columns).index(next(c for c, cells in zip(columns, others, strict=True) if cells)) + 1
         raise InputError(
-            f"{others} cells of {source.name} are neither true nor false (1 and 0, true and false, t and f, yes and no, ?).",
+            f"{sum(others)} cells of {source.name}, the first in column {which}, are neither true nor false (1 and 0, true"
+            " and false, t and f, yes and no, ?).",
             code="bad_layout",
             hint="Name the columns of items with --item, or --layout wide if cells hold items.",
         )
@@ -296,13 +298,21 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
                 code="bad_layout",
                 hint="Items are texts, numbers or booleans.",
             )
-        return _present(lists)
+        return lists
     separator = source.how.item_separator or _separator(engine, source, name)
     return _present(_parsed(_SEPARATED, cell=_cell(source, name), separator=exp.Literal.string(separator)))
 
 
 def _separator(engine: Engine, source: Source, name: str) -> str:
     """The separator that occurs in the cells of a column: the only one of ``;``, ``|`` and ``,``, or the blank."""
+    bracketed = _count_if(_parsed("starts_with(cell, '[') OR starts_with(cell, '{')", cell=_cell(source, name)))
+    broken = _figures(engine, source, {"cells": bracketed})["cells"]
+    if broken:
+        raise InputError(
+            f"{broken} cells of {source.name} begin like JSON arrays or {{a,b}}, and not all cells are such lists.",
+            code="bad_layout",
+            hint="Mend them, or name the separator with --item-separator.",
+        )
     contained = {
         f"s{i}": _count_if(exp.func("contains", _cell(source, name), exp.Literal.string(text), dialect="duckdb"))
         for i, text in enumerate((*_SEPARATORS, " "))

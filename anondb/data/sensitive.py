@@ -11,6 +11,7 @@ from sqlglot import exp
 from anondb.data.sources import open_source, reading
 from anondb.engine import Engine
 from anondb.errors import InputError
+from anondb.reading.shape import Dialect
 
 
 def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
@@ -30,6 +31,13 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
         return tuple(sorted(set(items)))
     with open_source(engine, items, "sensitive items") as source:
         only = next(iter(source.columns)) if len(source.columns) == 1 else "item"
+        of_text = source.account is not None and source.account.header and isinstance(source.account.dialect, Dialect)
+        if of_text and only.lower() != "item":
+            raise InputError(
+                f"The first line of {source.name} is not 'item': it may be the name of its column, or an item.",
+                code="no_such_column",
+                hint="Name the column item; a list without a header is a file that ends in .txt.",
+            )
         column = exp.cast(exp.column(exp.to_identifier(source.column(only, "item"), quoted=True)), "VARCHAR")
         inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
         with reading(source.name):

@@ -7,8 +7,8 @@ import difflib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ class Source:
         how: how the owner says that it is read.
         account: what was read of a file; None for other sources.
         records: the number of rows that the query gives; None if it is not known.
-        mixed: the columns in which values of different types have the same text.
+        faults: the columns that cannot be used, with the reason.
     """
 
     query: exp.Query
@@ -68,7 +68,7 @@ class Source:
     how: Reading = DETECTED
     account: Account | None = None
     records: int | None = None
-    mixed: frozenset[str] = frozenset()
+    faults: Mapping[str, str] = field(default_factory=dict)
     separator: str = " "
 
     def column(self, wanted: str, parameter: str) -> str:
@@ -81,7 +81,7 @@ class Source:
         names = names or [n for n in self.columns if n.strip().lower() == wanted.lower()]
         if len(names) == 1:
             self._check_collation(names[0])
-            self._check_mixed(names[0])
+            self._check_fault(names[0])
             return names[0]
         # the column names of a file may be its first data row
         known = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
@@ -97,17 +97,14 @@ class Source:
         """How a file was read, in words."""
         assert self.account is not None
         dialect = self.account.dialect
-        if not isinstance(dialect, dict):
-            return f"read as {dialect}"
-        return "read as: " + Dialect(**dialect, header=self.account.header).words
+        return f"read as {dialect.words if isinstance(dialect, Dialect) else dialect}"
 
-    def _check_mixed(self, column: str) -> None:
-        if column in self.mixed:
+    def _check_fault(self, column: str) -> None:
+        if column in self.faults:
             raise InputError(
-                f"The column {column!r} of {self.name} mixes types: some values of different types have the same text, such"
-                " as the number 1 and the text 1.",
-                code="mixed_types",
-                hint="Write them all as texts, or all as numbers.",
+                f"The column {column!r} of {self.name} {self.faults[column]}.",
+                code="bad_type",
+                hint="Write all values as texts, or all as numbers.",
             )
 
     def _check_collation(self, column: str) -> None:
@@ -408,7 +405,7 @@ def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str |
                 else dict.fromkeys(file.columns, "VARCHAR")
             )
             source = Source(file.query, name, kinds, table, typed=False, lines=file.lines, separator=file.separator)
-        source = replace(source, how=how, account=file.account, records=file.records, mixed=file.mixed)
+        source = replace(source, how=how, account=file.account, records=file.records, faults=file.faults)
         if what == COUNTED_LATER:
             yield source
             return

@@ -117,8 +117,12 @@ def _ids_of(snapshot: Table) -> exp.Select:
     return exp.select("id", exp.cast(exp.null(), "VARCHAR").as_("item")).from_(snapshot.expression())
 
 
-def _check_types(source: Source, id_column: str, item_column: str) -> str | None:
-    """Check the types of both columns and return the element type of a LIST item column, else None."""
+def check_types(source: Source, id_column: str, item_column: str) -> str | None:
+    """Check the types of both columns; return the element type of a LIST item column, else None.
+
+    Raises:
+        InputError: ``bad_type``.
+    """
     _check_id_type(source, id_column)
     item_type = source.columns[item_column]
     element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
@@ -185,7 +189,7 @@ def load_transactions(
     named = item_column
     original, (source, id_column, item_column) = source, arranged(engine, source, id_column, item_column)
     changed = item_column not in original.columns or original.columns[item_column] != source.columns[item_column]
-    element = _check_types(source, id_column, item_column)
+    element = check_types(source, id_column, item_column)
     snapshot = _snapshot(engine, source, id_column, item_column, element)
     snapshot, total, missing = _check_values(engine, source, snapshot)
     merged = 0 if element is None else int(engine.scalar("transactions/merged_lists", {"source": snapshot.ids}))
@@ -213,7 +217,7 @@ def pairs_of(engine: Engine, source: Source, id_column: str, item_column: str) -
     """
     check_collation(engine.scalar("transactions/collation"))
     source, id_column, item_column = arranged(engine, source, id_column, item_column)
-    element = _check_types(source, id_column, item_column)
+    element = check_types(source, id_column, item_column)
     return _snapshot(engine, source, id_column, item_column, element).pairs
 
 
@@ -273,26 +277,34 @@ def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[
     rows = _facts(engine, snapshot.ids) if isinstance(snapshot.ids, exp.Query) else facts
     if source.records is not None and source.account is not None:
         source.account.counted(rows["total"], source.records, source.name)
-    null_ids, null_items = rows["null_ids"], facts["null_items"]
-    if null_ids and not source.how.drop_missing_ids:
+    if rows["null_ids"] and source.how.drop_missing_ids:
+        snapshot = snapshot.without_missing_ids(engine)
+        facts = _facts(engine, snapshot.pairs)
+    missing = missing_of(source, rows["null_ids"], facts["null_items"])
+    if facts["longest"] > MAX_LABEL_BYTES:
+        raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
+    return snapshot, facts["total"] - facts["null_items"], missing
+
+
+def missing_of(source: Source, ids: int, items: int) -> int:
+    """The number of rows without an id, or with an id and without an item, all of which the owner leaves out.
+
+    Raises:
+        InputError: ``null_id`` or ``null_item``: the owner does not say so.
+    """
+    if ids and not source.how.drop_missing_ids:
         raise InputError(
-            f"{null_ids} rows of {source.name} have no id.",
+            f"{ids} rows of {source.name} have no id.",
             code="null_id",
             hint="Give each row an id, or leave these rows out with --drop-missing-ids.",
         )
-    if null_items and not source.how.drop_missing_items:
+    if items and not source.how.drop_missing_items:
         raise InputError(
-            f"{null_items} rows of {source.name} have a NULL item.",
+            f"{items} rows of {source.name} have a NULL item.",
             code="null_item",
             hint="Leave them out with --drop-missing-items, which keeps their persons, or filter them out.",
         )
-    if facts["longest"] > MAX_LABEL_BYTES:
-        raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
-    missing = null_ids + null_items
-    if null_ids:
-        snapshot = snapshot.without_missing_ids(engine)
-        facts = _facts(engine, snapshot.pairs)
-    return snapshot, facts["total"] - facts["null_items"], missing
+    return ids + items
 
 
 def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int, used: tuple[str, str]) -> Account | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anondb.errors import InputError
+from anondb.reading.shape import Dialect
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Account:
     bytes: int
     lines: int | None
     header: bool
-    dialect: Any
+    dialect: Dialect | str
     encoding: str | None
     layout: str | None = None
     reason: str | None = None
@@ -48,7 +49,8 @@ class Account:
 
     def to_json(self) -> dict[str, Any]:
         """The account as JSON values; ``skipped`` is 0, since nothing is ever skipped."""
-        return {**vars(self), "left_out": list(self.left_out), "skipped": 0}
+        dialect = self.dialect.to_json() if isinstance(self.dialect, Dialect) else self.dialect
+        return {**vars(self), "dialect": dialect, "left_out": list(self.left_out), "skipped": 0}
 
     @property
     def words(self) -> str:

@@ -52,7 +52,7 @@ def basket_rows(path: Path, delimiter: str, reading: Reading, name: str) -> Iter
         yield from itertools.islice((record for _, record in records(lines, dialect, name)), dialect.header, None)
 
 
-def spmf_rows(path: Path) -> Iterator[list[str]]:
+def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
     """The items of each line of a plain SPMF file: of a transaction, or of all itemsets of a sequence.
 
     ``@ITEM=1=apple`` names an item; other lines that begin with ``@``, ``#`` or ``%``, and empty ones, are comments. In a
@@ -60,12 +60,18 @@ def spmf_rows(path: Path) -> Iterator[list[str]]:
     """
     labels: dict[str, str] = {}
     with path.open(encoding="utf-8") as file:
-        for line in file:
+        for number, line in enumerate(file, 1):
             if line.startswith("@ITEM="):
-                number, _, label = line.rstrip("\n")[6:].partition("=")
-                labels[number] = label
+                item, _, label = line.rstrip("\n")[6:].partition("=")
+                labels[item] = label
             elif line.strip() and line[0] not in "@#%":
                 items = line.partition(":")[0].split()
+                if "-2" in items[:-1]:
+                    raise InputError(
+                        f"{name} is no SPMF file: line {number} goes on after its end, -2.",
+                        code="bad_file",
+                        hint="Mend it.",
+                    )
                 yield [labels.get(item, item) for item in items if item not in ("-1", "-2")]
 
 

@@ -14,25 +14,35 @@ from anondb.errors import InputError
 from anondb.reading.formats import Format, plain_text
 from anondb.reading.options import Reading
 
+NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes"}
+
 
 class Number(str):
     """A number of a JSON file with the digits that it has there."""
 
 
-class Mixed:
-    """Finds the columns in which values of different types have the same text, such as the number 1 and the text 1."""
+class Texts:
+    """The texts of values, and the columns that cannot be used because of them.
+
+    Attributes:
+        faults: for each such column, why: values of different types have the same text, or are no single values.
+    """
 
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, str]] = {}
-        self.columns: set[str] = set()
+        self.faults: dict[str, str] = {}
 
     def text(self, column: str, value: Any) -> str | None:
         """The text of a value; None is no value."""
         if value is None:
             return None
         kind, text = _kind_and_text(value)
-        if self._kinds.setdefault(column, {}).setdefault(text, kind) != kind or kind == "bytes":
-            self.columns.add(column)
+        if kind in NESTED:
+            self.faults[column] = NESTED[kind]
+        elif self._kinds.setdefault(column, {}).setdefault(text, kind) != kind:
+            self.faults.setdefault(
+                column, "mixes types: values of different types have the same text, such as 1 and '1'"
+            )
         return text
 
 
@@ -40,7 +50,9 @@ def _kind_and_text(value: Any) -> tuple[str, str]:
     if isinstance(value, bool):
         return "boolean", str(value).lower()
     if isinstance(value, list):
-        return "list", json.dumps([None if v is None else _kind_and_text(v)[1] for v in value], ensure_ascii=False)
+        parts = [(None, None) if v is None else _kind_and_text(v) for v in value]
+        nested = any(kind in ("list", *NESTED) for kind, _ in parts)
+        return "object" if nested else "list", json.dumps([text for _, text in parts], ensure_ascii=False)
     if isinstance(value, dict):
         return "object", json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
@@ -101,16 +113,16 @@ def rows_of_json(path: Path, name: str) -> Iterator[Any]:
 
 def rewritten(
     path: Path, found: Format, reading: Reading, private: Path, name: str, table: str | None
-) -> tuple[Path, tuple[str, ...], int, frozenset[str]]:
+) -> tuple[Path, tuple[str, ...], int, dict[str, str]]:
     """Write the rows of a JSON, Excel or SQLite file as plain CSV.
 
     Returns:
-        The file, its columns, the number of its rows, and the columns in which values of different types have one text.
+        The file, its columns, the number of its rows, and the columns that cannot be used, with the reason.
 
     Raises:
         InputError: ``bad_file``, ``bad_unicode``, ``no_such_table``, ``missing_extra``, ``several_sheets``.
     """
-    mixed = Mixed()
+    texts = Texts()
     target = private / f"{len(list(private.iterdir()))}.csv"
     if found.name == "json":
         plain = plain_text(path, found, reading, private, name)
@@ -122,10 +134,10 @@ def rewritten(
     number = 0
     with target.open("x", encoding="utf-8", newline="") as file:
         for row in rows:
-            texts = (mixed.text(column, value) for column, value in zip(columns, row, strict=True))
-            file.write(",".join("" if t is None else '"' + t.replace('"', '""') + '"' for t in texts) + "\n")
+            cells = (texts.text(column, value) for column, value in zip(columns, row, strict=True))
+            file.write(",".join("" if t is None else '"' + t.replace('"', '""') + '"' for t in cells) + "\n")
             number += 1
-    return target, columns, number, frozenset(mixed.columns)
+    return target, columns, number, texts.faults
 
 
 def _objects(path: Path, name: str) -> Iterator[dict[str, Any]]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from anondb.errors import InputError
 from anondb.reading.options import Reading
-from anondb.reading.shape import NAMES, Dialect, Lines, named, quoting, records
+from anondb.reading.shape import NAMES, USUAL, Dialect, Lines, named, quoting, records
 
-_CANDIDATES = (",", ";", "\t", "|", "::")
+_CANDIDATES = (*USUAL, "::")
 _SAMPLE = 1 << 16
 _BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
 _EXCEL = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)

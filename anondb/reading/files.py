@@ -6,8 +6,8 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,11 @@ from anondb.reading.cells import rewritten
 from anondb.reading.dialect import basket_delimiter, dialect_of, sample_of
 from anondb.reading.formats import Format, decompressed, digest_of, format_of, plain_text
 from anondb.reading.options import Reading
-from anondb.reading.shape import Dialect, Lines, count_records, lines_of, records
+from anondb.reading.shape import Dialect, Lines, chunks, count_records, lines_of, records
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
+NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL
+_ENDS = {"\n": "\\n", "\r\n": "\\r\\n", "\r": "\\r"}  # as DuckDB names them
 _LONG_LINE = 1 << 20  # above it DuckDB needs to be told
 
 
@@ -37,7 +39,7 @@ class FileRows:
         account: what it holds, without what comes of its rows.
         records: the number of rows that the query must give.
         columns: the names of the columns, all of texts; None if the query's own types hold.
-        mixed: columns in which values of different types have the same text.
+        faults: columns that cannot be used, with the reason.
         lines: of baskets: ``(id, line)``, whose items ``separator`` separates.
     """
 
@@ -45,7 +47,7 @@ class FileRows:
     account: Account
     records: int
     columns: tuple[str, ...] | None = None
-    mixed: frozenset[str] = frozenset()
+    faults: Mapping[str, str] = field(default_factory=dict)
     lines: exp.Query | None = None
     separator: str = " "
 
@@ -101,10 +103,10 @@ def _opened(
     if found.name == "parquet":
         return _parquet(path, name, account)
     if found.name not in ("text", "dat"):
-        target, columns, number, mixed = rewritten(path, found, reading, private, name, table)
+        target, columns, number, faults = rewritten(path, found, reading, private, name, table)
         query = _rectangle(target, columns, _WRITTEN) if columns else _nothing()
         account = replace(account, header=found.name != "xlsx" or reading.header is not False)
-        return FileRows(query, account, number, columns, mixed)
+        return FileRows(query, account, number, columns, faults)
     plain = plain_text(path, found, reading, private, name)
     account = replace(account, encoding=reading.encoding or "utf-8")
     layout, reason = _line_layout(plain, found, reading)
@@ -118,7 +120,7 @@ def _opened(
         account,
         lines=shape.lines + (reading.skip or 0),
         header=dialect.header,
-        dialect=dialect.to_json(),
+        dialect=dialect,
         empty=shape.empty,
     )
     return FileRows(_rectangle(plain, columns, dialect), account, shape.records - dialect.header, columns)
@@ -141,7 +143,7 @@ def _baskets(plain: Path, found: Format, reading: Reading, private: Path, name: 
         account = replace(account, lines=number, dialect=baskets.described(" "))
         return _lines(plain, "transactions/dat_lines", " ", number, account)
     if account.layout == "spmf":
-        how, rows = "SPMF", baskets.spmf_rows(plain)
+        how, rows = "SPMF", baskets.spmf_rows(plain, name)
     else:
         delimiter = basket_delimiter(sample_of(plain), reading, name)
         rows = baskets.basket_rows(plain, delimiter, reading, name)
@@ -193,14 +195,16 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect) -> exp.Qu
         "escape": quote,
         "header": dialect.header,
         "comment": "",
-        "nullstr": "",
         "allow_quoted_nulls": False,
-        "strict_mode": dialect.newline != "\r\n",  # strict, DuckDB takes one character for the end of a line
     }
+    if _has_returns(
+        path
+    ):  # strict, DuckDB refuses carriage returns in quotes, and takes one character for the end of a line
+        options |= {"strict_mode": False, "new_line": _ENDS[dialect.newline]}
     longest = _longest_line(path)
     if longest > _LONG_LINE:
         options |= {"max_line_size": 2 * longest, "buffer_size": 4 * longest}
-    settings = [_option(name, value) for name, value in options.items()]
+    settings = [_option(name, value) for name, value in {**options, "nullstr": list(NO_VALUE)}.items()]
     settings.append(exp.PropertyEQ(this=exp.to_identifier("columns"), expression=exp.Struct(expressions=types)))
     reader = exp.Anonymous(this="read_csv", expressions=[file_literal(path), *settings])
     named = [exp.column(code).as_(name, quoted=True) for code, name in zip(codes, columns, strict=True)]
@@ -208,6 +212,10 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect) -> exp.Qu
     if len(codes) == 1:  # an empty line, which DuckDB takes for a row without a value
         query = query.where(exp.Not(this=exp.Is(this=exp.column(codes[0]), expression=exp.null())))
     return query
+
+
+def _has_returns(path: Path) -> bool:
+    return any(b"\r" in chunk for chunk in chunks(path))
 
 
 def _longest_line(path: Path) -> int:
@@ -265,7 +273,7 @@ def ragged_rows(
             size,
             lines_of(plain),
             False,
-            dialect.to_json(),
+            dialect,
             reading.encoding or "utf-8",
             rows=len(rows),
         )

@@ -10,7 +10,7 @@ import contextlib
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +22,7 @@ from anondb.errors import InputError
 CHUNK = 1 << 20
 MAX_FIELD = 1 << 28
 _UNIT = "\x1f"  # stands for a delimiter of several characters
+USUAL = (",", ";", "\t", "|")
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 
 
@@ -140,6 +141,12 @@ def lines_of(path: Path) -> int:
     return sum(chunk.count(b"\n") + (not chunk.endswith(b"\n")) for chunk in chunks(path))
 
 
+def first_invalid(path: Path) -> int:
+    """The number of the first line that is not UTF-8; 0 if all are."""
+    with path.open("rb") as file:
+        return next((number for number, line in enumerate(file, 1) if not _is_utf8(line)), 0)
+
+
 def _is_utf8(chunk: bytes) -> bool:
     try:
         return chunk.isascii() or bool(chunk.decode())
@@ -163,7 +170,8 @@ def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
 
 
 def count_records(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
-    """Count the records of a UTF-8 file, all of which must have the same number of fields.
+    """Count the records of a UTF-8 file, all of which must have the same number of fields. Without a delimiter, none of the
+    usual ones may stand outside quotes: it could begin a second column.
 
     Args:
         path: the file, without a byte order mark.
@@ -175,6 +183,8 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str) -> Shape
         InputError: ``unreadable`` with the line of the first record that has more or fewer fields, a quote that is never
             closed or stands beside text, or another line end; ``bad_unicode``.
     """
+    if dialect.delimiter is None:
+        return [_counted(path, replace(dialect, delimiter=usual), fields, name) for usual in USUAL][0]
     scan = Scan(dialect, fields)
     for chunk in chunks(path):
         scan.add(chunk)
@@ -187,11 +197,13 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
     """The lines of a text file, with their ends, for ``csv``; a context that closes the file.
 
     Attributes:
+        path: the file.
         number: the number of lines that were read.
         last: the last of them.
     """
 
     def __init__(self, path: Path, delimiter: str | None) -> None:
+        self.path = path
         self._file = path.open(encoding="utf-8", newline="")
         self._several = delimiter if delimiter is not None and len(delimiter) > 1 else None
         self.number = 0
@@ -238,7 +250,7 @@ def records(lines: Lines, dialect: Dialect, name: str) -> Iterator[tuple[int, li
     except csv.Error as error:
         raise _uneven(name, dialect, _fault(str(error), first, lines.number)) from None
     except UnicodeDecodeError:
-        raise not_utf8(name, lines.number + 1) from None
+        raise not_utf8(name, first_invalid(lines.path)) from None
     finally:
         csv.field_size_limit(limit)
 

@@ -17,6 +17,7 @@ from anondb.data.sensitive import load_sensitive
 from anondb.errors import InputError
 from anondb.load import load
 from anondb.options import policy_of
+from anondb.reading.options import Reading
 
 SECRET = re.compile("hemlock", re.I)  # a value of the files, which no message shows
 
@@ -31,7 +32,8 @@ class Reader:
     def load(self, path: Path, *, id: str | None = None, item: str | None = None, **options: Any) -> Persons:
         """Load a file of transactions; raise the ``InputError`` of ``load``."""
         engine = self.database.engine
-        load_files(engine, {"transactions": (str(path), "loaded")}, replace=True, id=id, item=item, **options)
+        reading = Reading(**options)
+        load_files(engine, {"transactions": (str(path), "loaded")}, replace=True, id=id, item=item, reading=reading)
         return persons_of(self.connection, "loaded")
 
     def constraints(self, path: Path) -> set[frozenset[str]]:

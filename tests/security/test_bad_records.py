@@ -187,7 +187,9 @@ def test_several_transaction_attributes(database: Database) -> None:
         "CREATE TABLE wide AS SELECT * FROM (VALUES (1,'x',['u','v']),(2,'x',['u']),(3,NULL,['u']),(4,'x',NULL))"
         " t(tid, drug, codes)",
     )
-    release = database.anonymize("wide", model=anondb.KmAnonymity(1, 2), item="drug,codes", item_domains=True, name="wide")
+    release = database.anonymize(
+        "wide", model=anondb.KmAnonymity(1, 2), item="drug,codes", item_domains=True, name="wide"
+    )
     assert release.report.items == 3
     assert release.report.transactions == 4
     rows = database.engine.call(
