@@ -155,8 +155,8 @@ def kind_of(kind: str) -> str:
 
 
 def short(kind: str) -> str:
-    """A type's name without the values that an ENUM or STRUCT type carries."""
-    return re.sub(r"\(.*", "", kind, flags=re.S)
+    """A type's name without the values of an ENUM or STRUCT; of what DuckDB has no type for, the name in its database."""
+    return re.sub(r'UNION\("?([^,()]*?)"? VARCHAR\)|\(.*', r"\1", kind, flags=re.S)
 
 
 def load_transactions(
