@@ -9,6 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.sources import open_source, reading
+from anondb.data.transactions import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
 
@@ -22,7 +23,7 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
             labels.
 
     Raises:
-        InputError: no such source or column; NULL items.
+        InputError: no such source or column; ``bad_type``: items cannot have the type; NULL items.
     """
     if isinstance(items, Collection) and not isinstance(items, str) and not hasattr(items, "columns"):
         if not all(isinstance(label, str) for label in items):
@@ -30,7 +31,10 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
         return tuple(sorted(set(items)))
     with open_source(engine, items, "sensitive items") as source:
         only = next(iter(source.columns)) if len(source.columns) == 1 else "item"
-        column = exp.cast(exp.column(exp.to_identifier(source.column(only, "item"), quoted=True)), "VARCHAR")
+        name = source.column(only, "item")
+        if element_of(source, name) is not None:
+            raise InputError(f"{source.name} has lists of sensitive items.", code="bad_type", hint="Give each a row.")
+        column = exp.cast(exp.column(exp.to_identifier(name, quoted=True)), "VARCHAR")
         inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
         with reading(source.name):
             rows = engine.select(exp.select(column.as_("label")).distinct().from_(inner), f"reading {source.name}")

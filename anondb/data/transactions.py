@@ -116,12 +116,21 @@ def _ids_of(snapshot: Table) -> exp.Select:
 def _check_types(source: Source, id_column: str, item_column: str) -> str | None:
     """Check the types of both columns and return the element type of a LIST item column, else None."""
     _check_id_type(source, id_column)
-    item_type = source.columns[item_column]
-    element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
-    inner = element[1] if element else item_type
+    return element_of(source, item_column)
+
+
+def element_of(source: Source, column: str) -> str | None:
+    """Check that a column has a type of items, or is a flat list of them, and return the type of the elements of a list.
+
+    Raises:
+        InputError: ``bad_type``.
+    """
+    kind = source.columns[column]
+    element = re.match(r"(.*)\[\d*\]$", kind, re.S)
+    inner = element[1] if element else kind
     if not ID_TYPES.match(inner) or "ZONE" in inner.partition("(")[0]:  # the text of such values depends on a setting
         raise InputError(
-            f"The item column {item_column!r} has the type {short(item_type)}.",
+            f"The item column {column!r} of {source.name} has the type {short(kind)}.",
             code="bad_type",
             hint=_missing(source, inner)
             + "Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
@@ -155,8 +164,8 @@ def kind_of(kind: str) -> str:
 
 
 def short(kind: str) -> str:
-    """A type's name without the values of an ENUM or STRUCT; of what DuckDB has no type for, the name in its database."""
-    return re.sub(r'UNION\("?([^,()]*?)"? VARCHAR\)|\(.*', r"\1", kind, flags=re.S)
+    """A type's name without the values of an ENUM or STRUCT; of what DuckDB has no type for, PostgreSQL's name."""
+    return re.sub(r'UNION\("PostgreSQL (.*)" VARCHAR\)|\(.*', r"\1", kind, flags=re.S)
 
 
 def load_transactions(
@@ -341,14 +350,7 @@ def folded(source: Source, item_columns: str) -> tuple[Source, str]:
     parts: list[exp.Expr] = []
     for name in (part.strip() for part in item_columns.split(",")):
         column = source.column(name, "--item")
-        kind = source.columns[column]
-        element = re.match(r"(.*)\[\d*\]$", kind, re.S)
-        if not ID_TYPES.match(element[1] if element else kind):
-            raise InputError(
-                f"The item column {column!r} has the type {short(kind)}.",
-                code="bad_type",
-                hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
-            )
+        element = element_of(source, column)
         node: exp.Expr = exp.column(exp.to_identifier(column, quoted=True))
         texts = exp.cast(node if element else exp.Array(expressions=[node]), "VARCHAR[]", dialect="duckdb")
         prefix = exp.DPipe(this=exp.Literal.string(f"{column}."), expression=exp.column("each"))

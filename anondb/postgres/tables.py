@@ -190,8 +190,8 @@ def _as_read(column: Column, known: Any) -> tuple[exp.Expr, str]:
     scale = None if listed else known
     kind = _decimal(column.modifier, scale) if plain == "numeric" else (_AS_IT_IS | _AS_TEXT).get(plain)
     if kind is None or known == _NESTED:
-        shown = exp.to_identifier(column.shown + "[]" * (known == _NESTED), quoted=True)
-        return text, f"UNION({shown.sql('duckdb')} VARCHAR)"
+        tag = exp.to_identifier(f"PostgreSQL {column.shown}{'[]' * (known == _NESTED)}", quoted=True)
+        return text, f"UNION({tag.sql('duckdb')} VARCHAR)"
     if listed:
         return value if plain in _LISTED_AS_IT_IS else exp.cast(value, "TEXT[]", dialect="postgres"), f"{kind}[]"
     if plain == "timestamptz":
