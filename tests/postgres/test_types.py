@@ -18,6 +18,7 @@ from anondb.errors import InputError
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.on_engine import warehouse_of
+from anondb.postgres.tables import Column, SourceTable, declared_types
 
 UUID = "6b1f0c0e-0000-4000-8000-000000000000"
 TYPES = """
@@ -279,3 +280,16 @@ def test_types_of_extensions(debian: servers.Server) -> None:
                     error = refused(db.verify, "t", model=TransactionalK(1), on_engine=there, **names)
                     assert error.code == code, (column, there)
         assert refused(db.verify, "lists", model=TransactionalK(1)).code == "collation"
+
+
+def test_json_that_duckdb_does_not_take(databases: Databases, db: Any) -> None:
+    """A half of a character, which json stores and DuckDB's JSON has not: refused, not changed."""
+    databases.sql("CREATE TABLE halves AS SELECT 1 AS tid, 'a' AS item, '\"\\ud800\"'::json AS cell")
+    assert refused(db.verify, "halves", model=TransactionalK(1)).code == "bad_unicode"
+
+
+def test_types_of_a_strangers_release() -> None:
+    """Those that no range of a release has are read as texts: the comparison with a release then finds the difference."""
+    kinds = {"int8": "BIGINT", "date": "DATE", "json": "VARCHAR", "money": "VARCHAR", "numeric": "VARCHAR"}
+    columns = [Column(name, name, None, -1, False) for name in kinds] + [Column("citext", "x.citext", None, -1, True)]
+    assert declared_types(SourceTable("x", "records", "r", tuple(columns))) == kinds | {"citext": "VARCHAR"}
