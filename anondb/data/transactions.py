@@ -120,11 +120,7 @@ def _check_types(source: Source, id_column: str, item_column: str) -> str | None
 
 
 def element_of(source: Source, column: str) -> str | None:
-    """Check that a column has a type of items, or is a flat list of them, and return the type of the elements of a list.
-
-    Raises:
-        InputError: ``bad_type``.
-    """
+    """The type of the elements of a list column, else None; ``bad_type`` unless it has a type of items or a list of them."""
     kind = source.columns[column]
     element = re.match(r"(.*)\[\d*\]$", kind, re.S)
     inner = element[1] if element else kind
