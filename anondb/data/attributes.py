@@ -17,8 +17,9 @@ from sqlglot import exp
 
 from anondb.data.constraints import load_weights
 from anondb.data.edges import edge_columns
-from anondb.data.sources import Source, open_source, reading, short
+from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
+from anondb.data.types import short
 from anondb.engine import Engine
 from anondb.errors import InputError
 

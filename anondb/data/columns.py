@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.sources import ID_TYPES, Source, open_source, reading
+from anondb.data.sources import Source, open_source, reading
 from anondb.data.transactions import Dataset
+from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
 
@@ -73,16 +74,8 @@ def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, 
 def _read(engine: Engine, source: Source) -> tuple[tuple[str, ...], list[set[str]]]:
     """Read the columns of a table, in the order of their ids."""
     id_name, item_name = source.column("column_id", "column_id"), source.column("item", "item")
-    kind = source.columns[item_name]
-    element = re.sub(r"\[\d*\]$", "", kind)
-    if not ID_TYPES.match(element) or "ZONE" in element.partition("(")[0]:
-        raise InputError(
-            f"The column {item_name!r} of {source.name} has a type that items cannot have.",
-            code="bad_type",
-            hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
-        )
     item: exp.Expr = exp.column(exp.to_identifier(item_name, quoted=True))
-    if element != kind:
+    if element_of(source, item_name) is not None:
         item = exp.Explode(this=exp.cast(item, "VARCHAR[]", dialect="duckdb"))
     id_text = exp.cast(exp.column(exp.to_identifier(id_name, quoted=True)), "VARCHAR")
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))

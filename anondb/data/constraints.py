@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.sources import ID_TYPES, Source, open_source
+from anondb.data.sources import Source, open_source
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
+from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
@@ -214,13 +215,7 @@ def _read(engine: Engine, constraints: Any, what: str, id_column: str) -> tuple[
     """Read the sets by id, in the order of the ids, and count the rows that repeat another."""
     with open_source(engine, constraints, f"{what} constraints" if what != "countable" else "countable sets") as source:
         id_name, item_name = source.column(id_column, id_column), source.column("item", "item")
-        kind = re.sub(r"\[\d*\]$", "", source.columns[item_name])
-        if not ID_TYPES.match(kind) or "ZONE" in kind.partition("(")[0]:
-            raise InputError(
-                f"The column {item_name!r} of {source.name} has a type that items cannot have.",
-                code="bad_type",
-                hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
-            )
+        element_of(source, item_name)
         ids, items = _columns(engine, source, id_name, item_name)
         name = source.name
     if None in ids:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.data.sources import Source, open_source, reading
-from anondb.data.transactions import kind_of
+from anondb.data.types import kind_of
 from anondb.engine import Engine
 from anondb.errors import InputError, quote_list
 from anondb.reading.files import first_line, ragged_rows

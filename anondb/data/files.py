@@ -15,7 +15,8 @@ from sqlglot import exp
 from anondb.data.layouts import arranged
 from anondb.data.sources import Source, is_file, open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
-from anondb.data.transactions import check_types, missing_of
+from anondb.data.transactions import missing_of
+from anondb.data.types import check_types
 from anondb.engine import Engine, Table
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account

@@ -11,7 +11,8 @@ import numpy as np
 import sqlglot
 from sqlglot import exp
 
-from anondb.data.sources import ID_TYPES, Source, reading, short
+from anondb.data.sources import Source, reading
+from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
 
@@ -80,7 +81,7 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
         if len(columns) != 1:
             raise InputError("The layout list has one column of items.", code="bad_layout", hint="Name it with --item.")
         return _with_items(source, columns, columns[0], _list(engine, source, columns[0])), id_column, columns[0]
-    _check_types(source, columns)
+    _check_types(source, columns, layout)
     if layout == "one-hot":
         _check_truth(engine, source, columns)
     items = (_one_hot if layout == "one-hot" else _wide)(source, columns)
@@ -155,17 +156,11 @@ def _present(lists: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="list_filter", expressions=[lists, _each(filled)])
 
 
-def _check_types(source: Source, columns: Sequence[str]) -> None:
+def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
     for name in columns:
         source.column(name, "--item")
-        kind = source.columns[name]
-        element = re.sub(r"\[\d*\]$", "", kind)
-        if not ID_TYPES.match(element) and not (source.how.layout == "one-hot" and kind in ("DOUBLE", "FLOAT")):
-            raise InputError(
-                f"The item column {name!r} has the type {short(kind)}.",
-                code="bad_type",
-                hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
-            )
+        if layout != "one-hot" or source.columns[name] not in ("DOUBLE", "FLOAT"):
+            element_of(source, name)
 
 
 def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:

@@ -207,6 +207,8 @@ def load_classes(
     with open_source(engine, records, "records") as source:
         id_column = source.column(dataset.id_column, "--id")
         names = [source.column(name, "--quasi-identifiers") for name, _ in parse_quasi_identifiers(quasi_identifiers)]
+        for name in names:
+            check_type(source, name)
         rows, _ = _snapshot(engine, source, id_column, names, dataset)
     columns: list[exp.Expr] = [exp.column(f"c{i}") for i in range(len(names))]
     order = [exp.Ordered(this=c) for c in columns or [exp.convert(1)]]

@@ -9,6 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.sources import open_source, reading
+from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.reading.shape import Dialect
@@ -38,7 +39,10 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
                 code="no_such_column",
                 hint="Name the column item; a list without a header is a file that ends in .txt.",
             )
-        column = exp.cast(exp.column(exp.to_identifier(source.column(only, "item"), quoted=True)), "VARCHAR")
+        name = source.column(only, "item")
+        if element_of(source, name) is not None:
+            raise InputError(f"{source.name} has lists of sensitive items.", code="bad_type", hint="Give each a row.")
+        column = exp.cast(exp.column(exp.to_identifier(name, quoted=True)), "VARCHAR")
         inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
         with reading(source.name):
             rows = engine.select(exp.select(column.as_("label")).distinct().from_(inner), f"reading {source.name}")

@@ -27,11 +27,6 @@ from anondb.reading.shape import Dialect
 
 _NUMBERS = itertools.count()
 COUNTED_LATER = "transactions"
-ID_TYPES = re.compile(
-    r"(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|DECIMAL\(.*\)|BOOLEAN|UUID"
-    r"|VARCHAR|DATE|TIME|TIMESTAMP[_A-Z ]*|ENUM\(.*\))$",
-    re.S,
-)
 LIST = "sensitive items"  # the role of a .txt file with an item on each line
 
 
@@ -169,11 +164,6 @@ class QuerySource:
 def is_file(source: str) -> bool:
     """Whether the name of a source is that of a data file rather than of a table: by its extension."""
     return not is_url(source) and suffix_of(source) in SUFFIXES
-
-
-def short(kind: str) -> str:
-    """A type's name without the values that an ENUM or STRUCT type carries."""
-    return re.sub(r"\(.*", "", kind, flags=re.S)
 
 
 def is_frame(source: Any) -> bool:

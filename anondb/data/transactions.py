@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,8 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, arranged, is_single
-from anondb.data.sources import ID_TYPES, Partition, Source, reading, short
+from anondb.data.sources import Partition, Source, reading
+from anondb.data.types import check_id_type, check_types, kind_of, short
 from anondb.engine import Engine, Table, check_collation, load
 from anondb.errors import InputError
 from anondb.reading.account import Account
@@ -115,51 +115,6 @@ def _list_text(column: str, element: str) -> exp.Expr:
 def _ids_of(snapshot: Table) -> exp.Select:
     """The ids of a snapshot, as rows without an item."""
     return exp.select("id", exp.cast(exp.null(), "VARCHAR").as_("item")).from_(snapshot.expression())
-
-
-def check_types(source: Source, id_column: str, item_column: str) -> str | None:
-    """Check the types of both columns; return the element type of a LIST item column, else None.
-
-    Raises:
-        InputError: ``bad_type``.
-    """
-    _check_id_type(source, id_column)
-    item_type = source.columns[item_column]
-    element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
-    inner = element[1] if element else item_type
-    if not ID_TYPES.match(inner) or "ZONE" in inner.partition("(")[0]:  # the text of such values depends on a setting
-        raise InputError(
-            f"The item column {item_column!r} has the type {short(item_type)}.",
-            code="bad_type",
-            hint=_missing(source, inner)
-            + "Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
-        )
-    return inner if element else None
-
-
-def _missing(source: Source, kind: str) -> str:
-    """A hint on data frames, which store whole numbers as floats where one is missing."""
-    of_numbers = source.reference is None and "data frame" in source.name and kind in ("DOUBLE", "FLOAT")
-    return (
-        "In pandas a missing value (NaN) makes whole numbers floats: drop its rows, or use dtype 'Int64'. " * of_numbers
-    )
-
-
-def _check_id_type(source: Source, column: str) -> None:
-    if not ID_TYPES.match(source.columns[column]):
-        raise InputError(
-            f"The id column {column!r} of {source.name} has the type {short(source.columns[column])}.",
-            code="bad_type",
-            hint=_missing(source, source.columns[column])
-            + "Cast it to an integer or text first: equal ids must be equal exactly.",
-        )
-
-
-def kind_of(kind: str) -> str:
-    """The kind of a type, equal for comparable types: INTEGER for all widths, VARCHAR for text and enums, else the type."""
-    if kind.startswith(("VARCHAR", "ENUM")):
-        return "VARCHAR"
-    return "INTEGER" if "INT" in kind else kind
 
 
 def load_transactions(
@@ -389,7 +344,7 @@ def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
 def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> exp.Select:
     """The ids of a second source, as rows without an item."""
     column = source.column(id_column, "--id")
-    _check_id_type(source, column)
+    check_id_type(source, column)
     kind = source.columns[column]
     if kind_of(kind) != kind_of(id_type):
         raise InputError(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.data.sources import ID_TYPES, Partition, QuerySource, Source, describe
+from anondb.data.sources import Partition, QuerySource, Source, describe
+from anondb.data.types import ID_TYPES
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.owner import ledger, parts, publications

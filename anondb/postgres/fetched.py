@@ -84,6 +84,15 @@ def duckdb_table(table: Table, types: Mapping[str, str]) -> exp.Create:
     return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")
 
 
+def kept_value(name: str, kind: str) -> exp.Expr:
+    """A column as it is inserted here: of a UNION NULL stays NULL, which DuckDB would make its member."""
+    value = exp.column(exp.to_identifier(name, quoted=True))
+    if not kind.startswith("UNION"):
+        return value
+    present = exp.Not(this=exp.Is(this=value, expression=exp.null()))
+    return exp.Case(ifs=[exp.If(this=present, true=exp.cast(value.copy(), kind, dialect="duckdb"))])
+
+
 def changes(engine: DuckDBEngine, tables: list[str], known: set[str]) -> dict[str, bool]:
     """The tables of the ledger that are not as they were fetched: whether rows were changed or removed.
 

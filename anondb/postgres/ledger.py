@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import EngineError, InputError
 from anondb.postgres.catalog import default_privileges, namespace_of
-from anondb.postgres.fetched import BEFORE, CATALOG, LEDGER, Fetched, changes, duckdb_table, rows_apart
+from anondb.postgres.fetched import BEFORE, CATALOG, LEDGER, Fetched, changes, duckdb_table, kept_value, rows_apart
 from anondb.postgres.place import check_name
 from anondb.postgres.server import Server
 from anondb.postgres.tables import SourceTable, creation, place, reading, removals, schema_creation, source_tables
@@ -42,7 +42,7 @@ class LedgerEngine(DuckDBEngine):
     def _take(self, query: exp.Query, target: Table, types: dict[str, str], what: str) -> None:
         """Insert the rows of a query of PostgreSQL into a table here."""
         with self.server.stream(query, what) as rows, self.registered(rows) as view:
-            values = [exp.column(exp.to_identifier(name, quoted=True)) for name in types]
+            values = [kept_value(name, kind) for name, kind in types.items()]
             source = exp.select(*values).from_(view.expression())
             try:
                 self.run(exp.Insert(this=target.expression(), expression=source), what)

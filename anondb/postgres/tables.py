@@ -12,7 +12,8 @@ from sqlglot import exp
 from anondb.errors import InputError, quote_list
 from anondb.postgres.server import Server
 
-_PLAIN = {
+# All types that DuckDB has, too. Every other arrives as a UNION of its text, which no id, item or attribute can be.
+_AS_IT_IS = {
     "int2": "SMALLINT",
     "int4": "INTEGER",
     "int8": "BIGINT",
@@ -22,7 +23,14 @@ _PLAIN = {
     "date": "DATE",
     "timestamp": "TIMESTAMP",
 }
-_ELEMENTS = {"int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "bool": "BOOLEAN", "float8": "DOUBLE"}
+_AS_TEXT = {
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char", "enum", "uuid", "time"), "VARCHAR"),
+    "json": "JSON",
+    "jsonb": "JSON",
+    "timestamptz": "TIMESTAMP",  # in the zone of the session, UTC
+}
+_NESTED = "nested"  # lists with more than one dimension, which the type does not show
+_LISTED_AS_IT_IS = ("int2", "int4", "int8", "bool", "float8")
 _ENDLESS = ("date", "timestamp", "timestamptz")  # types with values "infinity"
 COLLATED = "collated"  # stands for the type of texts of which PostgreSQL treats different ones as equal
 _HEADER = 4  # of a type modifier; then come 16 bits of precision and 11 of scale
@@ -33,13 +41,21 @@ _WRITTEN = {"VARCHAR": "TEXT", "VARCHAR[]": "TEXT[]", "DOUBLE": "DOUBLE PRECISIO
 
 @dataclass(frozen=True)
 class Column:
-    """A column in PostgreSQL: its name, the name of its type, of its elements, the modifier, and whether it is collated."""
+    """A column in PostgreSQL: its name, the name of its type, of its elements, the modifier, and whether it is collated.
+
+    Types below domains are named, ``enum`` stands for all enums, and types that are not PostgreSQL's own have their schema.
+    """
 
     name: str
     type_name: str
     element: str | None
     modifier: int
     collated: bool
+
+    @property
+    def shown(self) -> str:
+        """The name of its type, for people."""
+        return self.type_name if self.element is None else f"{self.element}[]"
 
 
 @dataclass(frozen=True)
@@ -148,48 +164,66 @@ def reading(server: Server, table: SourceTable, *, stored_order: bool = False) -
 
 
 def declared_types(table: SourceTable) -> dict[str, str]:
-    """The types in DuckDB of the columns of a table, by its catalog alone."""
-    return {column.name: _as_read(column, None)[1] for column in table.columns}
+    """The types in DuckDB of the columns of a table, by its catalog alone; VARCHAR for those that no range has."""
+    types = {column.name: type_of(column) for column in table.columns}
+    plain = (*_AS_IT_IS.values(), "DECIMAL")
+    return {name: kind if kind.partition("(")[0] in plain else "VARCHAR" for name, kind in types.items()}
 
 
-def _as_read(column: Column, scale: Any) -> tuple[exp.Expr, str]:
-    """The value of a column as it is read, and its type in DuckDB."""
-    value, kind = named(column.name), column.type_name
-    if column.element is not None:
-        if column.collated:
-            raise collation_error(f"The texts in the lists of the column {column.name!r} have", "text[]")
-        if column.element in _ELEMENTS:
-            return value, f"{_ELEMENTS[column.element]}[]"
-        return exp.cast(value, "TEXT[]", dialect="postgres"), "VARCHAR[]"
-    if kind in _PLAIN:
-        return value, _PLAIN[kind]
+def type_of(column: Column) -> str:
+    """The type in DuckDB of a column, by the catalog alone.
+
+    Raises:
+        InputError: ``collation``.
+    """
+    return _as_read(column, None)[1]
+
+
+def _as_read(column: Column, known: Any) -> tuple[exp.Expr, str]:
+    """The value of a column as it is read, and its type in DuckDB, by what ``_facts`` says of its values, if anything."""
+    value, plain, listed = named(column.name), column.element or column.type_name, column.element is not None
+    if column.collated and listed:
+        raise collation_error(f"The texts in the lists of the column {column.name!r} have", "text[]")
     text = exp.cast(value, "TEXT", dialect="postgres")
-    if kind == "numeric":
-        return text, _decimal(column.modifier, scale)
-    if kind == "timestamptz":
-        return exp.cast(value, "TIMESTAMP", dialect="postgres"), "TIMESTAMP"  # in the zone of the session, UTC
-    return text, COLLATED if column.collated else "VARCHAR"
+    if column.collated:
+        return text, COLLATED
+    scale = None if listed else known
+    kind = _decimal(column.modifier, scale) if plain == "numeric" else (_AS_IT_IS | _AS_TEXT).get(plain)
+    if kind is None or known == _NESTED:
+        tag = exp.to_identifier(f"PostgreSQL {column.shown}{'[]' * (known == _NESTED)}", quoted=True)
+        return text, f"UNION({tag.sql('duckdb')} VARCHAR)"
+    if listed:
+        return value if plain in _LISTED_AS_IT_IS else exp.cast(value, "TEXT[]", dialect="postgres"), f"{kind}[]"
+    if plain == "timestamptz":
+        return exp.cast(value, "TIMESTAMP", dialect="postgres"), kind
+    return value if plain in _AS_IT_IS else text, kind
 
 
-def _decimal(modifier: int, scale: Any) -> str:
-    """The type of a number in DuckDB, from its declared precision and scale or, without these, from its values."""
+def _decimal(modifier: int, scale: Any) -> str | None:
+    """The type of a number in DuckDB, from its declared precision and scale or, without these, from its values if known."""
     if modifier >= _HEADER:
         precision, declared = (modifier - _HEADER) >> 16, (modifier - _HEADER) & 2047
         if declared <= precision <= _MOST_DIGITS:
             return f"DECIMAL({precision}, {declared})"
-    fraction, whole = scale or (0, 0)
+    if scale is None:
+        return None
+    fraction, whole = scale
     return f"DECIMAL({_MOST_DIGITS}, {fraction})" if fraction + whole <= _MOST_DIGITS else "DOUBLE"
 
 
 def _facts(server: Server, table: SourceTable) -> dict[str, Any]:
-    """For each number without a declared size, its digits after and before the point; refuses infinite dates."""
+    """For each number without a declared size, its digits after and before the point, and which lists are ``_NESTED``;
+    refuses infinite dates."""
     asked: list[exp.Expr] = []
     for n, column in enumerate(table.columns):
         value = named(column.name)
-        if column.type_name == "numeric" and column.modifier < _HEADER:
+        if column.type_name == "numeric" and _decimal(column.modifier, None) is None:
             scale = exp.func("scale", value)
             digits = exp.func("length", exp.cast(exp.func("trunc", exp.Abs(this=value.copy())), "TEXT"))
             asked += [exp.Max(this=scale).as_(f"s{n}"), exp.Max(this=digits).as_(f"w{n}")]
+        elif column.element is not None:
+            dimensions = exp.Anonymous(this="array_ndims", expressions=[value])
+            asked.append(exp.LogicalOr(this=exp.GT(this=dimensions, expression=exp.convert(1))).as_(f"d{n}"))
         elif column.type_name in _ENDLESS:
             endless = exp.Anonymous(this="isfinite", expressions=[value]).not_()
             asked.append(exp.LogicalOr(this=endless).as_(f"e{n}"))
@@ -203,7 +237,8 @@ def _facts(server: Server, table: SourceTable) -> dict[str, Any]:
             code="endless_date",
             hint="Replace them by NULL in a view.",
         )
-    return {f"c{name[1:]}": (row[name] or 0, row[f"w{name[1:]}"] or 0) for name in row if name[0] == "s"}
+    nested = {f"c{name[1:]}": _NESTED for name, value in row.items() if name[0] == "d" and value}
+    return nested | {f"c{name[1:]}": (row[name] or 0, row[f"w{name[1:]}"] or 0) for name in row if name[0] == "s"}
 
 
 def written_type(kind: str) -> exp.DataType:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -14,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.sources import ID_TYPES, Source
+from anondb.data.sources import Source
 from anondb.data.transactions import Dataset, lengths_of
+from anondb.data.types import ID_TYPES, element_of
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.models import check_count
@@ -300,15 +300,6 @@ def _first_column(source: Source, names: tuple[str, ...], what: str) -> str:
     )
 
 
-def _check_type(source: Source, column: str, kind: str, allowed: re.Pattern[str]) -> None:
-    if not allowed.match(kind):
-        raise InputError(
-            f"The column {column!r} of {source.name} has a type that queries cannot have.",
-            code="bad_type",
-            hint="Queries and items are text, integers, booleans, dates or enums; items also in a flat list.",
-        )
-
-
 def _plain(column: str, kind: str) -> exp.Expr:
     """A column as text without a collation."""
     node = exp.column(exp.to_identifier(column, quoted=True))
@@ -335,9 +326,13 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     id_column = _first_column(source, ("query_id", "tid"), "id")
     item_column = _first_column(source, ("items", "item"), "items")
     id_type, item_type = source.columns[id_column], source.columns[item_column]
-    element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
-    _check_type(source, id_column, id_type, ID_TYPES)
-    _check_type(source, item_column, element[1] if element else item_type, ID_TYPES)
+    element = element_of(source, item_column)
+    if not ID_TYPES.match(id_type):
+        raise InputError(
+            f"The column {id_column!r} of {source.name} has a type that queries cannot have.",
+            code="bad_type",
+            hint="Name the queries by texts, integers, booleans, dates or enums.",
+        )
     subquery = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     id_node = exp.column(exp.to_identifier(id_column, quoted=True))
     id_text = _plain(id_column, id_type) if id_type.startswith(("VARCHAR", "ENUM")) else id_node

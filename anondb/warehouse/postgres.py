@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.data.types import kind_of
 from anondb.engine import Columns, NamedRows, Table, Tables
 from anondb.engine.failures import at_most
 from anondb.engine.queries import Value
@@ -15,11 +16,11 @@ from anondb.engine.telling import Progress
 from anondb.errors import InputError
 from anondb.postgres.fetched import CATALOG
 from anondb.postgres.server import Server
-from anondb.postgres.tables import Column, collation_error, creation, find_table, named
+from anondb.postgres.tables import Column, collation_error, creation, find_table, named, type_of
 from anondb.warehouse.statements import PREFIX, arrow_rows, bad_type, columns_of, limited, tree_of, what
 
-WHOLE = ("int2", "int4", "int8")
-TEXTS = ("text", "varchar", "bpchar", "name", "bool", "uuid", "date")  # whose texts are equal if and only if they are
+WHOLE = ("SMALLINT", "INTEGER", "BIGINT")
+TEXTS = ("VARCHAR", "BOOLEAN", "DATE")  # whose texts are equal if and only if they are
 TEMPORARY = "pg_temp"
 
 
@@ -113,14 +114,13 @@ class PostgresWarehouse:
         """The names of a source and its columns, as a ``Dataset`` has them."""
         table = find_table(self._server, reference)
         ids, items = (_column(table.columns, name) for name in (id_column, item_column))
-        whole = items.type_name in WHOLE
         return {
             "table": table.name,
             "reference": Table(CATALOG, table.schema, table.name),
             "source": f"the table {table.schema}.{table.name}",
             "id_column": ids.name,
             "item_column": items.name,
-            "item_kind": "INTEGER" if whole else {"bool": "BOOLEAN", "date": "DATE"}.get(items.type_name, "VARCHAR"),
+            "item_kind": kind_of(type_of(items)),
         }
 
     @contextlib.contextmanager
@@ -167,7 +167,7 @@ def _column(columns: tuple[Column, ...], wanted: str) -> Column:
 
 def _comparable(column: Column) -> exp.Expr:
     """A column as a whole number, or as a text that is equal if and only if the values are."""
-    return exp.cast(named(column.name), "BIGINT") if column.type_name in WHOLE else _text(column)
+    return exp.cast(named(column.name), "BIGINT") if type_of(column) in WHOLE else _text(column)
 
 
 def _text(column: Column) -> exp.Expr:
@@ -178,6 +178,7 @@ def _text(column: Column) -> exp.Expr:
     """
     if column.collated:
         raise collation_error(f"The texts of the column {column.name!r} have")
-    if column.element is not None or column.type_name not in (*WHOLE, *TEXTS):
-        raise bad_type(column.name, column.type_name)
+    kind = type_of(column)
+    if kind not in (*WHOLE, *TEXTS):
+        raise bad_type(column.name, column.shown, several=kind == "JSON" or kind.endswith("[]"))
     return exp.Collate(this=exp.cast(named(column.name), "TEXT"), expression=exp.to_identifier("C", quoted=True))

@@ -192,7 +192,7 @@ class SparkWarehouse:
         missing = [c for c in (id_column, item_column) if c not in kinds]
         if missing:
             raise InputError(f"The source has no column {missing[0]!r}.", code="no_such_column")
-        ids, items = (comparable(frame, c, kinds[c].typeName()) for c in (id_column, item_column))
+        ids, items = (comparable(frame, c, kinds[c].simpleString()) for c in (id_column, item_column))
         taken = frame.select(ids.alias("id"), items.cast("string").alias("item"))
         table: Table = self._guarded(lambda: self._written("source", taken), "reading the source")
         return table

@@ -14,8 +14,12 @@ from anondb.warehouse.statements import bad_type
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-WHOLE = {"byte", "short", "integer", "long"}
-TEXTS = {"string", "date", "boolean"}  # whose texts are equal if and only if they are
+WHOLE = {"tinyint", "smallint", "int", "bigint"}
+TEXTS = {
+    "string",
+    "date",
+    "boolean",
+}  # whose texts are equal if and only if they are; collated strings have other names
 
 
 @contextlib.contextmanager
@@ -61,7 +65,7 @@ def check_session(spark: Any) -> None:
 def comparable(frame: DataFrame, column: str, kind: str) -> Any:
     """A column as a whole number, or as a text that is equal if and only if the values are."""
     if kind not in WHOLE | TEXTS:
-        raise bad_type(column, kind)
+        raise bad_type(column, kind.partition("<")[0])
     return frame["`" + column.replace("`", "``") + "`"].cast("bigint" if kind in WHOLE else "string")
 
 

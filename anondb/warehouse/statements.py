@@ -54,13 +54,14 @@ def columns_of(rows: pa.Table) -> Columns:
     }
 
 
-def bad_type(column: str, kind: str) -> InputError:
-    """The error for a column whose equal values may differ as texts."""
-    return InputError(
-        f"The column {column!r} has the type {kind}.",
-        code="bad_type",
-        hint="Cast it to text or to an integer in a view: equal ids and equal items must be equal exactly.",
+def bad_type(column: str, kind: str, *, several: bool = False) -> InputError:
+    """The error for a column whose equal values may differ as texts, or which may have ``several`` items in a row."""
+    hint = (
+        "Select a text or a whole number of it in a view, a row for each id and item: equal ones must be equal exactly."
     )
+    if several:
+        hint = "Inside a database a row has one plain item: fetch the rows instead, with --no-on-engine."
+    return InputError(f"The column {column!r} has the type {kind}.", code="bad_type", hint=hint)
 
 
 def text_in(dialect: str, statement: exp.Expr) -> str:

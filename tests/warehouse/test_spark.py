@@ -302,12 +302,33 @@ def test_the_source_is_read_once(spark: Any, place: Any) -> None:
     assert report.dataset.lengths == {1: 200} and sum(report.dataset.supports.tolist()) == 200
 
 
-@pytest.mark.parametrize("kind", ["double", "decimal(9,2)", "timestamp", "array<string>"])
+UNEQUAL = {  # a value of a type
+    "double": "1.5D",
+    "decimal(2,1)": "1.5BD",
+    "timestamp": "current_timestamp()",
+    "binary": "X'00'",
+    "interval day": "INTERVAL 1 DAY",
+    "array": "array('s3cret')",
+    "struct": "struct('s3cret' AS a)",
+    "map": "map('s3cret', 1)",
+    "variant": "parse_json('[\"s3cret\"]')",
+    "string collate UTF8_LCASE": "'s3cret' COLLATE UTF8_LCASE",
+}
+
+
+@pytest.mark.parametrize("kind", UNEQUAL)
 def test_types_without_exact_equality_are_refused(spark: Any, place: Any, kind: str) -> None:
-    frame = spark.sql(f"SELECT 1 AS tid, CAST(NULL AS {kind}) AS item")
-    with pytest.raises(InputError) as caught:
-        anonymize_on(place.warehouse, frame, taxonomy=TAXONOMY, model=MODEL)
-    assert caught.value.code == "bad_type"
+    """As an item and as an id, of a data frame and of a view, by the name of the type."""
+    frame = spark.sql(f"SELECT {UNEQUAL[kind]} AS cell, 'a' AS label")
+    spark.sql("DROP VIEW IF EXISTS odd_view")
+    spark.sql(f"CREATE VIEW odd_view AS SELECT {UNEQUAL[kind]} AS cell, 'a' AS label")
+    for source in (frame, "odd_view"):
+        for names in ({"id_column": "label", "item_column": "cell"}, {"id_column": "cell", "item_column": "label"}):
+            with pytest.raises(InputError) as caught:
+                anonymize_on(place.warehouse, source, taxonomy=TAXONOMY, model=MODEL, **names)
+            assert caught.value.code == "bad_type" and f"has the type {kind}." in str(caught.value)
+            assert "s3cret" not in str(caught.value)
+    spark.sql("DROP VIEW odd_view")
 
 
 def test_events_have_no_data(spark: Any, place: Any) -> None:

@@ -1,0 +1,74 @@
+"""The types that ids and items may have: those whose values are equal exactly, and have one text."""
+
+from __future__ import annotations
+
+import re
+
+from anondb.data.sources import Source
+from anondb.errors import InputError
+
+ID_TYPES = re.compile(
+    r"(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|DECIMAL\(.*\)|BOOLEAN|UUID"
+    r"|VARCHAR|DATE|TIME|TIMESTAMP[_A-Z ]*|ENUM\(.*\))$",
+    re.S,
+)
+
+
+def check_types(source: Source, id_column: str, item_column: str) -> str | None:
+    """Check the types of both columns; return the element type of a LIST item column, else None.
+
+    Raises:
+        InputError: ``bad_type``.
+    """
+    check_id_type(source, id_column)
+    return element_of(source, item_column)
+
+
+def element_of(source: Source, column: str) -> str | None:
+    """The type of the elements of a list column, else None; ``bad_type`` unless it has a type of items or a list of them."""
+    kind = source.columns[column]
+    element = re.match(r"(.*)\[\d*\]$", kind, re.S)
+    inner = element[1] if element else kind
+    if not ID_TYPES.match(inner) or "ZONE" in inner.partition("(")[0]:  # the text of such values depends on a setting
+        raise InputError(
+            f"The item column {column!r} of {source.name} has the type {short(kind)}.",
+            code="bad_type",
+            hint=_missing(source, inner)
+            + "Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
+        )
+    return inner if element else None
+
+
+def _missing(source: Source, kind: str) -> str:
+    """A hint on data frames, which store whole numbers as floats where one is missing."""
+    of_numbers = source.reference is None and "data frame" in source.name and kind in ("DOUBLE", "FLOAT")
+    return (
+        "In pandas a missing value (NaN) makes whole numbers floats: drop its rows, or use dtype 'Int64'. " * of_numbers
+    )
+
+
+def check_id_type(source: Source, column: str) -> None:
+    """Check the type of a column of ids.
+
+    Raises:
+        InputError: ``bad_type``.
+    """
+    if not ID_TYPES.match(source.columns[column]):
+        raise InputError(
+            f"The id column {column!r} of {source.name} has the type {short(source.columns[column])}.",
+            code="bad_type",
+            hint=_missing(source, source.columns[column])
+            + "Cast it to an integer or text first: equal ids must be equal exactly.",
+        )
+
+
+def kind_of(kind: str) -> str:
+    """The kind of a type, equal for comparable types: INTEGER for all widths, VARCHAR for text and enums, else the type."""
+    if kind.startswith(("VARCHAR", "ENUM")):
+        return "VARCHAR"
+    return "INTEGER" if "INT" in kind else kind
+
+
+def short(kind: str) -> str:
+    """A type's name without the values of an ENUM or STRUCT; of what DuckDB has no type for, PostgreSQL's name."""
+    return re.sub(r'UNION\("PostgreSQL (.*)" VARCHAR\)|\(.*', r"\1", kind, flags=re.S)
