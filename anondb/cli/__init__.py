@@ -25,6 +25,7 @@ __all__ = ["main", "program"]
 
 COMMANDS: Mapping[str, str] = {
     "demo": "make",
+    "peek": "peek",
     "load": "files",
     "anonymize": "make",
     "verify": "check",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "demo": ("anondb demo", "anondb demo my-shop --json"),
+    "peek": ("anondb peek purchases.csv", "anondb peek baskets.csv --layout basket --json"),
     "load": (
         "anondb load shop.duckdb --transactions sales.csv --as sales --id customer --item product",
         "anondb load shop.duckdb --transactions sales.csv --as sales --taxonomy food.csv --taxonomy-as food",

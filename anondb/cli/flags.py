@@ -73,17 +73,6 @@ def reading_in(values: dict[str, Any]) -> dict[str, Any]:
     return {name: values.pop(name) for name in READING if name in values}
 
 
-def reading_flags(values: Mapping[str, Any]) -> list[str]:
-    """The flags of reading that give these values."""
-    words: list[str] = []
-    for name in READING:
-        if name in values:
-            value, dashed = values[name], name.replace("_", "-")
-            words += [f"--no-{dashed}"] if value is False else [f"--{dashed}"]
-            words += [] if isinstance(value, bool) else [str(value) if value != "\t" else "tab"]
-    return words
-
-
 def pairs(texts: Iterable[str]) -> dict[str, str]:
     """Parse ``--option NAME=VALUE`` texts; a name alone means true.
 

@@ -23,13 +23,13 @@ from anondb.cli.app import (
     opened,
     transactions_of,
 )
-from anondb.cli.flags import flag_values, reading_flags, reading_in, with_flags
+from anondb.cli.flags import flag_values, reading_in, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
 from anondb.models import PROMISE
 from anondb.pages.text import plain
 from anondb.policy import Policy
-from anondb.reading.options import READING
+from anondb.reading.options import READING, reading_flags
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Run

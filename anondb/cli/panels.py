@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from anondb.models import ALGORITHM, DATA, OUTPUT, PROMISE
+from anondb.models import ALGORITHM, DATA, OUTPUT, PROMISE, READ
 
 
 class PanelCommand(TyperCommand):
@@ -21,7 +21,7 @@ class PanelCommand(TyperCommand):
                 is_argument = parameter.param_type_name == "argument"
                 panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if is_argument else "Options")
                 panels.setdefault(panel, []).append(record)
-        order = ("Arguments", DATA, PROMISE, ALGORITHM, OUTPUT, "Options")
+        order = ("Arguments", DATA, READ, PROMISE, ALGORITHM, OUTPUT, "Options")
         for panel in sorted(panels, key=lambda p: order.index(p) if p in order else len(order)):
             with formatter.section(panel):
                 formatter.write_dl(panels[panel])

@@ -18,8 +18,8 @@ from anondb.errors import InputError
 
 ITEMS = "item"  # the name of the column that several become
 ROW_ID = "tid"  # the name of the number of a row that is a person
-_TRUE = ("1", "1.0", "true", "t", "yes", "y", "x")
-_FALSE = ("0", "0.0", "false", "f", "no", "n", "?", "")
+TRUE = ("1", "1.0", "true", "t", "yes", "y", "x")
+FALSE = ("0", "0.0", "false", "f", "no", "n", "?", "")
 _SEPARATORS = (";", "|", ",")
 
 
@@ -185,7 +185,7 @@ def _truth(source: Source, name: str) -> exp.Expr:
 
 def _one_hot(source: Source, columns: Sequence[str]) -> exp.Expr:
     named = [
-        exp.If(this=_truth(source, name).isin(*_TRUE), true=exp.Literal.string(name), false=exp.null())
+        exp.If(this=_truth(source, name).isin(*TRUE), true=exp.Literal.string(name), false=exp.null())
         for name in columns
     ]
     cells = exp.Array(expressions=[exp.Case(ifs=[part]) for part in named])
@@ -195,7 +195,7 @@ def _one_hot(source: Source, columns: Sequence[str]) -> exp.Expr:
 def _other_cells(engine: Engine, source: Source, columns: Sequence[str]) -> list[int]:
     """The number of cells of each column that are neither true nor false."""
     sums = {
-        f"c{i}": _count_if(exp.Not(this=_truth(source, name).isin(*_TRUE, *_FALSE))) for i, name in enumerate(columns)
+        f"c{i}": _count_if(exp.Not(this=_truth(source, name).isin(*TRUE, *FALSE))) for i, name in enumerate(columns)
     }
     return list(_figures(engine, source, sums).values())
 

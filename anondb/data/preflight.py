@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.errors import InputError
+from anondb.errors import InputError, by_interface
 
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
@@ -115,17 +115,22 @@ def _of_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str
         )
     missing = sum(support.get(word, 0) for word in _MISSING_WORDS)
     missing_ids = len(ids.intersection(_MISSING_WORDS))
-    if missing or missing_ids:
+    if missing_ids or _is_part(missing, dataset):
         found["missing-words"] = (
             f"{missing:,} rows have an item, and {missing_ids:,} persons an id, that means that there is none, such as NULL"
             " or NA."
         )
-    marks = sum(support.get(mark, 0) for mark in ("-1", "-2"))
-    if marks:
+    marks = [support.get(mark, 0) for mark in ("-1", "-2")]
+    if all(marks) or _is_part(sum(marks), dataset):
         found["marks-in-items"] = (
-            f"{marks:,} rows have the item -1 or -2, with which SPMF separates: --layout spmf leaves them out."
+            f"{sum(marks):,} rows have the item -1 or -2, with which SPMF separates: --layout spmf leaves them out."
         )
     return found
+
+
+def _is_part(rows: int, dataset: Dataset) -> bool:
+    """Whether as many rows as one in a hundred persons have something, of enough persons to say so."""
+    return dataset.n_transactions >= _ENOUGH_PERSONS and 100 * rows >= dataset.n_transactions
 
 
 def _ids_among(engine: Engine, dataset: Dataset, words: Sequence[str]) -> set[str]:
@@ -177,9 +182,18 @@ def confirmed(
         raise InputError(
             " ".join(f"{f.name}: {f.message}" for f in left),
             code="unconfirmed",
-            hint="Mend it, or confirm it with " + " ".join(f"--accept {f.name}" for f in left) + ".",
+            hint=f"Mend it, or confirm it with {_accepting([f.name for f in left])}.",
         )
     return tuple(found)
+
+
+def _accepting(names: Sequence[str]) -> str:
+    """How findings are confirmed, in the words of the interface in use."""
+    return by_interface(
+        command_line=" ".join(f"--accept {name}" for name in names),
+        python=f"accept={list(names)}",
+        sql=f"accept = '{','.join(names)}'",
+    )
 
 
 def check_names(accept: Collection[str]) -> None:

@@ -33,7 +33,7 @@ def check_count(name: str, value: Any, *, infinity: bool = False, low: int = 1) 
 
 
 TEXT, INTEGER, NUMBER, BOOLEAN = "a text", "an integer", "a number", "true or false"
-DATA, PROMISE, ALGORITHM, OUTPUT = "Data", "Promise", "Algorithm", "Output"  # panels of --help
+DATA, READ, PROMISE, ALGORITHM, OUTPUT = "Data", "Reading", "Promise", "Algorithm", "Output"  # panels of --help
 
 
 @dataclass(frozen=True)

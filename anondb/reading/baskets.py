@@ -22,6 +22,14 @@ def looks_like_spmf(path: Path) -> bool:
     return bool(lines[0]) and all(_SPMF_LINE.match(line) for line in lines if line and line[0] not in "#%")
 
 
+_OTHER_MARKS = (",", ";", "|", '"', "::")
+
+
+def looks_like_fimi(text: str) -> bool:
+    """Whether the items of a text are separated by blanks alone; tabs count as blanks where there are blanks, too."""
+    return not any(mark in text for mark in _OTHER_MARKS) and ("\t" not in text or " " in text)
+
+
 def check_fimi(path: Path, name: str) -> int:
     """The number of lines of a .dat file whose items are separated by blanks.
 
@@ -30,13 +38,10 @@ def check_fimi(path: Path, name: str) -> int:
     """
     lines = 0
     for chunk in chunks(path):
-        fault = next((mark for mark in (b",", b";", b"|", b'"', b"::") if mark in chunk), None)
-        fault = b"\t" if fault is None and b"\t" in chunk and b" " not in chunk else fault
         lone_return = b"\r" in chunk and chunk.count(b"\r") != chunk.count(b"\r\n")
-        if fault is not None or lone_return:
-            what = "carriage returns as line ends" if fault is None else f"the character {fault.decode()[0]!r}"
+        if lone_return or not looks_like_fimi(chunk.decode("latin-1")):
             raise InputError(
-                f"{name} is no FIMI file, whose items are separated by blanks: it has {what}.",
+                f"{name} is no FIMI file, whose items are separated by blanks: it has other separators, or quotes.",
                 code="not_fimi",
                 hint="Say what it is: --layout basket if each line is a person's items, --layout long --no-header"
                 " --delimiter TEXT if it is a row of columns. anondb peek FILE shows what it looks like.",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import datetime
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
-from urllib.parse import quote
 
 from anondb.errors import InputError
 from anondb.reading.formats import Format, plain_text
 from anondb.reading.options import Reading
+from anondb.reading.sqlite import rows_of_table
 
 NESTED = {"object": "holds objects, or lists of lists", "bytes": "holds bytes"}
 
@@ -130,7 +129,7 @@ def rewritten(
         columns = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
         rows: Iterable[Iterable[Any]] = ([row.get(column) for column in columns] for row in _objects(plain, name))
     else:
-        columns, rows = (_sheet if found.name == "xlsx" else _table)(path, reading, name, table)
+        columns, rows = _sheet(path, reading, name) if found.name == "xlsx" else rows_of_table(path, name, table)
     number = 0
     with target.open("x", encoding="utf-8", newline="") as file:
         for row in rows:
@@ -155,7 +154,7 @@ def _objects(path: Path, name: str) -> Iterator[dict[str, Any]]:
         raise InputError(f"{name} is not valid UTF-8: line {line} is not.", code="bad_unicode") from None
 
 
-def _sheet(path: Path, reading: Reading, name: str, _: str | None) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
+def _sheet(path: Path, reading: Reading, name: str) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
     """The columns and rows of the only sheet of an Excel file that has cells; formulas have their values."""
     try:
         import openpyxl
@@ -184,31 +183,3 @@ def _sheet(path: Path, reading: Reading, name: str, _: str | None) -> tuple[tupl
     rows = [row + [None] * (width - len(row)) for row in rows]
     header = rows.pop(0) if rows and reading.header is not False else [None] * width
     return tuple(_kind_and_text(h)[1] if h is not None else f"column{i}" for i, h in enumerate(header, 1)), rows
-
-
-def _table(path: Path, _: Reading, name: str, table: str | None) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
-    """The columns and rows of a table of a SQLite file, by default the only one."""
-    try:
-        connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
-        listed = (
-            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name"
-        )
-        names = [row[0] for row in connection.execute(listed)]
-        chosen = [n for n in names if table is None or n.lower() == table.lower()]
-        if len(chosen) == 1:
-            rows = connection.execute('SELECT * FROM "' + chosen[0].replace('"', '""') + '"')  # noqa: S608
-            return tuple(column[0] for column in rows.description), _checked(rows, name)
-    except sqlite3.Error:
-        raise InputError(f"{name} cannot be read as a SQLite file.", code="bad_file") from None
-    raise InputError(
-        f"{name} has no table {table!r}." if table is not None else f"{name} has {len(names)} tables and views.",
-        code="no_such_table",
-        hint="Name one with --transactions TABLE.",
-    )
-
-
-def _checked(rows: Iterable[Iterable[Any]], name: str) -> Iterator[Iterable[Any]]:
-    try:
-        yield from rows
-    except sqlite3.Error:
-        raise InputError(f"{name} cannot be read as a SQLite file.", code="bad_file") from None

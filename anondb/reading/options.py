@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from anondb.errors import InputError
-from anondb.models import BOOLEAN, DATA, INTEGER, Parameter, digits, parameter, parameter_of
+from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, parameter_of
 
 LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "blank": " ", "space": " "}
@@ -23,35 +23,35 @@ class Reading:
     """
 
     layout: str | None = parameter(
-        None, "What a row is; detected where that is certain.", "|".join(LAYOUTS), choices=LAYOUTS, panel=DATA
+        None, "What a row is; detected where that is certain.", "|".join(LAYOUTS), choices=LAYOUTS, panel=READ
     )
     delimiter: str | None = parameter(
-        None, "What separates the fields of a text file, such as ';' or tab.", "TEXT", panel=DATA
+        None, "What separates the fields of a text file, such as ';' or tab.", "TEXT", panel=READ
     )
-    quote: str | None = parameter(None, "The quote of a text file; none for no quotes.", "CHAR|none", panel=DATA)
+    quote: str | None = parameter(None, "The quote of a text file; none for no quotes.", "CHAR|none", panel=READ)
     header: bool | None = parameter(
         None,
         "Whether the first line names the columns; without, they are column1, column2 and so on.",
         kinds=(BOOLEAN,),
-        panel=DATA,
+        panel=READ,
     )
     encoding: str | None = parameter(
-        None, "Encoding of a text file that is not UTF-8, such as latin-1 or utf-16.", "NAME", panel=DATA
+        None, "Encoding of a text file that is not UTF-8, such as latin-1 or utf-16.", "NAME", panel=READ
     )
     skip: int | None = parameter(
-        None, "Lines before the first row of a text file.", "LINES", kinds=(INTEGER,), read=digits, panel=DATA
+        None, "Lines before the first row of a text file.", "LINES", kinds=(INTEGER,), read=digits, panel=READ
     )
     item_separator: str | None = parameter(
-        None, "What separates the items of a cell in the layout list.", "TEXT", panel=DATA
+        None, "What separates the items of a cell in the layout list.", "TEXT", panel=READ
     )
     item_domains: bool = parameter(
-        False, "Items of several columns are COLUMN.value: equal values differ.", kinds=(BOOLEAN,), panel=DATA
+        False, "Items of several columns are COLUMN.value: equal values differ.", kinds=(BOOLEAN,), panel=READ
     )
     drop_missing_ids: bool = parameter(
-        False, "Leave out rows without an id, and say how many.", kinds=(BOOLEAN,), panel=DATA
+        False, "Leave out rows without an id, and say how many.", kinds=(BOOLEAN,), panel=READ
     )
     drop_missing_items: bool = parameter(
-        False, "Leave out rows without an item, and say how many; their persons stay.", kinds=(BOOLEAN,), panel=DATA
+        False, "Leave out rows without an item, and say how many; their persons stay.", kinds=(BOOLEAN,), panel=READ
     )
 
     def __post_init__(self) -> None:
@@ -130,6 +130,17 @@ def as_read(data: Any) -> ReadAs:
 def beside(reading: Reading) -> Reading:
     """How a file beside another one is read: in the same encoding."""
     return Reading(encoding=reading.encoding)
+
+
+def reading_flags(values: Mapping[str, Any]) -> list[str]:
+    """The flags of reading that give these values."""
+    words: list[str] = []
+    for name in READING:
+        if name in values:
+            value, dashed = values[name], name.replace("_", "-")
+            words += [f"--no-{dashed}"] if value is False else [f"--{dashed}"]
+            words += [] if isinstance(value, bool) else [str(value) if value != "\t" else "tab"]
+    return words
 
 
 def _check_encoding(name: Any) -> None:

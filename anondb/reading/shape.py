@@ -184,7 +184,9 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str) -> Shape
             closed or stands beside text, or another line end; ``bad_unicode``.
     """
     if dialect.delimiter is None:
-        return [_counted(path, replace(dialect, delimiter=usual), fields, name) for usual in USUAL][0]
+        for usual in USUAL:
+            shape = _counted(path, replace(dialect, delimiter=usual), fields, name)
+        return shape
     scan = Scan(dialect, fields)
     for chunk in chunks(path):
         scan.add(chunk)

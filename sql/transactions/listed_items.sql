@@ -3,4 +3,4 @@
 -- returns: item
 -- grain: one row for each line that is not empty
 -- The items of a list with one on each line, without blanks around them.
-SELECT trim(column1) AS item FROM lines WHERE trim(column1) <> ''
+SELECT trim(CAST(column1 AS VARCHAR)) AS item FROM lines WHERE trim(CAST(column1 AS VARCHAR)) <> ''

@@ -57,14 +57,15 @@ SETS = (
 )
 JOINED = ("tid INTEGER, first_set INTEGER, second_set INTEGER", [(1, 0, 1), (1, 0, 2), (1, 1, 2), (2, 0, 1)])
 LINES = ("id BIGINT, line VARCHAR", [(1, "a b "), (2, ""), (3, " c  c")])
+BLANK = {"separator": " "}
 ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
     Example("transactions/collation", [("",)]),
     Example(
-        "transactions/list_items",
+        "transactions/listed_items",
         [("milk",), ("rye bread",)],
-        {"lines": ("id INTEGER, line VARCHAR", [(1, " milk"), (2, ""), (3, "rye bread"), (4, " ")])},
+        {"lines": ("column1 VARCHAR", [(" milk",), ("",), ("rye bread",), (" ",)])},
     ),
     Example("transactions/collations", [], values={"wanted": "nothing"}),
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
@@ -84,8 +85,18 @@ EXAMPLES = [
     ),
     Example("transactions/dat_lines", [], {"file": ("content VARCHAR", [("",)])}),
     Example("transactions/dat_lines", [(1, "a"), (2, "")], {"file": ("content VARCHAR", [("\ufeffa\n\n",)])}),
-    Example("transactions/dat_lists", [(1, ["a", "b"]), (2, []), (3, ["c", "c"])], {"lines": LINES}),
-    Example("transactions/dat_pairs", [(1, "a"), (1, "b"), (3, "c"), (3, "c")], {"lines": LINES}),
+    Example(
+        "transactions/basket_lines",
+        [(1, "a\x1fb c"), (2, ""), (3, "d")],
+        {"file": ("content VARCHAR", [("a\x1fb c\x1e\x1ed\x1e",)])},
+    ),
+    Example("transactions/basket_lists", [(1, ["a", "b"]), (2, []), (3, ["c", "c"])], {"lines": LINES}, BLANK),
+    Example("transactions/basket_pairs", [(1, "a"), (1, "b"), (3, "c"), (3, "c")], {"lines": LINES}, BLANK),
+    Example(
+        "transactions/loaded_counts",
+        [(1, 2, 2, 2)],
+        {"source": ("tid INTEGER, item VARCHAR", [(1, "a"), (1, None), (2, "b"), (2, "a"), (2, None), (None, "c")])},
+    ),
     Example(
         "transactions/bags",
         [(1, 0, 2), (3, 1, 1)],

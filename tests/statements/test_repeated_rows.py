@@ -95,8 +95,8 @@ def test_lists() -> None:
 def test_several_item_columns() -> None:
     """Nobody can ask a table of several item columns as one of items."""
     frame = pd.DataFrame({"tid": [1, 2, 3], "item": ["a", "a", "a"], "more": ["b", "b", "b"]})
-    release = anondb.connect().anonymize(frame, item="item,more", model=MODEL, name="spring")
-    assert release.manifest["table"] == "spring"
+    release = anondb.connect().anonymize(frame, item="item,more", layout="wide", model=MODEL, name="spring")
+    assert release.manifest["table"] == "spring" and release.manifest["item_column"] == "item"
 
 
 @pytest.mark.slow

@@ -1,0 +1,288 @@
+"""Proposes how a file is read: format, dialect, layout and columns, with three persons as they would be read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.data.layouts import FALSE, TRUE
+from anondb.data.preflight import Finding, findings
+from anondb.data.sources import open_source
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.reading.account import Account
+from anondb.reading.baskets import looks_like_fimi
+from anondb.reading.dialect import detected_delimiter, sample_of
+from anondb.reading.files import private_folder
+from anondb.reading.formats import Format, format_of, plain_text
+from anondb.reading.options import ReadAs, Reading, reading_flags
+from anondb.reading.shape import quoting
+
+PERSONS = 3
+_IDS = (
+    "t?id|uid|pid|customer|client|patient|subject|user|member|person|basket|order|invoice|session|visit|trans(action)?"
+)
+_ID = re.compile(rf"(^|[\W_])({_IDS})([\W_]?(id|no|number|key|num))?$|customerid|invoiceno|userid|dupersid", re.I)
+_ITEM = re.compile(
+    r"(^|[\W_])(items?|products?|articles?|sku|stock|codes?|icd|diagnos\w*|drug|movie|page|genre|goods)", re.I
+)
+_NUMBER = re.compile(r"\d+[\W_]*$")
+
+
+@dataclass(frozen=True)
+class Peek:
+    """How a file would be read. For its owner: it shows persons.
+
+    Attributes:
+        file: the name of the file.
+        format: its format, with the compression.
+        reading: the options that it needs, by name, ``id`` and ``item`` among them.
+        reasons: why, in sentences.
+        persons: the first persons, each with the id and the items.
+        account: what was read; None if it cannot be read so.
+        findings: what the owner would have to confirm.
+        problem: why it cannot be read so.
+        command: the command that makes a release of it.
+    """
+
+    file: str
+    format: str
+    reading: Mapping[str, Any]
+    reasons: tuple[str, ...]
+    command: str
+    persons: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    account: Account | None = None
+    findings: tuple[Finding, ...] = field(default=())
+    problem: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The proposal as JSON values."""
+        return {
+            **vars(self),
+            "reading": dict(self.reading),
+            "reasons": list(self.reasons),
+            "persons": [{"id": person, "items": list(items)} for person, items in self.persons],
+            "account": None if self.account is None else self.account.to_json(),
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
+
+def peek(engine: Engine, path: Path, given: Mapping[str, Any]) -> Peek:
+    """Propose how a file of transactions is read, and read it so.
+
+    Args:
+        engine: outside a transaction; nothing is written.
+        path: the file.
+        given: the options of reading that the owner names, with ``id`` and ``item``; all others are proposed.
+
+    Raises:
+        InputError: the file does not exist, or is of no format that is read.
+    """
+    name = f"file {path.name!r}"
+    found = format_of(path, name)
+    reading, reasons = dict(given), list[str]()
+    with private_folder(engine) as private:
+        if found.name in ("text", "dat"):
+            _propose_text(path, found, private, name, reading, reasons)
+    columns, rows, problem = _first_rows(engine, path, reading)
+    if columns:
+        _propose_columns(columns, rows, reading, reasons)
+    form = found.name if found.compression is None else f"{found.name}, {found.compression}"
+    proposal = Peek(path.name, form, reading, tuple(reasons), _command(path, reading), problem=problem)
+    return proposal if problem is not None else _read(engine, path, proposal)
+
+
+def _options(reading: Mapping[str, Any]) -> Reading:
+    return Reading(**{name: value for name, value in reading.items() if name not in ("id", "item")})
+
+
+def _propose_text(
+    path: Path, found: Format, private: Path, name: str, reading: dict[str, Any], reasons: list[str]
+) -> None:
+    """Propose encoding, skipped lines, delimiter, header and the layouts in which a line is a person."""
+    start = path.open("rb").read(2) if found.compression is None else b""
+    if "encoding" not in reading and start in (b"\xff\xfe", b"\xfe\xff"):
+        reading["encoding"] = "utf-16"
+        reasons.append("it begins with the byte order mark of UTF-16")
+    try:
+        sample = sample_of(plain_text(path, found, _options(reading), private, name))
+        if "encoding" not in reading and "\ufffd" in sample:
+            reading["encoding"] = "latin-1"
+            reasons.append("it is not UTF-8: Latin-1 is a guess")
+            sample = sample_of(plain_text(path, found, _options(reading), private, name))
+    except InputError:
+        return
+    note = re.match(r'"?sep=(.)"?\r?\n', sample, re.I)
+    if note is not None and "skip" not in reading:
+        reading |= {"skip": 1, "delimiter": note[1]}
+        reasons.append("line 1 is Excel's note of the separator")
+        sample = sample.partition("\n")[2]
+    if found.name == "dat" and "layout" not in reading and not looks_like_fimi(sample):
+        reading["layout"] = "long"
+        reasons.append("it is no FIMI file, whose items are separated by blanks")
+        _propose_dialect(sample, found, name, reading, reasons)
+    elif found.name != "dat" and "layout" not in reading:
+        _propose_dialect(sample, found, name, reading, reasons)
+
+
+def _propose_dialect(sample: str, found: Format, name: str, reading: dict[str, Any], reasons: list[str]) -> None:
+    try:
+        delimiter, share = detected_delimiter(sample, _options(reading), found.suffix, name)
+    except InputError:
+        return
+    lines = [line for line in sample.splitlines() if line]
+    if delimiter is None and all(re.fullmatch(r"[\d ]+", line) for line in lines[:50]):
+        reading |= {"layout": "basket", "delimiter": " "}
+        reasons.append("each line has numbers separated by blanks")
+        return
+    if delimiter is None:
+        return
+    if delimiter not in (",", ";", "\t", "|"):
+        reading.setdefault("delimiter", delimiter)
+    records = list(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter[0], quoting=quoting('"')))
+    changes = sum(len(one) != len(other) for one, other in pairwise(record for record in records if record))
+    if share < 1 and 4 * changes >= len(records):
+        reading |= {"layout": "basket", "delimiter": delimiter}
+        reasons.append("the lines have different numbers of fields, as baskets have")
+    elif "header" not in reading and records and not _has_header([r for r in records if r], delimiter):
+        reading["header"] = False
+        reasons.append("the first line looks like the others, not like names")
+
+
+def _has_header(records: Sequence[Sequence[str]], delimiter: str) -> bool:
+    """Whether the first record looks like the names of columns: no number, no empty field, and nothing that occurs again."""
+    if len(delimiter) > 1:
+        return False
+    first, others = records[0], records[1:]
+    if any(re.fullmatch(r"-?[\d.,]+", field.strip()) for field in first) or len(set(first)) < len(first):
+        return False
+    others = [record for record in others if len(set(first) & set(record)) < 2]  # the same header again
+    return not any(field and any(field in record for record in others) for field in first)
+
+
+def _first_rows(
+    engine: Engine, path: Path, reading: Mapping[str, Any]
+) -> tuple[list[str], list[tuple[str | None, ...]], str | None]:
+    """The names of the columns and the first rows of a rectangular file; why it cannot be read, if so."""
+    try:
+        with engine.transaction(), open_source(engine, ReadAs(path, _options(reading)), "transactions") as source:
+            if source.lines is not None:
+                return [], [], None
+            rows = engine.select(
+                exp.select("*").from_(source.query.subquery("rows")).limit(200), "reading the first rows"
+            )
+            texts = [[None if v is None else str(v) for v in column.tolist()] for column in rows.values()]
+            return list(source.columns), list(zip(*texts, strict=True)), None
+    except InputError as error:
+        return [], [], str(error)
+
+
+def _propose_columns(
+    columns: list[str], rows: list[tuple[str | None, ...]], reading: dict[str, Any], reasons: list[str]
+) -> None:
+    """Propose the layout, and the columns of ids and of items."""
+    values = {c: [row[i] or "" for row in rows] for i, c in enumerate(columns)}
+    ids = sorted((c for c in columns if _ID.search(c)), key=lambda c: len(set(values[c])) == len(rows))
+    if "id" not in reading and ids and "tid" not in columns:
+        reading["id"] = ids[0]
+        reasons.append(f"{ids[0]!r} is called like an id")
+    others = [c for c in columns if c != reading.get("id", "tid")]
+    if "item" in reading or not others or reading.get("layout", "long") != "long":
+        return
+    if "layout" not in reading and _propose_several(others, values, reading, reasons):
+        return
+    if "id" not in reading and "tid" not in columns and len(columns) > 1:
+        repeating = [c for c in columns if len(set(values[c])) < len(rows)]
+        reading["id"] = (repeating or columns)[0]
+        reasons.append(f"{reading['id']!r} as the id is a guess")
+    if "item" not in columns:
+        _propose_item([c for c in columns if c != reading.get("id", "tid")], ids, values, reading, reasons)
+
+
+def _propose_several(
+    others: list[str], values: Mapping[str, list[str]], reading: dict[str, Any], reasons: list[str]
+) -> bool:
+    """Propose several columns of items: of true and false, or with names that differ by a number."""
+    numbered = [c for c in others if re.search(r"\d", c)] if reading.get("header") is not False else []
+    stems = {_NUMBER.sub("", c) for c in numbered}
+    cells = {c: {v.strip().lower() for v in values[c]} for c in others}
+    truth = [
+        c
+        for c in others
+        if cells[c] <= {*TRUE, *FALSE} and (cells[c] & {*TRUE} or len(cells[c]) > 1 or cells[c] != {""})
+    ]
+    if len(truth) > 1 and 2 * len(truth) > len(others):
+        reading["layout"] = "one-hot"
+        reading |= {} if truth == others else {"item": ",".join(truth)}
+        reasons.append(f"{len(truth)} columns are true or false in the first rows")
+    elif len(numbered) > 2 and len(stems) == 1:
+        stem = stems.pop()
+        whole = [c for c in others if c.startswith(stem)] == numbered and stem
+        reading |= {"layout": "wide", "item": f"{stem}*" if whole else ",".join(numbered)}
+        reasons.append(f"{len(numbered)} columns differ in a number only")
+    return "layout" in reading
+
+
+def _propose_item(
+    others: list[str], ids: list[str], values: Mapping[str, list[str]], reading: dict[str, Any], reasons: list[str]
+) -> None:
+    """Propose the column of items, and that its cells are lists."""
+    named = [c for c in others if _ITEM.search(c)]
+    item = named[0] if named else max(others, key=lambda c: len(set(values[c])) if c not in ids else -1)
+    if reading.get("header") is False:
+        item = others[0]
+    reading["item"] = item
+    reasons.append(f"{item!r} {'is called like an item' if named else 'as the item is a guess'}")
+    cells = [v for v in values[item] if v]
+    of_ids = values.get(reading.get("id", "tid"), [])
+    single = len(set(of_ids)) == len(of_ids)
+    if single and "layout" not in reading and 2 * sum(len(re.split("[ ;|,]", v)) > 1 for v in cells) > len(cells):
+        reading["layout"] = "list"
+        reasons.append("each person has one row, and most cells of items have separators")
+
+
+def _read(engine: Engine, path: Path, proposal: Peek) -> Peek:
+    """The proposal with the persons, the account and the findings of reading the file so."""
+    reading = proposal.reading
+    names = {"id_column": reading.get("id", "tid"), "item_column": reading.get("item", "item")}
+    try:
+        with engine.transaction(), open_source(engine, ReadAs(path, _options(reading)), "transactions") as source:
+            dataset = load_transactions(engine, source, **names)
+            persons = _persons(engine, dataset)
+            found = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
+    except InputError as error:
+        return replace(proposal, problem=str(error))
+    return replace(proposal, persons=persons, account=dataset.account, findings=tuple(found))
+
+
+def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The first persons, with their items in order."""
+    first = exp.select("tid", exp.cast(exp.column("id"), "VARCHAR").as_("id")).from_(dataset.ids.expression())
+    ids = engine.select(first.order_by("tid").limit(PERSONS), "the first persons")
+    rows = exp.select("tid", "item").from_(dataset.transactions.expression()).where(exp.column("tid") <= PERSONS)
+    pairs = engine.select(rows.order_by("tid", "item"), "their items")
+    items: dict[int, list[str]] = {}
+    for tid, item in zip(pairs["tid"].tolist(), pairs["item"].tolist(), strict=True):
+        items.setdefault(tid, []).append(dataset.labels[item])
+    return tuple(
+        (str(person), tuple(items.get(tid, ())))
+        for tid, person in zip(ids["tid"].tolist(), ids["id"].tolist(), strict=True)
+    )
+
+
+def _command(path: Path, reading: Mapping[str, Any]) -> str:
+    """The command that makes a release."""
+    words = ["anondb", "anonymize", str(path)]
+    words += [word for name in ("id", "item") if name in reading for word in (f"--{name}", str(reading[name]))]
+    words += [*reading_flags(reading), "--algorithm", "similar", "--publish", "release.duckdb"]
+    return shlex.join(words)
