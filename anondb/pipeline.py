@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anondb import __version__, on_engine, reports
@@ -26,6 +27,7 @@ from anondb.owner.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.policy import Policy
 from anondb.promises.check import support_rule, verify_release
 from anondb.promises.spec import Knowledge
+from anondb.reading.options import as_read
 from anondb.recode import loss_of, promised, recode, remarks
 from anondb.recoding import Recoding
 from anondb.release.coded import CodedRelease
@@ -321,6 +323,8 @@ def _record(
 def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger.LedgerEntry:
     dataset, frozen, loss = task.dataset, report.frozen, report.loss
     parameters = policy.ledger_options() | report.model.parameters() | on_engine.noted(task)
+    if dataset.account is not None and isinstance(data := as_read(policy.transactions).data, str | Path):
+        parameters["source_file"] = {"path": str(Path(data).absolute()), "account": dataset.account.to_json()}
     if policy.records is not None:  # record the reference that finds the table again, not the name in the policy
         parameters["records"] = reference_of(engine, task.records_reference)
     return ledger.LedgerEntry(

@@ -292,6 +292,7 @@ def _verify_source(
         rows = [
             ("promise", holds),
             ("data", "unchanged" if check.fresh else "changed since the release was made"),
+            *([] if check.source_file is None else [("file", check.source_file.words)]),
             ("transactions", f"{check.transactions:,}"),
             ("without a released item", f"{check.not_covered_items:,} of {check.items:,} items"),
             ("suppression", "within the policy's limit" if check.within_limit else "beyond the policy's limit"),

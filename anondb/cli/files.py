@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -59,6 +60,7 @@ def load(
     """Load files into tables of a DuckDB file; every row is accounted for."""
     from anondb.data.files import load_files
     from anondb.engine.elsewhere import is_url
+    from anondb.owner import loaded_files
     from anondb.pages.files import private_files
     from anondb.reading.formats import is_data_file
     from anondb.reading.options import Reading
@@ -79,7 +81,9 @@ def load(
     try:
         with private_files(), opened(database, show_sql=show_sql, create=True) as target:
             files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
-            loaded = load_files(target.engine, files, replace=replace, id=id, item=item, reading=reading)
+            note = partial(loaded_files.record, target.engine)
+            named: dict[str, Any] = {"id": id, "item": item, "reading": reading, "record": note}
+            loaded = load_files(target.engine, files, replace=replace, **named)
     except BaseException:
         if not existed:  # the new database, without any table in it
             for leftover in (database, f"{database}.wal"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
@@ -25,12 +25,13 @@ from anondb.reading.options import DETECTED, ReadAs, Reading, beside
 
 @dataclass(frozen=True)
 class Loaded:
-    """A loaded table: its name, its number of rows, a remark, and the account of its file."""
+    """A loaded table: its name, its number of rows, a remark, the account of its file, and its place."""
 
     table: str
     rows: int
     note: str
     account: Account
+    place: Table
 
     def to_json(self) -> dict[str, Any]:
         """The table as JSON values."""
@@ -45,6 +46,7 @@ def load_files(
     id: str | None = None,
     item: str | None = None,
     reading: Reading = DETECTED,
+    record: Callable[[Loaded, str], None] | None = None,
 ) -> list[Loaded]:
     """Load files into tables of the current schema: all of them, or none if one fails.
 
@@ -54,6 +56,7 @@ def load_files(
         replace: whether existing tables are replaced.
         id, item: the columns of persons and of items in the files, which become ``tid`` and ``item`` in the tables.
         reading: how the files are read; the layout is that of the transactions.
+        record: notes each table with its file.
 
     Transactions in rows of one item keep all columns; in other layouts they become ``(tid, item)``, one row for each item,
     or one row with a list for each person if there are persons without items, which the long form cannot hold. Taxonomies
@@ -84,7 +87,9 @@ def load_files(
                 else:
                     note = _load_transactions(engine, ReadAs(Path(file), reading), table, id, item)
             rows = int(engine.scalar("transactions/row_count", {"source": table}))
-            loaded.append(Loaded(name, rows, note, accounts[-1]))
+            loaded.append(Loaded(name, rows, note, accounts[-1], table))
+            if record is not None:
+                record(loaded[-1], file)
     return loaded
 
 

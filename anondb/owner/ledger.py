@@ -100,6 +100,7 @@ PUBLICATIONS = {
 }
 REPORTS = dict.fromkeys(("release_id", "report"), "VARCHAR")
 PARTITIONS = dict.fromkeys(("release_id", "column_name", "value", "kind", "digest"), "VARCHAR")
+LOADED_FILES = dict.fromkeys(("source_reference", "path", "account"), "VARCHAR")
 PERSONS = {"release_id": "VARCHAR", "person": "BIGINT"}
 STATEMENTS = {"release_id": "VARCHAR", "step": "BIGINT", "statement": "VARCHAR"}
 OVERLAPS = {
@@ -152,6 +153,7 @@ _TABLES = {
     "secrets": {"secret": "VARCHAR"},
     "persons": PERSONS,
     "partitions": PARTITIONS,
+    "loaded_files": LOADED_FILES,
     **KEPT,
 }
 

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -157,12 +158,15 @@ def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | Non
     """The source of a release: the query of its view, or the name of a table.
 
     Raises:
-        InputError: ``no_source``: files and data frames are not kept.
+        InputError: ``no_source``: data frames are not kept, and a file may be gone.
     """
     if view is not None:
         return view_policy(engine, view).transactions
     if entry.source_reference is None:
-        raise _no_source(entry.name)
+        noted = entry.parameters.get("source_file")
+        if noted is None or not Path(noted["path"]).is_file():
+            raise _no_source(entry.name)
+        return Path(noted["path"])
     return _here(engine, entry.source_reference)
 
 

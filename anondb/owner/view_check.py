@@ -15,7 +15,7 @@ from anondb.engine import DuckDBEngine, Engine, NamedRows, Table
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.named import model_of
-from anondb.owner import ledger
+from anondb.owner import ledger, loaded_files
 from anondb.owner import releases as stored
 from anondb.owner.view_results import Check
 from anondb.promises import check as checks
@@ -52,9 +52,9 @@ def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, w
         entry, dataset = stored.load_source(engine, name)
         promised = model or model_of(read_manifest(engine, schema))
         limit = entry.parameters.get("max_suppression")
-        return check_release(
-            engine, entry, dataset, schema, promised, None if limit is None else Fraction(limit), witnesses=witnesses
-        )
+        asked = None if limit is None else Fraction(limit)
+        check = check_release(engine, entry, dataset, schema, promised, asked, witnesses=witnesses)
+        return replace(check, source_file=loaded_files.again(engine, entry, dataset.reference))
 
 
 def images_of(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:

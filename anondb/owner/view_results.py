@@ -14,6 +14,7 @@ from anondb.utility import Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    from anondb.owner.loaded_files import SourceFile
     from anondb.release.publish import PublishedFile
 
 
@@ -30,6 +31,7 @@ class Check(AsTable):
             they were suppressed, or are new.
         limit: the policy's limit of suppressed items in percent; None without a limit.
         loss: the loss of the release's recoding on the current data.
+        source_file: the file of the data, if the ledger knows it, compared with what was read of it.
         not_covered: the first items without a released item, by label, up to the requested number of witnesses.
     """
 
@@ -43,6 +45,7 @@ class Check(AsTable):
     limit: Fraction | None
     loss: Loss
     not_covered: tuple[str, ...] = ()
+    source_file: SourceFile | None = None
 
     @property
     def within_limit(self) -> bool:
@@ -77,6 +80,7 @@ class Check(AsTable):
             "not_covered_items": self.not_covered_items,
             "not_covered_occurrences": self.not_covered_occurrences,
             "loss": self.loss.to_json(),
+            "source_file": None if self.source_file is None else self.source_file.to_json(),
             **({"not_covered": list(self.not_covered)} if witnesses else {}),
         }
 
