@@ -24,7 +24,7 @@ from anondb.reading.account import Account
 from anondb.reading.baskets import looks_like_fimi
 from anondb.reading.dialect import detected_delimiter, sample_of
 from anondb.reading.files import private_folder
-from anondb.reading.formats import Format, format_of, plain_text
+from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import ReadAs, Reading, reading_flags
 from anondb.reading.shape import quoting
 
@@ -110,8 +110,9 @@ def _propose_text(
     path: Path, found: Format, private: Path, name: str, reading: dict[str, Any], reasons: list[str]
 ) -> None:
     """Propose encoding, skipped lines, delimiter, header and the layouts in which a line is a person."""
-    start = path.open("rb").read(2) if found.compression is None else b""
-    if "encoding" not in reading and start in (b"\xff\xfe", b"\xfe\xff"):
+    with decompressed(path, found.compression) as stream:
+        marked = stream.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    if "encoding" not in reading and marked:
         reading["encoding"] = "utf-16"
         reasons.append("it begins with the byte order mark of UTF-16")
     try:
