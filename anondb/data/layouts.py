@@ -20,6 +20,7 @@ ITEMS = "item"  # the name of the column that several become
 ROW_ID = "tid"  # the name of the number of a row that is a person
 TRUE = ("1", "1.0", "true", "t", "yes", "y", "x")
 FALSE = ("0", "0.0", "false", "f", "no", "n", "?", "")
+_SURE = ("1", "0", "true", "false", "")  # true and false beyond doubt: x and y may be items
 _SEPARATORS = (";", "|", ",")
 
 
@@ -192,16 +193,16 @@ def _one_hot(source: Source, columns: Sequence[str]) -> exp.Expr:
     return _present(exp.cast(cells, "VARCHAR[]", dialect="duckdb"))
 
 
-def _other_cells(engine: Engine, source: Source, columns: Sequence[str]) -> list[int]:
-    """The number of cells of each column that are neither true nor false."""
-    sums = {
-        f"c{i}": _count_if(exp.Not(this=_truth(source, name).isin(*TRUE, *FALSE))) for i, name in enumerate(columns)
-    }
+def _other_cells(
+    engine: Engine, source: Source, columns: Sequence[str], words: Sequence[str] = (*TRUE, *FALSE)
+) -> list[int]:
+    """The number of cells of each column that are none of some words, by default neither true nor false."""
+    sums = {f"c{i}": _count_if(exp.Not(this=_truth(source, name).isin(*words))) for i, name in enumerate(columns)}
     return list(_figures(engine, source, sums).values())
 
 
 def _only_truth(engine: Engine, source: Source, columns: Sequence[str]) -> bool:
-    return not any(_other_cells(engine, source, columns))
+    return not any(_other_cells(engine, source, columns, _SURE))
 
 
 def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None:

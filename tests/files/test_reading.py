@@ -1,0 +1,343 @@
+"""What commands and Python say of a file: the account, the refusals, the findings, and peek."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from cli.shop import Run, in_process
+
+import anondb
+from anondb.errors import InputError
+
+COLUMNS = {"id": "customer", "item": "product"}
+MODEL = anondb.KmAnonymity(2, 1)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return in_process(monkeypatch, capsys)
+
+
+def two_exports(place: Path, name: str = "all.csv") -> Path:
+    """Two exports in one file, the second with a column more: DuckDB's sniffer takes the first for a preamble."""
+    first = ["customer,product", *(f"{i},milk" for i in range(1, 201))]
+    second = ["customer,product,price", *(f"{i},milk,1" for i in range(201, 301))]
+    path = place / name
+    text = "\n".join([*first, *second, ""])
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text)
+    return path
+
+
+def purchases(place: Path, persons: int = 6) -> Path:
+    path = place / "purchases.csv"
+    rows = [f"{i},{item}" for i in range(persons) for item in ("milk", "bread")]
+    path.write_text("\n".join(["customer,product", *rows, ""]))
+    return path
+
+
+def refused(work: Callable[[], Any], code: str, *words: str) -> InputError:
+    with pytest.raises(InputError) as caught:
+        work()
+    assert caught.value.code == code, caught.value
+    assert all(word in str(caught.value) for word in words), caught.value
+    return caught.value
+
+
+# ---------------------------------------------------------------------- no row is lost
+
+
+@pytest.mark.parametrize("name", ["all.csv", "all.csv.gz"])
+@pytest.mark.parametrize("command", ["anonymize", "profile", "verify", "load"])
+def test_a_file_whose_shape_changes_is_refused_with_the_line(run: Run, tmp_path: Path, command: str, name: str) -> None:
+    path = two_exports(tmp_path, name)
+    columns = ("--id", "customer", "--item", "product")
+    words = (tmp_path / "own.duckdb", "--transactions", path) if command == "load" else (path,)
+    found = run(command, *words, *columns)
+    assert found.code == 2 and "line 202 has 3 fields" in found.err
+    assert not (tmp_path / "own.duckdb").exists()
+
+
+@pytest.mark.parametrize("kind", ["records", "privacy_constraints", "sensitive"])
+def test_files_beside_the_data_are_read_as_strictly(tmp_path: Path, kind: str) -> None:
+    headers = {"records": "customer,age", "privacy_constraints": "constraint_id,item", "sensitive": "item,note"}
+    rows = {"records": ["1,30"] * 3, "privacy_constraints": ["1,milk"] * 3, "sensitive": ["milk,x"] * 3}
+    path = tmp_path / "beside.csv"
+    path.write_text("\n".join([headers[kind], *rows[kind], headers[kind] + ",more", rows[kind][0] + ",1", ""]))
+    models = {"records": anondb.KkmAnonymity(2, 1), "privacy_constraints": anondb.ConstraintAnonymity(2)}
+    options: dict[str, Any] = {kind: path, **COLUMNS, "model": models.get(kind, anondb.KlmDiversity(2, 2, 1))}
+    if kind != "privacy_constraints":
+        options["quasi_identifiers"] = "age"
+    if kind == "sensitive":
+        options["records"] = pd.DataFrame({"customer": [str(i) for i in range(6)], "age": range(6)})
+    work = lambda: anondb.connect().anonymize(purchases(tmp_path), **options)  # noqa: E731
+    refused(work, "unreadable", "line 5 has 3 fields")
+
+
+@pytest.mark.parametrize("text", ["1", "True"])
+@pytest.mark.parametrize("suffix", [".tsv", ".csv.gz", ".json", ".ndjson"])
+def test_texts_stay_what_they_are(tmp_path: Path, suffix: str, text: str) -> None:
+    other = {"1": "001", "True": "TRUE"}[text]
+    rows = [{"tid": t, "item": i} for t, i in ((text, "a"), (other, "a"), (text, text), (text, other))]
+    path = tmp_path / f"data{suffix}"
+    if suffix == ".json":
+        path.write_text(json.dumps(rows))
+    elif suffix == ".ndjson":
+        path.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        delimiter = "\t" if suffix == ".tsv" else ","
+        table = "\n".join(delimiter.join(r) for r in [["tid", "item"], *([r["tid"], r["item"]] for r in rows), []])
+        path.write_bytes(gzip.compress(table.encode()) if suffix.endswith("gz") else table.encode())
+    profiled = anondb.connect().profile(path)
+    assert (profiled.persons, profiled.items) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("tid,item\n1,a\n(1 row)\n", "line 3 has 1 field,"),
+        ("sep=;\ntid;item\n1;a\n", "Line 1 of file"),
+        ("tid,item,\n1,a\n", "line 2 has 2 fields"),
+        ("tid,price,item\n1,2,5,a\n", "line 2 has 4 fields"),
+        ('tid,item\n1,"a\n2,b\n', "quote that opens in line 2 is never closed"),
+        ('tid,item\n1,"a"b\n', "line 2 has a field with text beside its quotes"),
+        ('tid,item\n1, "a"\n', "line 2 has blanks before a quote"),
+        ("tid,item\n1,a\r\n2,b\n", "line 2 ends otherwise than the first"),
+        ("tid,item,Item\n1,a,b\n", "columns 2 and 3"),
+        ("tid;item\n1,2;a,b\n1;b\n", ""),
+    ],
+)
+def test_what_is_wrong_with_a_file(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(text.encode())
+    if not words:
+        assert anondb.connect().profile(path).persons == 2
+        return
+    with pytest.raises(InputError) as caught:
+        anondb.connect().profile(path)
+    assert words in str(caught.value) and "'s.csv'" in str(caught.value)
+
+
+def test_a_missing_column_says_how_the_file_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("tid|item|hemlock\n1|a|b\n")
+    error = refused(lambda: anondb.connect().profile(path, id="person"), "no_such_column", "3 columns", "vertical bars")
+    assert "hemlock" not in str(error)
+
+
+def test_mysql_nulls_are_no_items(tmp_path: Path) -> None:
+    path = tmp_path / "s.tsv"
+    path.write_text("tid\titem\n1\t\\N\n2\ta\n")
+    refused(lambda: anondb.connect().profile(path), "null_item", "1 rows")
+    profiled = anondb.connect().profile(path, drop_missing_items=True)
+    assert (profiled.persons, profiled.items, profiled.read[0].missing) == (2, 1, 1)
+
+
+# ---------------------------------------------------------------------- the account
+
+
+def test_the_account_everywhere(run: Run, tmp_path: Path) -> None:
+    path = purchases(tmp_path)
+    wanted = {
+        "file": "purchases.csv",
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "bytes": path.stat().st_size,
+        "lines": 13,
+        "header": True,
+        "dialect": {"delimiter": ",", "quote": '"', "newline": "\n"},
+        "encoding": "utf-8",
+        "rows": 12,
+        "missing": 0,
+        "transactions": 6,
+        "items": 2,
+        "skipped": 0,
+    }
+    columns = ("--id", "customer", "--item", "product", "--json")
+    commands = (
+        ("anonymize", path, "--k", "2", "--m", "1"),
+        ("profile", path),
+        ("verify", path, "--k", "2", "--m", "1"),
+        ("load", tmp_path / "own.duckdb", "--transactions", path, "--as", "purchases"),
+    )
+    for command in commands:
+        read = run(*command, *columns).json["read"]
+        assert {name: read[name] for name in wanted} == wanted, command[0]
+    printed = run("verify", path, "--k", "2", "--m", "1", *columns[:4]).out
+    assert "12 rows, 6 persons, 2 items, 0 skipped" in printed
+
+
+def test_a_source_file_is_read_again(run: Run, tmp_path: Path) -> None:
+    path, own = purchases(tmp_path), tmp_path / "own.duckdb"
+    run("load", own, "--transactions", path, "--as", "purchases", "--id", "customer", "--item", "product")
+    made = ("--transactions", "purchases", "--k", "2", "--m", "1", "--release", "spring")
+    assert run("anonymize", own, *made).code == 0
+    check = ("verify", own, "--release", "spring", "--against-source", "--json")
+    assert run(*check).json["source_file"]["status"] == "unchanged"
+    path.write_text(path.read_text() + "7,milk\n")
+    assert run(*check).json["source_file"]["status"] == "changed"
+    path.unlink()
+    assert run(*check).json["source_file"]["status"] == "missing"
+
+
+def test_the_source_of_a_release_may_be_a_file(tmp_path: Path) -> None:
+    path = purchases(tmp_path)
+    with anondb.connect(tmp_path / "own.duckdb") as database:
+        release = database.anonymize(path, **COLUMNS, model=MODEL, name="spring", delimiter=",", queries=1)
+        assert release.report is not None and release.report.to_json()["read"]["rows"] == 12
+        assert database.check_view("spring").fresh
+        path.write_text(path.read_text() + "7,milk\n")
+        check = database.check_view("spring")
+        assert not check.fresh and check.source_file is not None and check.source_file.status == "changed"
+        path.unlink()
+        refused(lambda: database.check_view("spring"), "no_source")
+
+
+# ---------------------------------------------------------------------- layouts
+
+
+def test_frames_have_layouts(tmp_path: Path) -> None:
+    database = anondb.connect()
+    onehot = pd.DataFrame({"milk": [True, False, True], "bread": [True, True, False]})
+    assert database.profile(onehot, item="milk,bread").items == 2  # detected: all are true or false
+    wide = pd.DataFrame({"tid": [1, 2], "first": ["x", "y"], "second": ["y", None]})
+    refused(lambda: database.profile(wide, item="first,second"), "no_layout", "layout", "item_domains")
+    assert database.profile(wide, item="first,second", layout="wide").items == 2
+    assert database.profile(wide, item="first,second", item_domains=True).items == 3
+    numbered = wide.rename(columns={"first": "dx1", "second": "dx2"})
+    assert database.profile(numbered, item="dx*").items == 2
+    lists = pd.DataFrame({"tid": [1, 2], "item": ['["a", "b"]', "{a,c}"]})
+    assert database.profile(lists).items == 3
+    counts = pd.DataFrame({"milk": [1, 2], "bread": [0, 1]})
+    refused(lambda: database.profile(counts, layout="one-hot"), "bad_layout", "1 cells", "column")
+
+
+def test_a_layout_is_kept_with_its_release(tmp_path: Path) -> None:
+    """A release is checked, measured and refreshed with the layout that it was made with."""
+    with anondb.connect(tmp_path / "own.duckdb") as database:
+        database.sql(
+            "CREATE TABLE w AS SELECT i AS tid, 'a' AS dx1, CASE WHEN i > 2 THEN 'b' END AS dx2 FROM range(6) t(i)"
+        )
+        database.anonymize("w", item="dx1,dx2", layout="wide", model=MODEL, name="one", queries=1)
+        assert database.check_view("one").fresh
+        assert database.release("one").measure(queries=1).queries == 1
+        database.sql(
+            "CREATE ANONYMIZED VIEW two AS SELECT tid, dx1, dx2 FROM w WITH (k = 2, m = 1, item = 'dx*', layout = 'wide')"
+        )
+        database.sql("REFRESH ANONYMIZED VIEW two")
+        bounds = database.release("two").count_bounds(["a", "b"])
+        assert bounds[0] <= 3 <= bounds[2]
+
+
+# ---------------------------------------------------------------------- findings
+
+
+def many(items: Callable[[int], list[str]], persons: int = 200) -> pd.DataFrame:
+    rows = [(t, item) for t in range(persons) for item in items(t)]
+    return pd.DataFrame(rows, columns=["tid", "item"])
+
+
+FINDINGS = {
+    "row-per-person": many(lambda t: [f"i{t % 5}"]),
+    "one-item": many(lambda t: [f"i{t % 5}"] + (["i9"] if t < 3 else [])),
+    "rare-items": many(lambda t: [f"note {t}", "a"]),
+    "lists-in-items": many(lambda t: [f"[a{t % 12}, b]", "b", "c"]),
+    "separators-in-items": many(lambda t: [f"a{t % 4};b{t % 5}", "c"]),
+    "column-prefixes": many(lambda t: [f"Item {1 + t % 2}.x{t % 7}", f"Item {3 + t % 2}.x{t % 7}"]),
+    "missing-words": many(lambda t: ["NULL" if t < 50 else "a", "b"]),
+    "marks-in-items": many(lambda t: ["-1", "-2", f"i{t % 3}"]),
+}
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_findings_stop_until_they_are_confirmed(name: str) -> None:
+    database = anondb.connect()
+    how: dict[str, Any] = {"model": MODEL, "queries": 0, "name": "r"}
+    error = refused(lambda: database.anonymize(FINDINGS[name], **how), "unconfirmed", f"{name}: ", "accept")
+    assert "note" not in str(error).split(".")[0] and database.releases() == []
+    release = database.anonymize(FINDINGS[name], **how, accept=[name])
+    assert release.report is not None
+    assert [finding["name"] for finding in release.report.to_json()["findings"]] == [name]
+
+
+def test_a_second_header_is_a_finding(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    rows = [f"{i},{item}" for i in range(3) for item in ("milk", "bread")]
+    path.write_text("\n".join(["customer,product", *rows, "customer,product", *rows, ""]))
+    work = lambda: anondb.connect().anonymize(path, **COLUMNS, model=MODEL)  # noqa: E731
+    refused(work, "unconfirmed", "header-in-items")
+
+
+def test_one_released_item_is_a_finding(tmp_path: Path) -> None:
+    frame = many(lambda t: [f"i{t % 12:02}", f"i{(t + 1) % 12:02}"])
+    tree = pd.DataFrame([(f"i{n:02}", "all") for n in range(12)], columns=["node", "parent"])
+    how: dict[str, Any] = {"taxonomy": tree, "model": anondb.KmAnonymity(150, 2), "queries": 0}
+    database = anondb.connect()
+    refused(lambda: database.anonymize(frame, **how, name="r"), "unconfirmed", "one-released-item")
+    assert database.releases() == []
+    assert database.anonymize(frame, **how, accept="one-released-item").report.frozen.released_items == 1  # type: ignore[union-attr]
+
+
+def test_a_hierarchy_without_its_column_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "trees").mkdir()
+    frame = many(lambda t: ["a", "b"], 20)
+    people = pd.DataFrame({"tid": range(20), "zip": ["1", "2"] * 10})
+    how: dict[str, Any] = {
+        "records": people,
+        "quasi_identifiers": "zip:categorical",
+        "model": anondb.KkmAnonymity(2, 1),
+    }
+    how |= {"hierarchies": tmp_path / "trees", "queries": 0}
+    work = lambda: anondb.connect().anonymize(frame, **how)  # noqa: E731
+    refused(work, "unconfirmed", "unused-hierarchies", "empty")
+    (tmp_path / "trees" / "postcode.tree").write_text("1;*\n2;*\n")
+    refused(work, "unconfirmed", "unused-hierarchies", "1 of 1")
+    (tmp_path / "trees" / "ZIP.tree").write_text("1;*\n2;*\n")
+    refused(work, "unconfirmed", "unused-hierarchies", "1 of 2")
+    (tmp_path / "trees" / "postcode.tree").unlink()
+    assert work().report is not None
+
+
+def test_an_unknown_finding_is_refused() -> None:
+    work = lambda: anondb.connect().anonymize(FINDINGS["one-item"], model=MODEL, accept="everything")  # noqa: E731
+    refused(work, "bad_parameter", "one-item")
+
+
+# ---------------------------------------------------------------------- peek
+
+
+def test_peek_prints_a_command_that_runs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "kunden.csv"
+    rows = [f"{i};Käse;x" for i in range(30)] + [f"{i};Milch;x" for i in range(30)]
+    path.write_bytes("\r\n".join(["sep=;", "Kunde;Artikel;Preis", *rows, ""]).encode("latin-1"))
+    found = run("peek", "kunden.csv", "--json").json
+    assert found["problem"] is None and len(found["persons"]) == 3
+    assert found["persons"][0]["items"] == ["Käse", "Milch"]
+    assert found["account"]["rows"] == 60 and found["account"]["left_out"] == ["Preis"]
+    command = found["command"]
+    words = subprocess.run(["sh", "-c", f"printf '%s\\n' {command}"], capture_output=True, text=True).stdout.split("\n")
+    assert words[0] == "anondb"
+    assert run(*[w for w in words[1:] if w], "--k", "2", "--m", "1").code == 0
+    assert run("inspect", "release.duckdb").code == 0
+
+
+def test_peek_says_what_is_wrong(run: Run, tmp_path: Path) -> None:
+    found = run("peek", two_exports(tmp_path))
+    assert found.code == 2 and "line 202" in found.err
+
+
+def test_a_python_without_openpyxl_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "s.xlsx").write_bytes(b"PK\x03\x04")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    refused(lambda: anondb.connect().profile(tmp_path / "s.xlsx"), "missing_extra", "anondb[excel]")
