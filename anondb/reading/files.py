@@ -22,12 +22,11 @@ from anondb.reading.cells import rewritten
 from anondb.reading.dialect import basket_delimiter, dialect_of, sample_of
 from anondb.reading.formats import Format, decompressed, digest_of, format_of, plain_text
 from anondb.reading.options import Reading
-from anondb.reading.shape import Dialect, Lines, chunks, count_records, lines_of, records
+from anondb.reading.shape import Dialect, Lines, Survey, count_records, lines_of, records, survey
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
 NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL
 _ENDS = {"\n": "\\n", "\r\n": "\\r\\n", "\r": "\\r"}  # as DuckDB names them
-_LONG_LINE = 1 << 20  # above it DuckDB needs to be told
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,10 +79,13 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
     name = f"file {path.name!r}"
     try:
         found = format_of(path, f"{role} {name}")
-        digest, size = digest_of(path)
         with private_folder(engine) as private:
-            account = Account(path.name, role, digest, size, None, False, found.name, None)
-            yield _opened(engine, path, found, reading, private, name, account, table)
+            account = Account(path.name, role, "", 0, None, False, found.name, None)
+            rows = _opened(engine, path, found, reading, private, name, account, table)
+            if not rows.account.sha256:
+                digest, size = digest_of(path)
+                rows = replace(rows, account=replace(rows.account, sha256=digest, bytes=size))
+            yield rows
     except OSError:
         raise InputError(
             f"The {role} {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions."
@@ -104,7 +106,7 @@ def _opened(
         return _parquet(path, name, account)
     if found.name not in ("text", "dat"):
         target, columns, number, faults = rewritten(path, found, reading, private, name, table)
-        query = _rectangle(target, columns, _WRITTEN) if columns else _nothing()
+        query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None)) if columns else _nothing()
         account = replace(account, header=found.name != "xlsx" or reading.header is not False)
         return FileRows(query, account, number, columns, faults)
     plain = plain_text(path, found, reading, private, name)
@@ -115,7 +117,10 @@ def _opened(
     dialect, columns = dialect_of(plain, reading, found.suffix, name)
     if not columns:
         raise InputError(f"The {account.role} {name} is empty.", code="empty_file", hint="Is it the right file?")
-    shape = count_records(plain, dialect, len(columns), name)
+    seen = survey(plain, dialect.delimiter, dialect.quote)
+    shape = count_records(plain, dialect, len(columns), name, seen)
+    if plain == path:
+        account = replace(account, sha256=seen.sha256, bytes=seen.bytes)
     account = replace(
         account,
         lines=shape.lines + (reading.skip or 0),
@@ -123,7 +128,7 @@ def _opened(
         dialect=dialect,
         empty=shape.empty,
     )
-    return FileRows(_rectangle(plain, columns, dialect), account, shape.records - dialect.header, columns)
+    return FileRows(_rectangle(plain, columns, dialect, seen), account, shape.records - dialect.header, columns)
 
 
 def _line_layout(plain: Path, found: Format, reading: Reading) -> tuple[str | None, str | None]:
@@ -183,7 +188,7 @@ def _nothing() -> exp.Query:
     return exp.select(exp.cast(exp.null(), "VARCHAR").as_("column1")).where(exp.false())
 
 
-def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect) -> exp.Query:
+def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Survey) -> exp.Query:
     """A SELECT over a plain text file with a dialect that is fixed; nothing is detected, skipped or converted."""
     codes = [f"c{i}" for i in range(len(columns))]
     types = [exp.PropertyEQ(this=exp.Literal.string(c), expression=exp.Literal.string("VARCHAR")) for c in codes]
@@ -197,12 +202,11 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect) -> exp.Qu
         "comment": "",
         "allow_quoted_nulls": False,
     }
-    if _has_returns(
-        path
-    ):  # strict, DuckDB refuses carriage returns in quotes, and takes one character for the end of a line
+    if seen.returns:  # strict, DuckDB refuses carriage returns in quotes, and takes one character for the end of a line
         options |= {"strict_mode": False, "new_line": _ENDS[dialect.newline]}
-    longest = _longest_line(path)
-    if longest > _LONG_LINE:
+    if seen.long_lines:
+        with path.open("rb") as file:
+            longest = max(map(len, file))
         options |= {"max_line_size": 2 * longest, "buffer_size": 4 * longest}
     settings = [_option(name, value) for name, value in {**options, "nullstr": list(NO_VALUE)}.items()]
     settings.append(exp.PropertyEQ(this=exp.to_identifier("columns"), expression=exp.Struct(expressions=types)))
@@ -212,20 +216,6 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect) -> exp.Qu
     if len(codes) == 1:  # an empty line, which DuckDB takes for a row without a value
         query = query.where(exp.Not(this=exp.Is(this=exp.column(codes[0]), expression=exp.null())))
     return query
-
-
-def _has_returns(path: Path) -> bool:
-    return any(b"\r" in chunk for chunk in chunks(path))
-
-
-def _longest_line(path: Path) -> int:
-    """The length of the longest line of a file in bytes; 0 if no line is longer than a megabyte."""
-    with path.open("rb") as file:
-        blocks = iter(lambda: file.read(_LONG_LINE // 4), b"")
-        if all(b"\n" in block or len(block) < _LONG_LINE // 4 for block in blocks):
-            return 0
-        file.seek(0)
-        return max(map(len, file))
 
 
 def _option(name: str, value: Any) -> exp.PropertyEQ:
