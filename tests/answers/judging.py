@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 from answers.groups import CLOSE, Group, Row, plain
@@ -20,7 +20,7 @@ import anondb
 
 OUTSIDE, MISSING, CONTRADICTION = "truth outside", "row missing", "contradiction"
 ESTIMATE, IN_PART, WIDER = "unequal estimate", "answered in part", "wider than twice"
-CUT = re.compile(r"\b(LIMIT|QUALIFY|FETCH|row_number)\b", re.IGNORECASE)  # which rows are listed, estimates decide
+CUT = re.compile(r"\b(LIMIT|QUALIFY|FETCH|row_number|rank)\b", re.IGNORECASE)  # which rows are listed, estimates decide
 WIDEST = 2.0  # times the narrowest
 Key = tuple[object, ...]
 
@@ -86,14 +86,18 @@ def answer_of(result: anondb.Result, sql: str) -> Answer:
         rows[key] = [_number(*row[n : n + 3]) for n, bounded in places if bounded]
         if row[-1] is True if flagged else not key or any(0 < x.lower < math.inf for x in rows[key]):
             certain.add(key)
-    is_open = any("missing" in note for note in result.notes)
+    is_open = any("missing" in note or "suppressed" in note for note in map(str.lower, result.notes))
     return Answer(sql, rows, certain, tuple(not b for _, b in places), is_open, bool(CUT.search(sql)))
 
 
-def _number(estimate: object, lower: object, upper: object) -> Number:
-    return Number(
-        plain(estimate), -math.inf if lower is None else plain(lower), math.inf if upper is None else plain(upper)
-    )
+def _number(estimate: Any, lower: Any, upper: Any) -> Number:
+    low, high = -math.inf if lower is None else ordinal(lower), math.inf if upper is None else ordinal(upper)
+    return Number(None if estimate is None else ordinal(estimate), low, high)
+
+
+def ordinal(value: Any) -> float:
+    """A number, or a date as a number of days."""
+    return float(value.toordinal()) if hasattr(value, "toordinal") else float(value)
 
 
 def judge(session: anondb.Session, original: duckdb.DuckDBPyConnection, group: Group) -> list[Finding]:
