@@ -28,7 +28,7 @@ COLUMNS = ("release", "shape", "n", "outcome", "rows", "unbounded", "log_widths"
 ANSWERED = "answered"
 HEAD = re.compile(r"-- ([a-z ]+)(?: \[(\w+)\])?")
 RECORDS = "records"
-MOST = 1500  # characters of cells in a line; a longer answer has its sums alone
+MOST = 4000  # characters of cells in a line; a longer answer has its sums alone
 CLOSE = 2e-6  # relative; cells have 7 digits
 
 
@@ -220,7 +220,7 @@ def write(ledger: dict[tuple[str, str, int], Entry], file: Path = FILE) -> None:
         lines = csv.writer(target, lineterminator="\n")
         lines.writerow(COLUMNS)
         for (release, shape, n), e in ledger.items():
-            lines.writerow([release, shape, n, e.outcome, e.rows, e.unbounded, f"{e.log_widths:g}", e.digest, e.cells])
+            lines.writerow([release, shape, n, e.outcome, e.rows, e.unbounded, f"{e.log_widths:.7g}", e.digest, e.cells])
 
 
 def worse(before: Entry, now: Entry) -> str:
