@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from query.sealing import Sessions
 
 from anondb.engine import DuckDBEngine, Engine
 
@@ -13,3 +15,11 @@ def engine() -> Iterator[Engine]:
     engine = DuckDBEngine.open(threads=1)
     yield engine
     engine.close()
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Iterator[Sessions]:
+    """Opens sessions on releases of a schema."""
+    sessions = Sessions(tmp_path)
+    yield sessions
+    sessions.close()

@@ -50,14 +50,18 @@ def by_hand(engine: Engine, transactions: Sequence[Collection[str]], blocks: Map
         "table": "t",
         "id_column": "tid",
         "item_column": "item",
+        "model": "km",
+        "k": "1",
+        "m": "1",
+        "version": "0",
     }
     run = engine._connection.execute
     run('CREATE SCHEMA IF NOT EXISTS "release_by hand"')
     for name, columns, rows in (
         (
             "transaction_items",
-            "transaction_id INTEGER, item_id INTEGER",
-            [(n, numbers[i]) for n, t in enumerate(published, 1) for i in t],
+            "transaction_id INTEGER, item_id INTEGER, copies INTEGER",
+            [(n, numbers[i], 1) for n, t in enumerate(published, 1) for i in t],
         ),
         ("labels", "item_id INTEGER, item VARCHAR", [(n, label) for label, n in numbers.items()]),
         (
@@ -70,8 +74,9 @@ def by_hand(engine: Engine, transactions: Sequence[Collection[str]], blocks: Map
     ):
         run(f'CREATE OR REPLACE TABLE "release_by hand".{name} ({columns})')
         if rows:
+            marks = ", ".join("?" * len(rows[0]))
             run(
-                f'INSERT INTO "release_by hand".{name} VALUES ' + ", ".join(["(?, ?)"] * len(rows)),
+                f'INSERT INTO "release_by hand".{name} VALUES ' + ", ".join([f"({marks})"] * len(rows)),
                 [v for r in rows for v in r],
             )
     run(

@@ -11,13 +11,13 @@ import pytest
 import reference_anatomy as ref
 from anatomy_cases import members, recoded
 from portions import some
+from query.sealing import Sessions
 from query.test_bounds import _condition
 from release.cases import catalog
 
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.models.anatomy import Anatomy
-from anondb.query import OpenRelease
 from anondb.release.freeze import freeze
 from anondb.release.objects import SchemaName, release_schema
 
@@ -63,11 +63,11 @@ def random_data(draw: random.Random) -> tuple[list[list[str]], list[list[str]]]:
 
 
 @pytest.mark.parametrize("seed", some(range(40), *range(7), 11, check=range(20)))
-def test_bounds_hold_for_every_original(engine: Engine, seed: int) -> None:
+def test_bounds_hold_for_every_original(engine: Engine, asked: Sessions, seed: int) -> None:
     draw = random.Random(seed)
     transactions, columns = random_data(draw)
     schema, originals = anatomy(engine, transactions, columns)
-    release = OpenRelease(engine, schema)
+    release = asked(engine, schema)
     answered = 0
     for _ in range(8):
         text, predicate = _condition(draw, "t.tid", draw.randint(0, 2))
@@ -85,11 +85,11 @@ def test_bounds_hold_for_every_original(engine: Engine, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", some(range(10), 0, 1, 2))
-def test_conjunctions_and_disjunctions_are_tight(engine: Engine, seed: int) -> None:
+def test_conjunctions_and_disjunctions_are_tight(engine: Engine, asked: Sessions, seed: int) -> None:
     draw = random.Random(1000 + seed)
     transactions, columns = random_data(draw)
     schema, originals = anatomy(engine, transactions, columns)
-    release = OpenRelease(engine, schema)
+    release = asked(engine, schema)
     for one, other in product(*columns):
         has = [f"tid IN (SELECT tid FROM t WHERE item = '{i}')" for i in (one, other)]
         for word, predicate in (("AND", all), ("OR", any)):
@@ -102,10 +102,10 @@ def test_conjunctions_and_disjunctions_are_tight(engine: Engine, seed: int) -> N
             assert found[1] == pytest.approx(mean)
 
 
-def test_single_items_are_exact_and_the_rest_is_refused(engine: Engine) -> None:
+def test_single_items_are_exact_and_the_rest_is_refused(engine: Engine, asked: Sessions) -> None:
     transactions = [["a", "b", "x"], ["a", "x"], ["b", "y"], ["y", "z"], ["z"], ["a"]]
     schema, _ = anatomy(engine, transactions, [["a", "b"], ["x", "y", "z"]], l=2)
-    release = OpenRelease(engine, schema)
+    release = asked(engine, schema)
 
     def bounds(sql: str) -> tuple[int, float, int]:
         return release.answer(sql).bounds

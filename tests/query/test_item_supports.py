@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 import reference_supports as ref
 from portions import portions, some
+from query.sealing import Asked, Sessions
 from query.test_bounds import KNOWN, LOST, _condition
 from release.cases import catalog, dataset, recoding
 
@@ -17,7 +18,6 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.owner.view_results import Refreshed
-from anondb.query import OpenRelease
 from anondb.release.freeze import freeze
 from anondb.release.item_supports import SupportRule
 from anondb.release.objects import release_schema
@@ -33,15 +33,19 @@ def engine() -> Iterator[Engine]:
 
 
 def opened(
-    engine: Engine, transactions: Sequence[Sequence[str]], blocks: dict[str, list[str]], rule: SupportRule | None
-) -> OpenRelease:
+    asked: Sessions,
+    engine: Engine,
+    transactions: Sequence[Sequence[str]],
+    blocks: dict[str, list[str]],
+    rule: SupportRule | None,
+) -> Asked:
     """A release with item supports, or without."""
     schema = release_schema(catalog(engine), "plain" if rule is None else "supported")
     with engine.transaction():
         data = replace(dataset(engine, transactions), table="t", id_column="tid", item_column="item")
         model = KmAnonymity(k=2, m=2)
         freeze(engine, data, recoding(data, blocks), model, release_schema=schema, replace=True, supports=rule)
-    return OpenRelease(engine, schema)
+    return asked(engine, schema)
 
 
 def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, list[str]]]:
@@ -57,14 +61,17 @@ def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, lis
 
 
 @pytest.mark.parametrize("seeds", portions(4, 60, 1000))
-def test_boolean_conditions(engine: Engine, seeds: range) -> None:
+def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Sound, and never wider than the answers from the rows alone."""
     answered = narrower = 0
     for seed in seeds:
         draw = random.Random(seed)
         transactions, blocks = case(draw, draw.randint(4, 24))
         rule = SupportRule(draw.choice([2, 3, 4]), draw.choice([1, 2, None]))
-        plain, supported = opened(engine, transactions, blocks, None), opened(engine, transactions, blocks, rule)
+        plain, supported = (
+            opened(asked, engine, transactions, blocks, None),
+            opened(asked, engine, transactions, blocks, rule),
+        )
         for _ in range(8):
             text, holds = _condition(draw, "t.tid", draw.randint(0, 2))
             try:
@@ -79,7 +86,7 @@ def test_boolean_conditions(engine: Engine, seeds: range) -> None:
 
 
 @pytest.mark.parametrize("seeds", portions(8, 104, 3000))
-def test_all_originals(engine: Engine, seeds: range) -> None:
+def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Every original that leads to the same rows and the same item supports."""
     checked = 0
     for seed in seeds:
@@ -95,7 +102,7 @@ def test_all_originals(engine: Engine, seeds: range) -> None:
         if not 0 < len(worlds) < 3_000:
             continue
         checked += 1
-        supported = opened(engine, transactions, blocks, rule)
+        supported = opened(asked, engine, transactions, blocks, rule)
         for _ in range(4):
             text, holds = _condition(draw, "t.tid", draw.randint(0, 1))
             try:
@@ -107,9 +114,9 @@ def test_all_originals(engine: Engine, seeds: range) -> None:
     assert checked > len(seeds) / 4
 
 
-def test_items_rows_and_groups(engine: Engine) -> None:
+def test_items_rows_and_groups(engine: Engine, asked: Sessions) -> None:
     transactions = [["apple"]] * 8 + [["pear"]] * 3 + [["apple", "beef"]] * 5
-    release = opened(engine, transactions, {"Fruit": ["apple", "pear"], "beef": ["beef"]}, SupportRule(2, 2))
+    release = opened(asked, engine, transactions, {"Fruit": ["apple", "pear"], "beef": ["beef"]}, SupportRule(2, 2))
     grouped = release.answer("SELECT item, count(*) FROM t GROUP BY item").rows
     assert grouped == (("apple", 12, 14.0, 16), ("beef", 5, 5.0, 5), ("pear", 3, 3.5, 4))
     assert release.answer("SELECT count(*) FROM t WHERE item = 'apple'").bounds == (12, 14.0, 16)

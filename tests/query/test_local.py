@@ -11,6 +11,7 @@ import duckdb
 import pandas as pd
 import pytest
 from portions import portions, some
+from query.sealing import Asked, Sessions
 from reference import ancestors, leaves, nonempty_subsets
 from release.benches import SCHEMA, ReleaseBench, coded
 
@@ -88,6 +89,7 @@ def fill(engine: Engine, published: Published, incomplete: set[int] = frozenset(
     said |= {
         "release_id": str(next(NUMBERS)),
         "model": "k",
+        "k": "1",
         "semantics": "set",
         "suppression": "none",
         "transactions": str(len(published)),
@@ -114,12 +116,12 @@ def antichain(rnd: random.Random) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(10, 13, 40))
-def test_bounds_are_attained(bench: Engine, seeds: range) -> None:
+def test_bounds_are_attained(bench: Engine, asked: Sessions, seeds: range) -> None:
     for seed in seeds:
         rnd = random.Random(6_000 + seed)
         published = [antichain(rnd) for _ in range(rnd.randint(1, 6))]
         fill(bench, published)
-        release = OpenRelease(bench, SCHEMA)
+        release = asked(bench, SCHEMA)
         possible = [
             {frozenset[str]().union(*parts) for parts in product(*(nonempty_subsets(MEMBERS[v]) for v in t))}
             for t in published
@@ -133,7 +135,7 @@ def test_bounds_are_attained(bench: Engine, seeds: range) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(8, 13, 40))
-def test_incomplete_transactions(bench: Engine, seeds: range) -> None:
+def test_incomplete_transactions(bench: Engine, asked: Sessions, seeds: range) -> None:
     """Where something was suppressed, any items may have been in the transactions of its class, in no others."""
     anything = [frozenset(s) for n in range(7) for s in combinations([*MEMBERS["r"], "unknown"], n)]
     for seed in seeds:
@@ -141,7 +143,7 @@ def test_incomplete_transactions(bench: Engine, seeds: range) -> None:
         published = [antichain(rnd) for _ in range(rnd.randint(1, 6))]
         incomplete = {n for n in range(1, len(published) + 1) if rnd.random() < 0.4}
         fill(bench, published, incomplete, suppression="some")
-        release = OpenRelease(bench, SCHEMA)
+        release = asked(bench, SCHEMA)
         certain = [
             {frozenset[str]().union(*parts) for parts in product(*(nonempty_subsets(MEMBERS[v]) for v in t))}
             for t in published
@@ -177,7 +179,7 @@ def hiding(originals: set[frozenset[str]]) -> set[frozenset[str]]:
 
 
 def compare(
-    release: OpenRelease,
+    release: Asked,
     sql: str,
     value: Callable[[frozenset[str]], int],
     possible: list[set[frozenset[str]]],
@@ -190,7 +192,7 @@ def compare(
 
 
 def compare_by_item(
-    release: OpenRelease,
+    release: Asked,
     sql: str,
     value: Callable[[frozenset[str]], int],
     possible: list[set[frozenset[str]]],
@@ -198,8 +200,10 @@ def compare_by_item(
     tight: bool,
 ) -> None:
     rows = {row[0]: row[1:] for row in release.answer(sql).rows}
-    assert rows.keys() == {i for i in known if "LIKE" not in sql or i.startswith("a")}
-    for item, (lower, estimate, upper) in rows.items():
+    listed = {i for i in known if "LIKE" not in sql or i.startswith("a")}
+    assert rows.keys() <= listed
+    for item in listed:
+        lower, estimate, upper = rows.get(item, (0, 0.0, 0))  # what nobody can hold is not listed
         values = [[int(item in o and value(o)) for o in originals] for originals in possible]
         low, high = sum(map(min, values)), sum(map(max, values))
         assert lower <= low and high <= upper and lower <= estimate <= upper, (sql, item, lower, low, high, upper)
@@ -221,14 +225,14 @@ def random_bags(
 
 
 @pytest.mark.parametrize("seeds", portions(8, 50, 620))
-def test_bags(bench: Engine, seeds: range) -> None:
+def test_bags(bench: Engine, asked: Sessions, seeds: range) -> None:
     """Bounds hold for every original of a release of bags, and are attained where no node lies below another."""
     tight = 0
     for n in seeds:
         rnd = random.Random(8_000 + n)
         possible, exact = random_bags(bench, rnd, hides=n % 2 == 1, flat=n % 4 == 0)
         tight += exact
-        release = OpenRelease(bench, SCHEMA)
+        release = asked(bench, SCHEMA)
         for sql, value in (QUERIES | MORE).items():
             if sql not in (THREE, ROWS):
                 compare(release, sql, value, possible, exact)
@@ -236,7 +240,7 @@ def test_bags(bench: Engine, seeds: range) -> None:
 
 
 @pytest.mark.parametrize("seeds", portions(12, 50, 620))
-def test_by_item(bench: Engine, seeds: range) -> None:
+def test_by_item(bench: Engine, asked: Sessions, seeds: range) -> None:
     """GROUP BY item: where several released items stand for one item, the transactions of each are added up."""
     for n in seeds:
         rnd = random.Random(10_000 + n)
@@ -253,23 +257,23 @@ def test_by_item(bench: Engine, seeds: range) -> None:
         known = {
             i for (i,) in bench.connection.execute("SELECT DISTINCT item FROM release_r.released_items").fetchall()
         }
-        release = OpenRelease(bench, SCHEMA)
+        release = asked(bench, SCHEMA)
         for sql, value in BY_ITEM.items():
             compare_by_item(release, sql, value, possible, known, exact or value is anybody)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(5, 7, 20))
-def test_one_item_is_estimated_as_by_count_bounds(bench: Engine, seeds: range) -> None:
-    lent = DuckDBEngine(bench.connection)
+def test_one_item_is_estimated_as_by_count_bounds(bench: Engine, asked: Sessions, seeds: range) -> None:
     for n in seeds:
         rnd = random.Random(12_000 + n)
         random_bags(bench, rnd, hides=n % 2 == 1)
         bench.connection.execute("UPDATE release_r.manifest SET value = 'number' WHERE key = 'release_id'")
+        session = asked(bench, SCHEMA)
         bench.connection.execute("USE memory.release_r")
         for item in ("a1", "c"):
             macro = bench.connection.execute(f"SELECT * FROM count_bounds(['{item}'])").fetchone()
-            found = run(lent, SCHEMA, f"SELECT count(DISTINCT tid) FROM sales WHERE item = '{item}'").bounds
+            found = session.answer(f"SELECT count(DISTINCT tid) FROM sales WHERE item = '{item}'").bounds
             assert macro == pytest.approx(found)
         bench.connection.execute("USE memory.main")
 

@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 from portions import portions, some
+from query.sealing import Asked, Sessions
 from release.test_relational import ITEMS, clear, draw, put, read
 
 import anondb
@@ -151,7 +152,7 @@ def truth(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
     ]
 
 
-def check(engine: Engine, release: OpenRelease, sql: str, exact: bool = False) -> None:
+def check(engine: Engine, release: OpenRelease | Asked, sql: str, exact: bool = False) -> None:
     answer = release.answer(sql)
     expected = truth(engine, sql)
     if not answer.columns:
@@ -283,7 +284,7 @@ def random_case(rng: random.Random) -> tuple[list[dict[str, Any]], list[set[str]
 
 
 @pytest.mark.parametrize("seeds", portions(2, 6, 60))
-def test_all_originals(engine: Engine, seeds: range) -> None:
+def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Bounds are the least and greatest count of all consistent originals; the estimate is the mean of all."""
     done = suppressing = 0
     for seed in seeds:
@@ -322,7 +323,7 @@ def test_all_originals(engine: Engine, seeds: range) -> None:
                 has = engine.put("has", {"tid": ("INTEGER", held["tid"]), "item": ("VARCHAR", held["item"])})
                 numbers = f"SELECT tid, of, CAST(nullif(age, '') AS INTEGER) AS age, nullif(place, '') AS place, missing FROM {many.sql()}"
                 given = f"WITH records AS ({numbers}), held AS (FROM {has.sql()}) "
-                release = OpenRelease(engine, schema)
+                release = asked(engine, schema)
                 for _ in range(12):
                     where = condition(rng, 2, ["age", "place"])
                     shares = run(
@@ -339,7 +340,7 @@ def test_all_originals(engine: Engine, seeds: range) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(6, 15, 100))
-def test_truth(engine: Engine, seeds: range) -> None:
+def test_truth(engine: Engine, asked: Sessions, seeds: range) -> None:
     """On random releases the truth lies within the bounds, also with several attributes, joins and groups."""
     answered = 0
     for seed in seeds:
@@ -351,7 +352,7 @@ def test_truth(engine: Engine, seeds: range) -> None:
         if schema is None:
             clear(engine, None)
             continue
-        release = OpenRelease(engine, schema)
+        release = asked(engine, schema)
         names = ["age", "size", "born", "place", "col'or"]
         for _ in range(10):
             where = condition(rng, 2, names)

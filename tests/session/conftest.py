@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import anondb
-from anondb.session import Session
+from anondb import Session
 
 TREE = {"milk": "dairy", "butter": "dairy", "bread": "bakery", "rolls": "bakery", "figs": "fruit", "dates": "fruit"}
 BASKETS = [

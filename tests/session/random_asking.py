@@ -18,7 +18,7 @@ from session.random_releases import Original, Sealed, draw_sealed
 from session.random_worlds import worlds
 
 import anondb
-from anondb.session import Result, Session
+from anondb import Result, Session
 
 REFUSED = ("unsupported_query", "query_too_complex", "ambiguous_item", "no_such_file")
 WORLDS = 3  # other originals of a release

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import anondb
-from anondb.session import Session
+from anondb import Session
 
 PEOPLE = [("Bergen", 20, "2026-03-02"), ("Cork", 31, "2026-03-03"), (None, 42, "2026-03-08"), ("Bonn", None, None)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import anondb
-from anondb.session import Session
+from anondb import Session
 
 ITEMS = 'SELECT "t0"."item", COUNT(*) AS "n" FROM "sales" AS "t0" GROUP BY 1'
 GENERATED = [

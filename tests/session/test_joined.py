@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import anondb
-from anondb.session import Session
+from anondb import Session
 
 BASKETS = [*(["a"],) * 10, *(["b"],) * 10, *(["a", "b"],) * 10, *(["a", "b", "c"],) * 10, *(["c"],) * 5]
 AGES = [25, 31, None, 40, 31]

@@ -14,7 +14,7 @@ import pytest
 from session.conftest import Named
 
 import anondb
-from anondb.session import Session
+from anondb import Session
 
 KNOWN = pd.DataFrame({"x": [1, 2, 3], "s": ["ab", "cd", "ef"]})
 ROWS = "(VALUES (1, TRUE, FALSE, 'ab'), (2, FALSE, TRUE, 'cd'), (3, NULL, NULL, 'ef')) k(x, a, b, s)"

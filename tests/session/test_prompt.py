@@ -13,8 +13,8 @@ import pytest
 from cli.shop import Run, in_process
 
 import anondb
+from anondb import Session
 from anondb.cli.prompt import prompt, script, split
-from anondb.session import Session
 
 MILK = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'"
 TOP = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2"

@@ -12,7 +12,7 @@ import pytest
 from session.conftest import RELEASES, TREE, Named
 
 import anondb
-from anondb.session import Result
+from anondb import Result
 
 LISTED = "SELECT item, count(*) AS n, count(*) FILTER (WHERE item = 'bread') AS m FROM sales GROUP BY item"
 PAIRS = "SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item"

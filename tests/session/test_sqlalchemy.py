@@ -12,7 +12,7 @@ import pytest
 sa = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed")
 
 import anondb  # noqa: E402
-from anondb.session import Session  # noqa: E402
+from anondb import Session  # noqa: E402
 from anondb.sqlalchemy import AnondbDialect, type_of  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,0 +1,372 @@
+-- Groups of queries that DuckDB answers alike on every original sales(tid, item) with one row for each item of a person.
+-- A line `-- NAME` or `-- NAME [OWN]` begins a group; each of its spellings is a line that ends with a semicolon. Columns may
+-- have other names from spelling to spelling, and rows may come in any order. What a group needs besides sales: food, the
+-- analyst's food (node, parent); prices, the analyst's prices (item, price); records, the original's customers (tid, age,
+-- sex, town, since), with a row for each tid of sales. Each item is one node of food and has one price.
+-- LIKE and categories: the groups name all items of the shop of `anondb demo` that match.
+-- persons_one
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk';
+SELECT count(*) AS n FROM sales WHERE item = 'milk';
+SELECT count(DISTINCT s.tid) AS n FROM sales AS s WHERE s.item IN ('milk');
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item = 'milk'));
+SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales WHERE 'milk' = item);
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT item, count(*) AS c FROM sales GROUP BY item) WHERE item = 'milk';
+
+-- persons_or
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk' OR item = 'bread';
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('bread', 'milk');
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item = 'milk') OR bool_or(item = 'bread'));
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' UNION SELECT tid FROM sales WHERE item = 'bread');
+SELECT (SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk') + (SELECT count(DISTINCT tid) FROM sales WHERE item = 'bread') - (SELECT count(*) FROM sales x JOIN sales y USING (tid) WHERE x.item = 'milk' AND y.item = 'bread') AS n;
+SELECT coalesce(sum(x), 0) AS n FROM (SELECT tid, max(CASE WHEN item IN ('milk', 'bread') THEN 1 ELSE 0 END) AS x FROM sales GROUP BY tid);
+
+-- persons_and
+SELECT count(*) AS n FROM sales x JOIN sales y ON x.tid = y.tid WHERE x.item = 'milk' AND y.item = 'bread';
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' INTERSECT SELECT tid FROM sales WHERE item = 'bread');
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid HAVING count(DISTINCT item) = 2);
+SELECT count(DISTINCT s.tid) AS n FROM sales s WHERE s.item = 'milk' AND EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'bread');
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) FILTER (WHERE item = 'milk') > 0 AND count(*) FILTER (WHERE item = 'bread') > 0);
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT x.item AS i, y.item AS j, count(*) AS c FROM sales x JOIN sales y ON x.tid = y.tid AND x.item < y.item GROUP BY 1, 2) WHERE i = least('milk', 'bread') AND j = greatest('milk', 'bread');
+
+-- persons_and_by_sum
+SELECT (SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk') + (SELECT count(DISTINCT tid) FROM sales WHERE item = 'coffee') - (SELECT count(DISTINCT tid) FROM sales WHERE item IN ('milk', 'coffee')) AS n;
+WITH m AS (SELECT tid FROM sales WHERE item = 'milk'), c AS (SELECT tid FROM sales WHERE item = 'coffee') SELECT count(*) AS n FROM m JOIN c USING (tid);
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk' AND tid IN (SELECT tid FROM sales WHERE item = 'coffee');
+SELECT count(DISTINCT x.tid) AS n FROM sales x, sales y WHERE x.tid = y.tid AND x.item = 'milk' AND y.item = 'coffee';
+
+-- persons_not
+SELECT (SELECT count(DISTINCT tid) FROM sales) - (SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk') AS n;
+SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'milk');
+SELECT count(*) AS n FROM (SELECT tid FROM sales EXCEPT SELECT tid FROM sales WHERE item = 'milk');
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING NOT bool_or(item = 'milk'));
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_and(item <> 'milk'));
+SELECT count(DISTINCT s.tid) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'milk');
+
+-- one_without_other
+SELECT count(DISTINCT s.tid) AS n FROM sales s LEFT JOIN sales o ON o.tid = s.tid AND o.item = 'bread' WHERE s.item = 'milk' AND o.tid IS NULL;
+SELECT count(*) AS n FROM sales s WHERE s.item = 'milk' AND NOT EXISTS (SELECT * FROM sales o WHERE o.tid = s.tid AND o.item = 'bread');
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' EXCEPT SELECT tid FROM sales WHERE item = 'bread');
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item = 'milk') AND NOT bool_or(item = 'bread'));
+SELECT (SELECT count(*) FROM sales WHERE item = 'milk') - (SELECT count(*) FROM sales x JOIN sales y USING (tid) WHERE x.item = 'milk' AND y.item = 'bread') AS n;
+
+-- neither
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING sum(CASE WHEN item IN ('milk', 'bread') THEN 1 ELSE 0 END) = 0);
+SELECT (SELECT count(DISTINCT tid) FROM sales) - (SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk' OR item = 'bread') AS n;
+SELECT count(*) AS n FROM (SELECT tid FROM sales EXCEPT SELECT tid FROM sales WHERE item IN ('milk', 'bread'));
+SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'milk') AND tid NOT IN (SELECT tid FROM sales WHERE item = 'bread');
+
+-- all_three
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread', 'coffee') GROUP BY tid HAVING count(*) = 3);
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' INTERSECT SELECT tid FROM sales WHERE item = 'bread' INTERSECT SELECT tid FROM sales WHERE item = 'coffee');
+SELECT count(DISTINCT x.tid) AS n FROM sales x JOIN sales y USING (tid) JOIN sales z USING (tid) WHERE x.item = 'milk' AND y.item = 'bread' AND z.item = 'coffee';
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item = 'milk') AND bool_or(item = 'bread') AND bool_or(item = 'coffee'));
+
+-- any_of_five
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'bread', 'coffee', 'cornflakes', 'migraine tablets');
+SELECT count(*) AS n FROM (SELECT tid, max(CASE WHEN item IN ('milk', 'bread', 'coffee', 'cornflakes', 'migraine tablets') THEN 1 ELSE 0 END) AS x FROM sales GROUP BY tid) WHERE x = 1;
+SELECT count(DISTINCT tid) AS n FROM sales JOIN (VALUES ('milk'), ('bread'), ('coffee'), ('cornflakes'), ('migraine tablets')) v(i) ON item = i;
+SELECT (SELECT count(DISTINCT tid) FROM sales) - (SELECT count(*) FROM (SELECT tid FROM sales GROUP BY tid HAVING NOT bool_or(item IN ('milk', 'bread', 'coffee', 'cornflakes', 'migraine tablets')))) AS n;
+
+-- two_of_three
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread', 'coffee') GROUP BY tid HAVING count(*) >= 2);
+SELECT count(*) AS n FROM (SELECT tid, count(DISTINCT item) AS k FROM sales WHERE item IN ('milk', 'bread', 'coffee') GROUP BY tid) WHERE k > 1;
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING sum(CASE WHEN item IN ('milk', 'bread', 'coffee') THEN 1 ELSE 0 END) >= 2);
+SELECT count(DISTINCT x.tid) AS n FROM sales x JOIN sales y ON x.tid = y.tid AND x.item < y.item WHERE x.item IN ('milk', 'bread', 'coffee') AND y.item IN ('milk', 'bread', 'coffee');
+
+-- a_and_b_or_c
+SELECT count(*) AS n FROM sales s WHERE s.item = 'milk' AND EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item IN ('bread', 'coffee'));
+SELECT count(DISTINCT x.tid) AS n FROM sales x JOIN sales y ON x.tid = y.tid WHERE x.item = 'milk' AND (y.item = 'bread' OR y.item = 'coffee');
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item = 'milk') AND (bool_or(item = 'bread') OR bool_or(item = 'coffee')));
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' INTERSECT (SELECT tid FROM sales WHERE item = 'bread' UNION SELECT tid FROM sales WHERE item = 'coffee'));
+
+-- rows_or
+SELECT count(*) AS n FROM sales WHERE item IN ('milk', 'bread');
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT item, count(*) AS c FROM sales WHERE item IN ('milk', 'bread') GROUP BY item);
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT tid, count(*) AS c FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid);
+SELECT count(*) FILTER (WHERE item = 'milk') + count(*) FILTER (WHERE item = 'bread') AS n FROM sales;
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' UNION ALL SELECT tid FROM sales WHERE item = 'bread');
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT tid, sum(CASE WHEN item IN ('milk', 'bread') THEN 1 ELSE 0 END) AS c FROM sales GROUP BY tid);
+
+-- rows_of_five
+SELECT count(item) AS n FROM sales WHERE item IN ('milk', 'bread', 'coffee', 'cornflakes', 'migraine tablets');
+WITH h AS (SELECT tid, count(DISTINCT item) AS k FROM sales WHERE item IN ('milk', 'bread', 'coffee', 'cornflakes', 'migraine tablets') GROUP BY tid) SELECT coalesce(sum(k), 0) AS n FROM h;
+SELECT (SELECT count(*) FROM sales WHERE item = 'milk') + (SELECT count(*) FROM sales WHERE item = 'bread') + (SELECT count(*) FROM sales WHERE item = 'coffee') + (SELECT count(*) FROM sales WHERE item = 'cornflakes') + (SELECT count(*) FROM sales WHERE item = 'migraine tablets') AS n;
+SELECT coalesce(sum(k * c), 0) AS n FROM (SELECT k, count(*) AS c FROM (SELECT tid, count(*) AS k FROM sales WHERE item IN ('milk', 'bread', 'coffee', 'cornflakes', 'migraine tablets') GROUP BY tid) GROUP BY k);
+
+-- rows_all
+SELECT count(*) AS n FROM sales WHERE item LIKE '%';
+SELECT coalesce(sum(n), 0) AS n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
+SELECT coalesce(sum(n), 0) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT coalesce(sum(k), 0) AS n FROM (SELECT tid, count(DISTINCT item) AS k FROM sales GROUP BY tid);
+SELECT count(*) AS n FROM (SELECT DISTINCT tid, item FROM sales);
+
+-- rows_layout
+SELECT count(*) AS n FROM sales;
+SELECT count(item) AS n FROM sales;
+SELECT count(tid) AS n FROM sales;
+SELECT count(*) AS n FROM sales s LEFT JOIN food f ON s.item = f.node;
+
+-- rows_except
+SELECT count(*) AS n FROM sales WHERE item NOT IN ('milk', 'bread');
+SELECT (SELECT count(*) FROM sales WHERE item LIKE '%') - (SELECT count(*) FROM sales WHERE item IN ('milk', 'bread')) AS n;
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT item, count(*) AS c FROM sales GROUP BY item) WHERE item <> 'milk' AND item <> 'bread';
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT tid, count(*) FILTER (WHERE item NOT IN ('milk', 'bread')) AS c FROM sales GROUP BY tid);
+
+-- persons_all
+SELECT count(DISTINCT tid) AS n FROM sales;
+SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales);
+SELECT count(*) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+WITH p AS (SELECT tid FROM sales GROUP BY tid) SELECT count(tid) AS n FROM p;
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT n, count(*) AS c FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n);
+
+-- mean_size
+SELECT avg(n) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT sum(n) / count(*) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT avg(n) AS m FROM (SELECT tid, count(item) AS n FROM sales GROUP BY tid);
+SELECT avg(n) AS m FROM (SELECT tid, count(DISTINCT item) AS n FROM sales GROUP BY tid);
+SELECT count(*) / nullif(count(DISTINCT tid), 0) AS m FROM sales WHERE item LIKE '%';
+WITH b AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid) SELECT sum(n) * 1.0 / count(n) AS m FROM b;
+
+-- large_baskets
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) >= 5);
+SELECT count(*) FILTER (WHERE n >= 5) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT n, count(*) AS c FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n) WHERE n >= 5;
+SELECT coalesce(sum(CASE WHEN n >= 5 THEN 1 ELSE 0 END), 0) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(DISTINCT item) > 5 - 1);
+
+-- small_baskets
+SELECT count(*) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n <= 2;
+SELECT (SELECT count(DISTINCT tid) FROM sales) - (SELECT count(*) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n > 2) AS n;
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) BETWEEN 1 AND 2);
+SELECT count(DISTINCT tid) AS n FROM sales WHERE tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(item) <= 2);
+
+-- baskets_of_size
+SELECT count(*) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n = 2;
+SELECT (SELECT count(*) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n >= 2) - (SELECT count(*) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n > 2) AS n;
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(item) = 2);
+SELECT coalesce(max(c), 0) AS n FROM (SELECT n, count(*) AS c FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n) WHERE n = 2;
+
+-- histogram
+SELECT n, count(*) AS c FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n;
+WITH b AS (SELECT tid, count(DISTINCT item) AS size FROM sales GROUP BY tid) SELECT size, count(tid) AS c FROM b GROUP BY 1;
+SELECT n, count(*) AS c FROM (SELECT s.tid, count(s.item) AS n FROM sales AS s GROUP BY s.tid) AS b GROUP BY b.n ORDER BY b.n;
+
+-- largest
+SELECT max(n) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT (SELECT n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) ORDER BY n DESC LIMIT 1) AS m;
+SELECT max(n) AS m FROM (SELECT tid, count(DISTINCT item) AS n FROM sales GROUP BY tid);
+
+-- share_large
+SELECT avg(CASE WHEN n >= 5 THEN 1.0 ELSE 0.0 END) AS s FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT count(*) FILTER (WHERE n >= 5) / nullif(count(*), 0) AS s FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT (SELECT count(*) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n >= 5) / nullif((SELECT count(DISTINCT tid) FROM sales), 0) AS s;
+
+-- size_with_item
+SELECT avg(n) AS m FROM (SELECT tid, count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk') GROUP BY tid);
+SELECT avg(n) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid HAVING bool_or(item = 'milk'));
+SELECT avg(n) AS m FROM (SELECT tid, count(*) AS n, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS x FROM sales GROUP BY tid) WHERE x = 1;
+SELECT avg(n) AS m FROM (SELECT o.tid, count(*) AS n FROM sales s JOIN sales o USING (tid) WHERE s.item = 'milk' GROUP BY o.tid);
+
+-- rows_with_item
+SELECT count(*) AS n FROM sales o JOIN sales s USING (tid) WHERE s.item = 'milk';
+SELECT count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk') AND item LIKE '%';
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid HAVING bool_or(item = 'milk'));
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT o.item, count(*) AS c FROM sales s JOIN sales o USING (tid) WHERE s.item = 'milk' GROUP BY o.item);
+SELECT count(*) AS n FROM sales o WHERE EXISTS (SELECT 1 FROM sales s WHERE s.tid = o.tid AND s.item = 'milk') AND o.item IS NOT NULL;
+
+-- large_with_item
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) >= 5 AND bool_or(item = 'milk'));
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk' AND tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(*) >= 5);
+SELECT count(*) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) b JOIN sales s USING (tid) WHERE s.item = 'milk' AND b.n >= 5;
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' INTERSECT SELECT tid FROM sales GROUP BY tid HAVING count(*) >= 5);
+
+-- pairs_all
+SELECT count(*) AS n FROM sales x JOIN sales y ON x.tid = y.tid AND x.item < y.item;
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT x.item AS i, y.item AS j, count(*) AS c FROM sales x JOIN sales y ON x.tid = y.tid AND x.item < y.item GROUP BY 1, 2);
+SELECT coalesce(sum(n * (n - 1) / 2), 0) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT count(*) / 2 AS n FROM sales x JOIN sales y ON x.tid = y.tid WHERE x.item <> y.item;
+
+-- pairs_top
+SELECT x.item AS i, y.item AS j, count(*) AS c FROM sales x JOIN sales y ON x.tid = y.tid AND x.item < y.item GROUP BY x.item, y.item ORDER BY c DESC, i, j LIMIT 5;
+SELECT x.item AS i, y.item AS j, count(DISTINCT x.tid) AS c FROM sales x, sales y WHERE x.tid = y.tid AND x.item < y.item GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 5;
+SELECT i, j, c FROM (SELECT x.item AS i, y.item AS j, count(*) AS c, row_number() OVER (ORDER BY count(*) DESC, x.item, y.item) AS r FROM sales x JOIN sales y USING (tid) WHERE x.item < y.item GROUP BY 1, 2) WHERE r <= 5;
+
+-- pairs_with
+SELECT o.item AS i, count(*) AS c FROM sales s JOIN sales o ON s.tid = o.tid WHERE s.item = 'milk' AND o.item IN ('bread', 'coffee', 'cornflakes') GROUP BY o.item;
+SELECT item AS i, count(DISTINCT tid) AS c FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk') AND item IN ('bread', 'coffee', 'cornflakes') GROUP BY item;
+SELECT o.item AS i, count(*) AS c FROM sales o WHERE o.item IN ('bread', 'coffee', 'cornflakes') AND EXISTS (SELECT 1 FROM sales s WHERE s.tid = o.tid AND s.item = 'milk') GROUP BY 1;
+WITH t AS (SELECT tid FROM sales WHERE item = 'milk') SELECT s.item AS i, count(*) AS c FROM t JOIN sales s USING (tid) GROUP BY s.item HAVING s.item IN ('bread', 'coffee', 'cornflakes');
+
+-- never_with
+SELECT DISTINCT item FROM sales WHERE item NOT IN (SELECT b.item FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk');
+SELECT item FROM sales EXCEPT SELECT b.item FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk';
+SELECT item FROM sales GROUP BY item HAVING count(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk')) = 0;
+
+-- support
+SELECT count(DISTINCT tid) FILTER (WHERE item = 'milk') * 1.0 / nullif(count(DISTINCT tid), 0) AS s FROM sales;
+SELECT (SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk') / nullif((SELECT count(DISTINCT tid) FROM sales), 0) AS s;
+SELECT avg(x) AS s FROM (SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS x FROM sales GROUP BY tid);
+SELECT avg(x::INTEGER) AS s FROM (SELECT tid, bool_or(item = 'milk') AS x FROM sales GROUP BY tid);
+SELECT 1 - avg(CASE WHEN k = 0 THEN 1.0 ELSE 0.0 END) AS s FROM (SELECT tid, count(*) FILTER (WHERE item = 'milk') AS k FROM sales GROUP BY tid);
+
+-- confidence
+SELECT count(*) FILTER (WHERE x AND y) / nullif(count(*) FILTER (WHERE x), 0) AS c FROM (SELECT tid, bool_or(item = 'milk') AS x, bool_or(item = 'bread') AS y FROM sales GROUP BY tid);
+SELECT (SELECT count(*) FROM sales p JOIN sales q USING (tid) WHERE p.item = 'milk' AND q.item = 'bread') / nullif((SELECT count(*) FROM sales WHERE item = 'milk'), 0) AS c;
+SELECT avg(y) AS c FROM (SELECT tid, max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS y FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk') GROUP BY tid);
+SELECT avg(CASE WHEN y THEN 1.0 ELSE 0.0 END) AS c FROM (SELECT tid, bool_or(item = 'milk') AS x, bool_or(item = 'bread') AS y FROM sales GROUP BY tid) WHERE x;
+
+-- mean_of_list
+SELECT avg(c) AS m FROM (SELECT tid, count(*) AS c FROM sales WHERE item IN ('milk', 'bread', 'coffee') GROUP BY tid);
+SELECT (SELECT count(*) FROM sales WHERE item IN ('milk', 'bread', 'coffee')) / nullif((SELECT count(DISTINCT tid) FROM sales WHERE item IN ('milk', 'bread', 'coffee')), 0) AS m;
+SELECT count(*) / nullif(count(DISTINCT tid), 0) AS m FROM sales WHERE item IN ('milk', 'bread', 'coffee');
+SELECT avg(c) AS m FROM (SELECT tid, count(*) FILTER (WHERE item IN ('milk', 'bread', 'coffee')) AS c FROM sales GROUP BY tid) WHERE c > 0;
+
+-- mean_of_list_per_person
+SELECT avg(c) AS m FROM (SELECT tid, count(*) FILTER (WHERE item IN ('milk', 'bread', 'coffee')) AS c FROM sales GROUP BY tid);
+SELECT (SELECT count(*) FROM sales WHERE item IN ('milk', 'bread', 'coffee')) / nullif((SELECT count(DISTINCT tid) FROM sales), 0) AS m;
+SELECT sum(c) * 1.0 / count(*) AS m FROM (SELECT tid, sum(CASE WHEN item IN ('milk', 'bread', 'coffee') THEN 1 ELSE 0 END) AS c FROM sales GROUP BY tid);
+
+-- items_of_list
+SELECT item, count(*) AS n FROM sales WHERE item IN ('milk', 'bread', 'coffee') GROUP BY item;
+SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item HAVING item IN ('milk', 'bread', 'coffee');
+WITH c AS (SELECT s.item, count(*) AS n FROM sales s GROUP BY s.item) SELECT c.item, c.n FROM c WHERE c.item IN ('milk', 'bread', 'coffee');
+SELECT s.item, count(*) AS n FROM sales s JOIN (VALUES ('milk'), ('bread'), ('coffee')) v(i) ON s.item = v.i GROUP BY s.item;
+
+-- items_or_zero
+SELECT v.i AS item, (SELECT count(*) FROM sales s WHERE s.item = v.i) AS n FROM (VALUES ('milk'), ('bread'), ('coffee')) v(i);
+SELECT 'milk' AS item, count(*) AS n FROM sales WHERE item = 'milk' UNION ALL SELECT 'bread', count(*) FROM sales WHERE item = 'bread' UNION ALL SELECT 'coffee', count(*) FROM sales WHERE item = 'coffee';
+SELECT v.i AS item, count(s.tid) AS n FROM (VALUES ('milk'), ('bread'), ('coffee')) v(i) LEFT JOIN sales s ON s.item = v.i GROUP BY v.i;
+SELECT v.i AS item, coalesce(g.n, 0) AS n FROM (VALUES ('milk'), ('bread'), ('coffee')) v(i) LEFT JOIN (SELECT item, count(*) AS n FROM sales GROUP BY item) g ON g.item = v.i;
+
+-- top_items
+SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC, item LIMIT 5;
+SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item ORDER BY count(DISTINCT tid) DESC, item LIMIT 5;
+SELECT item, count(*) AS n FROM sales GROUP BY item QUALIFY row_number() OVER (ORDER BY count(*) DESC, item) <= 5;
+SELECT item, n FROM (SELECT item, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, item) AS r FROM sales GROUP BY item) WHERE r <= 5;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c ORDER BY 2 DESC, 1 FETCH FIRST 5 ROWS ONLY;
+
+-- frequent_items
+SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) >= 307;
+SELECT * FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) WHERE n >= 307;
+SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY 1 HAVING n > 307 - 1;
+WITH c AS (SELECT item, count(item) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE NOT n < 307;
+
+-- share_of_rows
+SELECT item, count(*) * 1.0 / sum(count(*)) OVER () AS s FROM sales GROUP BY item;
+SELECT item, count(*) / (SELECT count(*) FROM sales WHERE item LIKE '%') AS s FROM sales GROUP BY item;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), t AS (SELECT sum(n) AS total FROM c) SELECT item, n / total AS s FROM c, t;
+
+-- like_rows
+SELECT count(*) AS n FROM sales WHERE item LIKE 'b%';
+SELECT count(*) AS n FROM sales WHERE item IN ('baby food', 'bananas', 'biscuits', 'bleach', 'bread', 'brie', 'butter');
+SELECT count(*) AS n FROM sales WHERE starts_with(item, 'b');
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT item, count(*) AS c FROM sales GROUP BY item) WHERE item LIKE 'b%';
+SELECT count(*) AS n FROM sales WHERE left(item, 1) = 'b';
+
+-- like_persons
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item LIKE 'b%';
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('baby food', 'bananas', 'biscuits', 'bleach', 'bread', 'brie', 'butter');
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item LIKE 'b%'));
+SELECT (SELECT count(DISTINCT tid) FROM sales) - (SELECT count(*) FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_and(item NOT LIKE 'b%'))) AS n;
+
+-- category_rows [food]
+SELECT count(*) AS n FROM sales JOIN food ON item = node WHERE parent = 'drinks';
+SELECT count(*) AS n FROM sales WHERE item IN ('coffee', 'cola', 'orange juice', 'tea', 'water');
+SELECT count(*) AS n FROM sales WHERE item IN (SELECT node FROM food WHERE parent = 'drinks');
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT f.parent, count(*) AS c FROM sales s JOIN food f ON s.item = f.node GROUP BY f.parent) WHERE parent = 'drinks';
+SELECT count(*) AS n FROM sales s WHERE EXISTS (SELECT 1 FROM food f WHERE f.node = s.item AND f.parent = 'drinks');
+
+-- category_persons [food]
+SELECT count(DISTINCT s.tid) AS n FROM sales s JOIN food f ON s.item = f.node WHERE f.parent = 'drinks';
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('coffee', 'cola', 'orange juice', 'tea', 'water');
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN (SELECT node FROM food WHERE parent = 'drinks');
+SELECT count(*) AS n FROM (SELECT tid FROM sales LEFT JOIN food ON item = node GROUP BY tid HAVING bool_or(parent = 'drinks'));
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT parent, count(DISTINCT tid) AS c FROM sales JOIN food ON node = item GROUP BY parent) WHERE parent = 'drinks';
+
+-- category_grouped [food]
+SELECT f.parent, count(*) AS n FROM sales s JOIN food f ON s.item = f.node GROUP BY f.parent;
+SELECT parent, sum(c) AS n FROM (SELECT item, count(*) AS c FROM sales GROUP BY item) JOIN food ON item = node GROUP BY parent;
+WITH t AS (SELECT tid, parent FROM sales JOIN food ON node = item) SELECT parent, count(tid) AS n FROM t GROUP BY 1;
+
+-- category_grouped_persons [food]
+SELECT f.parent, count(DISTINCT s.tid) AS n FROM sales s JOIN food f ON s.item = f.node GROUP BY f.parent;
+SELECT parent, count(*) AS n FROM (SELECT DISTINCT tid, parent FROM sales JOIN food ON item = node) GROUP BY parent;
+
+-- three_of_category [food]
+SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN food ON item = node WHERE parent = 'drinks' GROUP BY tid HAVING count(*) >= 2);
+SELECT count(*) AS n FROM (SELECT tid, count(*) FILTER (WHERE item IN ('coffee', 'cola', 'orange juice', 'tea', 'water')) AS k FROM sales GROUP BY tid) WHERE k >= 2;
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('coffee', 'cola', 'orange juice', 'tea', 'water') GROUP BY tid HAVING count(DISTINCT item) > 1);
+
+-- revenue [prices]
+SELECT coalesce(sum(price), 0) AS v FROM sales JOIN prices USING (item);
+SELECT coalesce(sum(n * price), 0) AS v FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) JOIN prices USING (item);
+SELECT coalesce(sum(v), 0) AS v FROM (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid);
+SELECT coalesce(sum(p.price), 0) AS v FROM sales s LEFT JOIN prices p ON s.item = p.item;
+
+-- revenue_per_basket [prices]
+SELECT avg(v) AS m FROM (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid);
+SELECT sum(price) / nullif(count(DISTINCT tid), 0) AS m FROM sales JOIN prices USING (item);
+WITH t AS (SELECT s.tid, sum(p.price) AS v FROM sales s JOIN prices p ON s.item = p.item GROUP BY s.tid) SELECT sum(v) / count(*) AS m FROM t;
+
+-- dear_baskets [prices]
+SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid HAVING sum(price) > 12);
+SELECT count(*) FILTER (WHERE v > 12) AS n FROM (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid);
+SELECT count(*) AS n FROM (SELECT s.tid, sum(p.price) AS v FROM sales s INNER JOIN prices p ON p.item = s.item GROUP BY s.tid) WHERE v >= 13;
+
+-- age_range [records]
+SELECT count(*) AS n FROM customers WHERE age BETWEEN 30 AND 49;
+SELECT count(*) AS n FROM customers WHERE age >= 30 AND age <= 49;
+SELECT (SELECT count(*) FROM customers WHERE age >= 30) - (SELECT count(*) FROM customers WHERE age > 49) AS n;
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT age, count(*) AS c FROM customers GROUP BY age) WHERE age BETWEEN 30 AND 49;
+SELECT count(*) AS n FROM customers WHERE NOT (age < 30 OR age > 49);
+
+-- age_bands [records]
+SELECT age // 10 * 10 AS band, count(*) AS n FROM customers GROUP BY 1;
+SELECT (age // 10) * 10 AS band, count(DISTINCT tid) AS n FROM customers GROUP BY band;
+SELECT age - age % 10 AS band, count(*) AS n FROM customers GROUP BY 1;
+SELECT band, sum(c) AS n FROM (SELECT age, age // 10 * 10 AS band, count(*) AS c FROM customers GROUP BY 1, 2) GROUP BY band;
+
+-- mean_age [records]
+SELECT avg(age) AS m FROM customers;
+SELECT sum(age) / nullif(count(*), 0) AS m FROM customers;
+SELECT sum(age * c) / nullif(sum(c), 0) AS m FROM (SELECT age, count(*) AS c FROM customers GROUP BY age);
+
+-- mean_age_of_buyers [records]
+SELECT avg(age) AS m FROM customers JOIN sales USING (tid) WHERE item = 'milk';
+SELECT avg(c.age) AS m FROM customers c WHERE EXISTS (SELECT 1 FROM sales s WHERE s.tid = c.tid AND s.item = 'milk');
+SELECT avg(age) AS m FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk');
+SELECT sum(c.age) / nullif(count(*), 0) AS m FROM customers c JOIN sales s ON s.tid = c.tid WHERE s.item = 'milk';
+
+-- buyers_by_sex [records]
+SELECT c.sex, count(*) AS n FROM customers c JOIN sales s ON s.tid = c.tid WHERE s.item = 'milk' GROUP BY c.sex;
+SELECT sex, count(*) AS n FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk') GROUP BY sex;
+SELECT sex, count(DISTINCT tid) AS n FROM sales JOIN customers USING (tid) WHERE item = 'milk' GROUP BY 1;
+
+-- buyers_female [records]
+SELECT count(*) AS n FROM customers c JOIN sales s USING (tid) WHERE s.item = 'milk' AND c.sex = 'female';
+SELECT count(*) AS n FROM (SELECT tid FROM customers WHERE sex = 'female' INTERSECT SELECT tid FROM sales WHERE item = 'milk');
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk' AND tid IN (SELECT tid FROM customers WHERE sex = 'female');
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT sex, item, count(*) AS c FROM customers JOIN sales USING (tid) GROUP BY sex, item) WHERE sex = 'female' AND item = 'milk';
+SELECT (SELECT count(*) FROM sales JOIN customers USING (tid) WHERE item = 'milk') - (SELECT count(*) FROM sales JOIN customers USING (tid) WHERE item = 'milk' AND sex <> 'female') AS n;
+
+-- by_month [records]
+SELECT month(since) AS m, count(*) AS n FROM customers GROUP BY 1;
+SELECT extract(month FROM since) AS m, count(DISTINCT tid) AS n FROM customers GROUP BY m;
+SELECT date_part('month', since) AS m, count(*) AS n FROM customers GROUP BY ALL;
+
+-- one_month [records]
+SELECT count(*) AS n FROM customers WHERE since >= DATE '2026-04-01' AND since < DATE '2026-05-01';
+SELECT count(*) AS n FROM customers WHERE month(since) = 4 AND year(since) = 2026;
+SELECT count(*) AS n FROM customers WHERE date_trunc('month', since) = DATE '2026-04-01';
+SELECT count(*) AS n FROM customers WHERE strftime(since, '%Y-%m') = '2026-04';
+SELECT coalesce(sum(c), 0) AS n FROM (SELECT month(since) AS m, count(*) AS c FROM customers GROUP BY 1) WHERE m = 4;
+
+-- rows_by_sex [records]
+SELECT c.sex, count(*) AS n FROM customers c JOIN sales s ON c.tid = s.tid WHERE s.item IN ('milk', 'bread') GROUP BY c.sex;
+SELECT sex, sum(k) AS n FROM (SELECT c.sex, s.item, count(*) AS k FROM customers c JOIN sales s USING (tid) WHERE s.item IN ('milk', 'bread') GROUP BY c.sex, s.item) GROUP BY sex;
+SELECT sex, sum(k) AS n FROM (SELECT sex, tid, count(*) AS k FROM customers JOIN sales USING (tid) WHERE item IN ('milk', 'bread') GROUP BY sex, tid) GROUP BY sex;
+
+-- items_by_town [records]
+SELECT s.item, count(*) AS n FROM sales s JOIN customers c USING (tid) WHERE c.town = 'Cork' AND s.item IN ('milk', 'bread', 'coffee') GROUP BY s.item;
+SELECT item, count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM customers WHERE town = 'Cork') AND item IN ('milk', 'bread', 'coffee') GROUP BY item;
+SELECT item, count(*) FILTER (WHERE town = 'Cork') AS n FROM sales JOIN customers USING (tid) WHERE item IN ('milk', 'bread', 'coffee') GROUP BY item HAVING count(*) FILTER (WHERE town = 'Cork') > 0;
