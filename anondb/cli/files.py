@@ -56,7 +56,7 @@ def load(
     from anondb.data.files import load_files
     from anondb.data.sources import is_file
     from anondb.engine.elsewhere import is_url
-    from anondb.pages.files import private_files
+    from anondb.engine.files import private_files
 
     if is_file(database) or is_url(database) or database in ("", ":memory:"):
         raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from sqlglot import exp
 from anondb.data.sources import dat_source, describe, file_query, is_file, reading
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.engine import Engine, Table
+from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 
 
@@ -172,25 +173,23 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
 
 def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
     """Write one path for each leaf: complete, or not at all."""
-    if os.path.lexists(path) and not replace:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=";", lineterminator="\n")
+    for node in taxonomy.leaves(0).tolist():
+        labels = []
+        while node >= 0:
+            labels.append(taxonomy.labels[node])
+            node = int(taxonomy.parent[node])
+        writer.writerow(labels)
+    try:
+        write_file(path, text.getvalue(), replace=replace)
+    except FileExistsError:
         raise InputError(
             f"The file {path.name!r} exists already.",
             code="file_exists",
             hint="Choose another name, or replace it with --replace.",
-        )
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with new.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=";", lineterminator="\n")
-            for node in taxonomy.leaves(0).tolist():
-                labels = []
-                while node >= 0:
-                    labels.append(taxonomy.labels[node])
-                    node = int(taxonomy.parent[node])
-                writer.writerow(labels)
-        new.replace(path)
+        ) from None
     except OSError:
-        new.unlink(missing_ok=True)
         raise InputError(
             f"The file {path.name!r} cannot be written.",
             code="unwritable",

@@ -283,7 +283,7 @@ def publish_release(
             format=format,
         )
     if place is not None:
-        write_proof(place, manifest, (file.sha256, file.content_digest), shown)
+        write_proof(place, manifest, (file.sha256, file.content_digest), shown, mode)
     return replace_fields(file, proof=place)
 
 
