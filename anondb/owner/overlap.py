@@ -6,8 +6,10 @@ compared. The ledger knows the persons of each publication (``owner/persons``). 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -79,29 +81,45 @@ def measure(
     release = published.of_schema(engine, schema)
     if release is None or not before:
         return []
-    with published.at_hand(engine, release) as once:
-        return [_measured(engine, catalog, once, one, data) for one in before]
+    data_of = {e.release_id: e.fingerprint for e in ledger.entries(engine, catalog)}
+    now = data_of.get(release.manifest["release_id"])
+    others = [published.find(engine, catalog, one.entry.name, one.entry.release_id) for one in before]
+    known = [other for other in others if other is not None and other.one_image]
+    joint: dict[str, Any] = {}
+    if data is not None and release.one_image and known:
+        k, members = max(r.k for r in (release, *known)), [r.members for r in (release, *known)]
+        figures = publications.measure_candidates(engine, (data.transactions, data.items), members, k)
+        joint = dict(zip(("smallest_of_one", "smallest_of_two", "below_k"), figures, strict=True))
+    same = [
+        release.one_image and other in known and now is not None and one.entry.fingerprint == now
+        for one, other in zip(before, others, strict=True)
+    ]
+    with contextlib.nullcontext(release) if all(same) else published.at_hand(engine, release) as once:
+        return [
+            _measured(engine, once, one, other, joint if other in known else {}, same_data)
+            for one, other, same_data in zip(before, others, same, strict=True)
+        ]
 
 
 def _measured(
-    engine: Engine, catalog: str, release: published.PublishedRows, one: Earlier, data: Dataset | None
+    engine: Engine,
+    release: published.PublishedRows,
+    one: Earlier,
+    other: published.PublishedRows | None,
+    joint: dict[str, Any],
+    same_data: bool,
 ) -> Intersection:
-    result = Intersection(one.entry.name, one.persons, one.entry.release_id)
-    other = published.find(engine, catalog, one.entry.name, one.entry.release_id)
+    result = Intersection(one.entry.name, one.persons, one.entry.release_id, **joint)
     if other is None:
         return replace(result, reason=GONE)
-    compared = published.compare(engine, release, other)
+    compared = published.compare(engine, release, other, same_data)
     if compared is None:
         return replace(result, reason=NOT_ALIKE)
     result = replace(result, whole=compared[0], common=compared[1])
     if "item_supports" in release.manifest or "item_supports" in other.manifest:
         differ = engine.scalar("release/bounds_differ", {"counts": release.counts, "other_counts": other.counts})
         result = replace(result, bounds_differ=int(differ))
-    if data is None or not (release.one_image and other.one_image):
-        return result
-    members, tables = (release.members, other.members), (data.transactions, data.items)
-    one_item, two_items, below = publications.measure_candidates(engine, tables, members, max(release.k, other.k))
-    return replace(result, smallest_of_one=one_item, smallest_of_two=two_items, below_k=below)
+    return result
 
 
 def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str | None = None) -> InputError:

@@ -203,15 +203,23 @@ def drop_release(engine: Engine, catalog: str, name: str) -> None:
 # ---------------------------------------------------------------------- the difference of two releases
 
 
-def compare(engine: Engine, first: PublishedRows, second: PublishedRows) -> tuple[Difference, Difference] | None:
+def compare(
+    engine: Engine, first: PublishedRows, second: PublishedRows, same_data: bool
+) -> tuple[Difference | None, Difference] | None:
     """The multiset differences of two releases: of the published rows, and of their common generalization.
 
     Published rows are transactions with their relational values (without them if the attributes differ), or buckets. The
     common generalization of transactions has the items alone, generalized to the same sets of items (``common_cells``); that
     of anatomies has the column values without their buckets, over the intersections of the columns of both. The result is
     None if only one of the releases is an anatomy.
+
+    With ``same_data`` both are global recodings of the same data: nothing of their common generalization can differ, and
+    their rows are not compared.
     """
     k = max(first.k, second.k)
+    if same_data:
+        known = {n for of_label in _cells(engine, first, second) for n in of_label.values()}
+        return None, Difference("transactions", 0, 0, 0, 0, k, len(known))
     if first.rows is None or second.rows is None:
         if first.buckets is None or second.buckets is None:
             return None
@@ -222,7 +230,7 @@ def compare(engine: Engine, first: PublishedRows, second: PublishedRows) -> tupl
         for name, rows in (("overlap_firsts", first.rows), ("overlap_seconds", second.rows))
     )
     whole = _difference(engine, (firsts, seconds), "transactions", k)
-    cells = common_cells(_pairs(engine, first), _pairs(engine, second), *(_open(r) for r in (first, second)))
+    cells = _cells(engine, first, second)
     bags = all(r.manifest["semantics"] == "atomic" for r in (first, second))
     numbers, in_common = [], []
     for rows, name, of_label in zip((firsts, seconds), ("firsts", "seconds"), cells, strict=True):
@@ -272,9 +280,11 @@ def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
     return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
 
 
-def _open(release: PublishedRows) -> bool:
-    """Whether an item without a released item may have been suppressed."""
-    return release.manifest["suppression"] != "none"
+def _cells(engine: Engine, *both: PublishedRows) -> tuple[dict[str, int], dict[str, int]]:
+    """The cells of two releases (``common_cells``)."""
+    first, second = (_pairs(engine, release) for release in both)
+    opened = [release.manifest["suppression"] != "none" for release in both]
+    return common_cells(first, second, *opened)
 
 
 def common_cells(
