@@ -175,7 +175,7 @@ def _check_not_published(engine: DuckDBEngine, view: ledger.View, values: Sequen
     id_column = source.column(str(view.options.get("id", "tid")), "id")
     person = exp.column(exp.to_identifier(id_column, quoted=True)).as_("id")
     ids = exp.select(exp.convert(0).as_("tid"), person).from_(rows_of_view(source)).where(among(values))
-    before = overlap.earlier(engine, stored.current_catalog(engine), ids)
+    before = overlap.earlier(engine, stored.current_catalog(engine), ids, None, view.options.get("population"))
     if before:
         raise overlap.refused(view.name, before, "Add allow_overlap = true if that is wanted.")
 

@@ -356,7 +356,8 @@ def _published_before(
     """
     if engine.one_shot:
         return []
-    before = overlap.earlier(engine, stored.current_catalog(engine), dataset.ids, but)
+    population = view.options.get("population")
+    before = overlap.earlier(engine, stored.current_catalog(engine), dataset.ids, but, population)
     if before and not view.options.get("allow_overlap", False):
         raise overlap.refused(view.name, before, hint)
     return before
