@@ -18,9 +18,10 @@ from anondb.load import Persons, load, sizes
 from anondb.models import Model
 from anondb.owner import ledger, persons, publications
 from anondb.owner.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
+from anondb.owner.asked import asked_table
 from anondb.owner.constraint_report import check_constraints
 from anondb.owner.published_rows import keep as keep_rows
-from anondb.owner.releases import asked_table, check_writable, current_catalog, reference_of
+from anondb.owner.releases import check_writable, current_catalog, reference_of
 from anondb.owner.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.policy import Policy
 from anondb.promises.check import support_rule, verify_release

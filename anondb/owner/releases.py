@@ -97,17 +97,6 @@ def find_whole(engine: DuckDBEngine, name: str) -> StoredRelease:
     return release
 
 
-def asked_table(dataset: Dataset, name: str) -> str:
-    """The table name that analysts query for the release ``name``: the source's, if the release has the same rows.
-
-    If rows were merged, counts over the source differ: then it is the release's name, or ``release_<name>`` if the source
-    has that name.
-    """
-    if dataset.is_table:
-        return dataset.table
-    return name if name.lower() != dataset.table.lower() else f"release_{name}"
-
-
 def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
     """Read the current source of a release: the query of a view, else the table that it was made from.
 
