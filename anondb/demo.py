@@ -13,9 +13,9 @@ import numpy as np
 
 from anondb.database import Database, connect
 from anondb.engine import Table
+from anondb.engine.files import private_files
 from anondb.errors import EngineError, InputError
 from anondb.models.km import KmAnonymity
-from anondb.pages.files import private_files
 from anondb.reports import Report
 
 CUSTOMERS = 3000

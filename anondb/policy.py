@@ -109,6 +109,12 @@ class Policy:
     options: Mapping[str, Any] = field(default_factory=dict)
     reading: Reading = DETECTED
     id: str = parameter("tid", "Column that identifies a person.", "COL", panel=DATA)
+    population: str | None = parameter(
+        None,
+        "Whom the ids mean: equal ids of two populations that you name are different people.",
+        "NAME",
+        panel=DATA,
+    )
     item: str = parameter("item", "Column of items; a LIST column is accepted.", "COL", panel=DATA)
     taxonomy: Any = parameter(None, "Taxonomy of the items.", "TABLE|FILE", panel=DATA)
     records: Any = parameter(
@@ -202,6 +208,8 @@ class Policy:
         for name in ("id", "item"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InputError(f"The column name in {name} is empty.", code="empty_name")
+        if self.population is not None and not str(self.population).strip():
+            raise InputError("The name in population is empty.", code="empty_name")
 
     @cached_property
     def rows(self) -> Any:
@@ -242,7 +250,7 @@ class Policy:
 
 # The options of a policy other than those of methods, each with its description.
 SOURCES: Mapping[str, Parameter] = {f.name: s for f in fields(Policy) if (s := parameter_of(f)) is not None}
-FOR_ALL = ("id", "item", "records", "item_supports", "on_engine", "accept")
+FOR_ALL = ("id", "population", "item", "records", "item_supports", "on_engine", "accept")
 
 
 def choose_algorithm(

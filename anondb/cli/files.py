@@ -60,8 +60,8 @@ def load(
     """Load files into tables of a DuckDB file; every row is accounted for."""
     from anondb.data.files import load_files
     from anondb.engine.elsewhere import is_url
+    from anondb.engine.files import private_files
     from anondb.owner import loaded_files
-    from anondb.pages.files import private_files
     from anondb.reading.formats import is_data_file
     from anondb.reading.options import Reading
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from anondb.engine.telling import StepDone
 
 
+def _open(file: str) -> int:
+    """Open a plain file for appending; a new one has the mode 0600."""
+    handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError
+    return handle
+
+
 @contextlib.contextmanager
 def logged(file: str | None, command: str) -> Iterator[Callable[[StepDone], None] | None]:
     """Append the beginning, the steps and the end of a command to a file; yield what logs a step, None without a file.
@@ -30,11 +40,13 @@ def logged(file: str | None, command: str) -> Iterator[Callable[[StepDone], None
         yield None
         return
     try:
-        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        handle = _open(file)
     except (OSError, ValueError):
         name = os.path.basename(file)
         raise InputError(
-            f"The log file {name!r} cannot be written.", code="unwritable", hint="Check its folder and permissions."
+            f"The log file {name!r} cannot be written: it must be a plain file and no link.",
+            code="unwritable",
+            hint="Check its folder and permissions.",
         ) from None
     begun = time.perf_counter()
 

@@ -79,7 +79,7 @@ def _of_file(file: str, show_sql: bool) -> Contents:
 
 
 def _public(contents: Contents, name: str, html: str | None, as_json: bool) -> None:
-    from anondb.pages.files import write_private
+    from anondb.engine.files import write_private
     from anondb.report.public_page import public_page
     from anondb.report.text import public_rows
 
@@ -94,7 +94,7 @@ def _public(contents: Contents, name: str, html: str | None, as_json: bool) -> N
 
 
 def _owner(collected: OwnerReport, html: str | None, as_json: bool) -> None:
-    from anondb.pages.files import write_private
+    from anondb.engine.files import write_private
     from anondb.report.owner_page import owner_page
     from anondb.report.text import owner_rows
 

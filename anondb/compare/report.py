@@ -20,8 +20,8 @@ from anondb.compare.merits import (
     useful_error,
 )
 from anondb.compare.runs import Result, Setting, frontier
+from anondb.engine.files import write_private
 from anondb.models.named import make_model
-from anondb.pages.files import write_private
 from anondb.pages.html import page, table
 from anondb.pages.plots import bars, lines, mark, scatter
 from anondb.pages.text import label, number, or_dash, percent, raised

@@ -17,10 +17,10 @@ from sqlglot import exp
 from anondb.compare.runs import Result
 from anondb.data.sources import open_source, reading
 from anondb.engine import Engine, Table
+from anondb.engine.files import write_private
 from anondb.errors import InputError
 from anondb.owner.ledger import LEDGER_SCHEMA, present
 from anondb.owner.releases import current_catalog
-from anondb.pages.files import write_private
 from anondb.utility.errors import FIGURES
 
 # The columns of a result other than its key; ``result`` is the complete result as JSON.

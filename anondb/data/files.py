@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
@@ -18,6 +18,7 @@ from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
 from anondb.engine import Engine, Table
+from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
 from anondb.reading.options import DETECTED, ReadAs, Reading, beside
@@ -219,25 +220,23 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
 
 def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
     """Write one path for each leaf: complete, or not at all."""
-    if os.path.lexists(path) and not replace:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=";", lineterminator="\n")
+    for node in taxonomy.leaves(0).tolist():
+        labels = []
+        while node >= 0:
+            labels.append(taxonomy.labels[node])
+            node = int(taxonomy.parent[node])
+        writer.writerow(labels)
+    try:
+        write_file(path, text.getvalue(), replace=replace)
+    except FileExistsError:
         raise InputError(
             f"The file {path.name!r} exists already.",
             code="file_exists",
             hint="Choose another name, or replace it with --replace.",
-        )
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with new.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter=";", lineterminator="\n")
-            for node in taxonomy.leaves(0).tolist():
-                labels = []
-                while node >= 0:
-                    labels.append(taxonomy.labels[node])
-                    node = int(taxonomy.parent[node])
-                writer.writerow(labels)
-        new.replace(path)
+        ) from None
     except OSError:
-        new.unlink(missing_ok=True)
         raise InputError(
             f"The file {path.name!r} cannot be written.",
             code="unwritable",

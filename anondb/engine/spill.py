@@ -1,8 +1,9 @@
-"""Creates private directories for spill files, and removes those of killed processes."""
+"""Private directories: for spill files and for builds, and removing those that killed processes left."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import stat
@@ -14,18 +15,51 @@ _PREFIX = "anondb-tmp-"
 
 def private_directory() -> Path:
     """A new directory that only this user can read (mode 0700); those of dead processes are removed first."""
-    sweep_private_directories()
-    return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    place = Path(tempfile.gettempdir())
+    sweep(place, _PREFIX)
+    return new_private(place, _PREFIX)
 
 
-def sweep_private_directories() -> None:
-    """Remove the spill directories that this user's killed processes left behind."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+def new_private(place: Path, prefix: str) -> Path:
+    """A new directory in a place, of mode 0700, whose name says which process of which machine made it."""
+    return Path(tempfile.mkdtemp(prefix=f"{prefix}{_host()}-{os.getpid()}-{_begun(os.getpid())}-", dir=place))
+
+
+def sweep(place: Path, prefix: str) -> None:
+    """Remove the directories of ``new_private`` that this user's dead processes of this machine left in a place."""
+    mine = f"{prefix}{_host()}-"
+    for path in place.glob(f"{mine}*"):
         with contextlib.suppress(OSError, ValueError):
-            if path.stat().st_uid != os.getuid() or not stat.S_ISDIR(path.lstat().st_mode):
-                continue
-            owner = int(path.name.removeprefix(_PREFIX).split("-")[0])
-            try:
-                os.kill(owner, 0)
-            except ProcessLookupError:
+            status = path.lstat()
+            process, begun, _ = path.name.removeprefix(mine).split("-")
+            if status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode) and not _runs(int(process), begun):
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(process: int, begun: str) -> bool:
+    """Whether a process of this machine runs, and is the one that began at this time."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return _begun(process) == begun
+
+
+def _begun(process: int) -> str:
+    """When a process began, in ticks since the machine did; 0 if the system does not say."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return "0"
+
+
+def _host() -> str:
+    """A digest of what tells this machine, or container, from others that may write to the same place."""
+    known = [os.uname().nodename]
+    with contextlib.suppress(OSError):
+        known.append(os.readlink("/proc/self/ns/pid"))
+    with contextlib.suppress(OSError):
+        known.append(Path("/etc/machine-id").read_text())
+    return hashlib.sha256("\0".join(known).encode()).hexdigest()[:12]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
+from anondb.engine.files import write_private
 from anondb.guide.profile import Profile
 from anondb.guide.words import Section, profile_sections
-from anondb.pages.files import write_private
 from anondb.pages.html import page, table
 from anondb.pages.plots import bars
 

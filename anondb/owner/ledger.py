@@ -218,6 +218,11 @@ class LedgerEntry:
     created: datetime = field(default_factory=now)
     status: str = PRESENT
 
+    @property
+    def population(self) -> str | None:
+        """The owner's name for the people whom its ids mean; None if they are not named."""
+        return self.parameters.get("population")
+
     def texts(self) -> dict[str, str | None]:
         """The entry's row, all values as text; parameters as JSON."""
         row: dict[str, str | None] = {}

@@ -6,8 +6,10 @@ compared. The ledger knows the persons of each publication (``owner/persons``). 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -33,24 +35,67 @@ class Earlier:
     persons: int
 
 
-def published_before(engine: Engine, catalog: str, but: str | None = None) -> list[LedgerEntry]:
-    """All published releases, including dropped and replaced ones, except the one with the number ``but``."""
+def _published(engine: Engine, catalog: str) -> list[LedgerEntry]:
+    """All published releases, including dropped and replaced ones, oldest first."""
     by_id = {entry.release_id: entry for entry in ledger.entries(engine, catalog)}
     gone = dict.fromkeys(p.release_id for p in publications.publications(engine, catalog))
-    return [by_id[i] for i in gone if i in by_id and i != but]
+    return [by_id[i] for i in gone if i in by_id]
 
 
-def earlier(engine: Engine, catalog: str, persons: Table | exp.Query | str, but: str | None = None) -> list[Earlier]:
+def published_before(
+    engine: Engine, catalog: str, but: str | None = None, population: str | None = None
+) -> list[LedgerEntry]:
+    """The published releases whose ids may mean the same people, except the one with the number ``but``."""
+    entries = _published(engine, catalog)
+    return [e for e in entries if e.release_id != but and not _apart(e.population, population)]
+
+
+def _apart(one: str | None, other: str | None) -> bool:
+    """Whether equal ids of two populations mean different people: the owner has named both."""
+    return one is not None and other is not None and one.strip().casefold() != other.strip().casefold()
+
+
+def _population(engine: Engine, catalog: str, release_id: str) -> str | None:
+    return next((e.population for e in ledger.entries(engine, catalog) if e.release_id == release_id), None)
+
+
+def stated(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
+    """A remark on publications with ids of a release of which the owner has said that they mean other people."""
+    here = _population(engine, catalog, release_id)
+    if here is None:
+        return ()
+    shared = of_persons.shared(engine, catalog, release_id)
+    apart = [e for e in _published(engine, catalog) if e.release_id in shared and _apart(e.population, here)]
+    if not apart:
+        return ()
+    others = quote_list(sorted({str(e.population) for e in apart}))
+    number = max(shared[e.release_id] for e in apart)
+    return (
+        f"{number:,} ids of the population {here!r} are also in published releases of {others}: other"
+        " people, as you have stated by naming the populations; nothing was compared.",
+    )
+
+
+def earlier(
+    engine: Engine,
+    catalog: str,
+    persons: Table | exp.Query | str,
+    but: str | None = None,
+    population: str | None = None,
+) -> list[Earlier]:
     """The earlier publications that contain some persons, oldest first. Call it inside a transaction.
 
     A publication whose persons the ledger does not have is assumed to contain them all.
 
     Args:
         engine, catalog: the owner's database.
-        persons: the ids ``(tid, id)`` of a source, or the number of a release.
-        but: the number of the release itself, which may be published again.
+        persons: the ids ``(tid, id)`` of a source, or the number of a release, which may be published again.
+        but: the number of the release of this source, which may be published again.
+        population: whom the ids of the source mean.
     """
-    before = published_before(engine, catalog, but)
+    if isinstance(persons, str):
+        but, population = persons, _population(engine, catalog, persons)
+    before = published_before(engine, catalog, but, population)
     if not before:
         return []
     if not isinstance(persons, str):
@@ -79,29 +124,48 @@ def measure(
     release = published.of_schema(engine, schema)
     if release is None or not before:
         return []
-    with published.at_hand(engine, release) as once:
-        return [_measured(engine, catalog, once, one, data) for one in before]
+    data_of = {e.release_id: e.fingerprint for e in ledger.entries(engine, catalog)}
+    now = data_of.get(release.manifest["release_id"])
+    others = [published.find(engine, catalog, one.entry.name, one.entry.release_id) for one in before]
+    known = [other for other in others if other is not None and other.one_image]
+    joint: dict[str, Any] = {}
+    if data is not None and release.one_image and known:
+        k, members = max(r.k for r in (release, *known)), [r.members for r in (release, *known)]
+        figures = publications.measure_candidates(engine, (data.transactions, data.items), members, k)
+        joint = dict(zip(("smallest_of_one", "smallest_of_two", "below_k"), figures, strict=True))
+    same = [
+        now is not None and one.entry.fingerprint == now and release.exact and other is not None and other.exact
+        for one, other in zip(before, others, strict=True)
+    ]
+    if any(same) and not release.one_image and release.digest is not None:  # of its rows, which are then read once
+        value = str(engine.select(release.digest, "the digest of the rows")["digest"][0])
+        release = replace(release, digest=exp.select(exp.convert(value).as_("digest")))
+    with contextlib.nullcontext(release) if all(same) else published.at_hand(engine, release) as once:
+        return [
+            _measured(engine, once, one, other, joint if other in known else {}, same_data)
+            for one, other, same_data in zip(before, others, same, strict=True)
+        ]
 
 
 def _measured(
-    engine: Engine, catalog: str, release: published.PublishedRows, one: Earlier, data: Dataset | None
+    engine: Engine,
+    release: published.PublishedRows,
+    one: Earlier,
+    other: published.PublishedRows | None,
+    joint: dict[str, Any],
+    same_data: bool,
 ) -> Intersection:
-    result = Intersection(one.entry.name, one.persons, one.entry.release_id)
-    other = published.find(engine, catalog, one.entry.name, one.entry.release_id)
+    result = Intersection(one.entry.name, one.persons, one.entry.release_id, **joint)
     if other is None:
         return replace(result, reason=GONE)
-    compared = published.compare(engine, release, other)
+    compared = published.compare(engine, release, other, same_data)
     if compared is None:
         return replace(result, reason=NOT_ALIKE)
     result = replace(result, whole=compared[0], common=compared[1])
     if "item_supports" in release.manifest or "item_supports" in other.manifest:
         differ = engine.scalar("release/bounds_differ", {"counts": release.counts, "other_counts": other.counts})
         result = replace(result, bounds_differ=int(differ))
-    if data is None or not (release.one_image and other.one_image):
-        return result
-    members, tables = (release.members, other.members), (data.transactions, data.items)
-    one_item, two_items, below = publications.measure_candidates(engine, tables, members, max(release.k, other.k))
-    return replace(result, smallest_of_one=one_item, smallest_of_two=two_items, below_k=below)
+    return result
 
 
 def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str | None = None) -> InputError:
@@ -117,5 +181,7 @@ def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str |
         f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(names))}. Readers of both may"
         " single out persons whom each of them hides.",
         code="overlap",
-        hint=hint or "Say --allow-overlap if that is wanted; both are then compared.",
+        hint=hint
+        or "Say --allow-overlap if that is wanted; both are then compared. If equal ids mean different people, make both"
+        " releases with --population and different names.",
     )

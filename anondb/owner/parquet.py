@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anondb.engine import DuckDBEngine
+from anondb.engine.files import write_file
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
 from anondb.owner.bounds_sql import scripts
@@ -81,7 +82,7 @@ def publish(
                 sync(file)
             os.chmod(made, folder_mode(mode))
             sync(made)
-            _move(made, target, build / "old")
+            _move(made, target, build / "old", replace)
             sync(target.parent)
         except OSError as error:
             raise described(error) from None
@@ -94,9 +95,9 @@ def folder_mode(mode: int) -> int:
     return mode | (mode & 0o444) >> 2
 
 
-def _move(made: Path, target: Path, old: Path) -> None:
-    """Move a folder to its place; what was there goes to ``old``, and comes back after an error."""
-    replaced = os.path.lexists(target)
+def _move(made: Path, target: Path, old: Path, replace: bool) -> None:
+    """Move a folder to its place; what may be replaced there goes to ``old``, and comes back after an error."""
+    replaced = replace and os.path.lexists(target)
     if replaced:
         os.rename(target, old)
     try:
@@ -115,7 +116,7 @@ def _write(sealed: Path, build: Path, content_digest: str) -> Path:
         kind, manifest = release.kind, release.manifest
     write_tables(sealed, kind, folder)
     for name, text in scripts(kind, manifest["release_id"]).items():
-        (folder / name).write_text(text, "utf-8")
+        write_file(folder / name, text)
     write_manifest(folder, manifest, content_digest)
     return folder
 

@@ -20,6 +20,7 @@ class MadePart:
         transactions: the number of its transactions.
         report: the report of the new release; None if it was there and only published.
         published: the path of its sealed file, if one was written.
+        renamed: the names of the table that analysts query, before and after, if its rows were the first that repeat.
     """
 
     value: str
@@ -27,6 +28,7 @@ class MadePart:
     transactions: int
     report: Report | None
     published: str | None
+    renamed: tuple[str, str] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The part as JSON values."""
@@ -88,6 +90,11 @@ class Partitioned(Result):
             lines.append(f"No rows are left of {_values(self.gone)} of {self.column!r}, whose releases stay.")
         if self.ignored:
             lines.append(f"The late rows of {_values(self.ignored)} of {self.column!r} are in no release.")
+        for before, now in (p.renamed for p in self.made if p.renamed is not None):
+            lines.append(
+                f"Rows repeat, so counts over {before!r} would differ from those of the releases: analysts query the table"
+                f" {now!r}, also of earlier values, whose files were written again."
+            )
         intersections = [i for p in self.made if p.report is not None for i in p.report.intersections]
         return [*lines, *notes(intersections)]
 

@@ -23,6 +23,7 @@ from anondb.owner import ledger, overlap, parts
 from anondb.owner import persons as of_persons
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
+from anondb.owner.asked import of_parts
 from anondb.owner.folders import check_folder, file_name, folder_of, format_of, shown, without_file
 from anondb.owner.partition_results import MadePart, Partitioned
 from anondb.owner.partition_values import Survey, among, column_of, rows_of_view, source_of, survey_of, values_of
@@ -175,7 +176,7 @@ def _check_not_published(engine: DuckDBEngine, view: ledger.View, values: Sequen
     id_column = source.column(str(view.options.get("id", "tid")), "id")
     person = exp.column(exp.to_identifier(id_column, quoted=True)).as_("id")
     ids = exp.select(exp.convert(0).as_("tid"), person).from_(rows_of_view(source)).where(among(values))
-    before = overlap.earlier(engine, stored.current_catalog(engine), ids)
+    before = overlap.earlier(engine, stored.current_catalog(engine), ids, None, view.options.get("population"))
     if before:
         raise overlap.refused(view.name, before, "Add allow_overlap = true if that is wanted.")
 
@@ -238,31 +239,57 @@ def _make_all(
 
 
 def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | None, *, drop_first: bool) -> MadePart:
-    part = replace(view, partition=value.partition)
-    policy = stored.view_policy(engine, part, replace=True)
     kept = "the releases of earlier values are kept"
     clock = Clock(folder is not None, limit=view.time_limit, kept=kept)
     with engine.transaction():
         catalog = stored.current_catalog(engine)
         if drop_first:
             drop_view(engine, catalog, view.name)
+        known = parts.parts_of(engine, catalog, view.name)
+        then = ledger.view_of(engine, catalog, known[0].release_id) if known else None
+        part = replace(view, partition=value.partition, table=view.table if then is None else then.table)
+        policy = stored.view_policy(engine, part, replace=True)
         with clock.limited(engine):
             task = load_step(engine, clock, policy)
-        others = {p.release_id for p in parts.parts_of(engine, catalog, view.name) if p.release != part.release}
+        known = [p for p in known if p.release != part.release]
+        others = {p.release_id for p in known}
         shared = _shared(engine, exp.select("tid", "id").from_(task.dataset.ids.expression())) if others else {}
         number = sum(shared.get(release_id, 0) for release_id in others)
         if number:
             raise _shared_persons(value.partition.column, number)
+        raw, table = part.table, of_parts(engine, part, task.dataset)
+        part, task = replace(part, table=table), replace(task, dataset=replace(task.dataset, table=table))
         report = pipeline.anonymize(engine, policy, view=part, task=task, sums=folder is not None, clock=clock)
         (now,) = values_of(engine, view, value.partition)
         parts.record(engine, catalog, report.frozen.release_id, now)
+        if table != raw:
+            _rename_table(engine, part, known, folder)
     file = None
     if folder is not None:
         begun = time.perf_counter()
         file = _publish(engine, view, part.release, value.partition, folder, report.verified_rows)
         report = reports.published(report, file, time.perf_counter() - begun)
     published_as = None if file is None else str(file.path)
-    return MadePart(value.partition.value, part.release, report.transactions, report, published_as)
+    renamed = (raw, table) if table != raw else None
+    return MadePart(value.partition.value, part.release, report.transactions, report, published_as, renamed)
+
+
+def _rename_table(engine: DuckDBEngine, view: ledger.View, known: Sequence[Part], folder: Path | None) -> None:
+    """Let earlier parts answer for the table of ``view``, in their files, too; call it last in a transaction.
+
+    If a file cannot be written, the next REFRESH makes the part with repeated rows again, and writes all of them.
+    """
+    allowed = bool(view.options.get("allow_overlap", False))
+    for part in known:
+        schema = stored.find_release(engine, part.release)
+        parts.rename_table(engine, schema, part.release_id, view.table)
+        if folder is not None:
+            where, release = (
+                str(folder / file_name(part.partition, format_of(view))),
+                stored.find_whole(engine, part.release),
+            )
+            written = {"replace": True, "allow_overlap": allowed, **how(where, view.options)}
+            stored.seal(engine, part.release, release, where, (), **written)
 
 
 def drop_view(engine: Engine, catalog: str, name: str) -> bool:

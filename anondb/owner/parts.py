@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.data.sources import Partition
 from anondb.engine import Engine
 from anondb.owner import ledger
-from anondb.release.objects import same_name
+from anondb.release.objects import SchemaName, same_name
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,16 @@ def record(engine: Engine, catalog: str, release_id: str, value: Value) -> None:
         "digest": value.digest,
     }
     ledger.append(engine, ledger.ledger_table(catalog, "partitions"), ledger.PARTITIONS, [row])
+
+
+def rename_table(engine: Engine, schema: SchemaName, release_id: str, table: str) -> None:
+    """Let a release, and its view in the ledger, answer for another table."""
+    manifest = schema.table("manifest").expression()
+    named = exp.column("key").eq(exp.convert("table"))
+    engine.run(exp.update(manifest, {"value": table}, where=named), "writing the manifest")
+    views = ledger.ledger_table(schema.catalog, "views").expression()
+    where = exp.column("release_id").eq(exp.convert(release_id))
+    engine.run(exp.update(views, {"source_table": table}, where=where), "writing the ledger")
 
 
 def accept(engine: Engine, catalog: str, late: Sequence[tuple[Part, Value]]) -> None:

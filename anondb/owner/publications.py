@@ -80,7 +80,7 @@ class Difference:
 
     @property
     def words(self) -> str:
-        """One sentence for the owner."""
+        """What an owner reads after a colon."""
         how = ""
         if self.cells is not None:
             where = (
@@ -90,7 +90,7 @@ class Difference:
             )
             how = f" ({where}: {self.cells:,} set{'s' * (self.cells != 1)} of items)"
         if not self.size:
-            return f"as many {self.unit} of each kind{how} are in both."
+            return f"no {self.unit.removesuffix('s')}{how} is in one of the two only."
         units = f"{self.unit}{how} are" if self.size > 1 else f"{self.unit.removesuffix('s')}{how} is"
         return (
             f"{self.size:,} {units} in one of the two only: {self.alone:,} alone,"
@@ -106,9 +106,11 @@ class Intersection:
         other, other_id: the name and the number of the earlier publication.
         persons: the maximum number of persons of the source in both.
         whole, common: the differences of the published rows, and of their common generalization; None if ``reason`` is set.
+            ``whole`` is None, too, for global recodings of the same data.
         reason: why the releases could not be compared.
-        smallest_of_one, smallest_of_two: the fewest persons of the source who match both releases, for an attacker who
-            knows one item, or two items of a person; None unless both are global recodings and the source still exists.
+        smallest_of_one, smallest_of_two: the fewest persons of the source who match this release and all earlier ones that
+            are global recodings together, for an attacker who knows one item, or two items of a person; None unless both are
+            global recodings and the source still exists.
         below_k: the number of such items and pairs that fewer than k persons match.
         bounds_differ: the number of items of which both say other bounds; None unless one of them has item supports.
     """
@@ -132,46 +134,68 @@ class Intersection:
 
     @property
     def difference(self) -> Difference | None:
-        """The most informative comparison: the one with the fewest rows in only one release."""
-        if self.whole is None or self.common is None:
+        """The most informative comparison: the one with the fewest rows in only one release; None if nothing of both can be
+        compared."""
+        whole, common = self.whole, self.common
+        if whole is not None and not whole.size:
+            return whole
+        if common is None or common.cells == 0:
             return None
-        tells_more = self.common.unit != self.whole.unit or self.common.size < self.whole.size
-        return self.common if tells_more else self.whole
+        tells_more = whole is None or common.unit != whole.unit or common.size < whole.size
+        return common if tells_more else whole
+
+    @property
+    def risk(self) -> int:
+        """What the comparison means for a person, as an index of ``_MEANING``; the worst is 0."""
+        told = self.difference
+        if self.smallest == 1 or (told is not None and told.alone):
+            return 0
+        if self.below_k or (told is not None and told.below_k):
+            return 1
+        alike = self.whole is not None and not self.whole.size  # the same rows say nothing more
+        return 3 if told is not None and (alike or self.smallest is not None) else 2
 
     @property
     def words(self) -> str:
         """One line for the owner."""
         head = f"Compared with the published {self.other!r}"
         if self.difference is None:
-            return f"{head}: not measured, since {self.reason}."
+            reason = self.reason or "no set of items is shown by both"
+            head = f"{head}: not measured, since {reason}."
+        else:
+            head = f"{head}: {self.difference.words}"
         fewest = "1 person fits" if self.smallest == 1 else f"{self.smallest or 0:,} persons fit"
         fit = "" if self.smallest is None else f" At least {fewest} both by one or two known items"
         fit += f"; {self.below_k:,} such combinations fit fewer than k." if self.below_k else "." * bool(fit)
         if self.bounds_differ is not None:
             fit += f" The published bounds of {self.bounds_differ:,} item{'s' * (self.bounds_differ != 1)} differ."
-        return f"{head}: {self.difference.words}{fit}"
+        return f"{head}{fit}"
 
     def to_json(self) -> dict[str, Any]:
         """The figures as JSON values."""
         return {**asdict(self), "smallest": self.smallest}
 
 
+_MEANING = (  # by ``Intersection.risk``
+    "Whoever has this release and an earlier one can single out persons.",
+    "Whoever has this release and an earlier one can narrow persons down to fewer than k.",
+    "How far this release and an earlier one together single out persons is not known: take it that they do.",
+    "Nobody was found whom this release and an earlier one together single out.",
+)
+
+
 def notes(intersections: Iterable[Intersection]) -> list[str]:
-    """One line for the owner on each earlier publication; of several versions, on the most informative one."""
-    by_name: dict[str, list[Intersection]] = {}
-    for one in intersections:
-        by_name.setdefault(one.other, []).append(one)
-    lines = []
-    for versions in by_name.values():
-        measured = [(not d.size, d.size, n) for n, v in enumerate(versions) if (d := v.difference) is not None]
-        told = versions[min(measured)[2]] if measured else versions[-1]
-        line = told.words
-        if len(versions) > 1:
-            line += f" Of its {len(versions):,} versions, this one tells most"
-            missing = [v for v in versions if v.difference is None]
-            line += f"; {len(missing):,} not measured, since {missing[0].reason}." if missing else "."
-        lines.append(line)
-    return lines
+    """One line for the owner, on the worst comparison with an earlier publication; none without a comparison."""
+    found = list(intersections)
+    if not found:
+        return []
+    worst = min(found, key=lambda one: (one.risk, one.smallest or 0, -(one.difference.alone if one.difference else 0)))
+    line = f"{_MEANING[worst.risk]} {worst.words}"
+    if len(found) > 1:
+        line += f" Of {len(found):,} earlier publications of these persons, this one tells most"
+        unknown = sum(one.risk == 2 for one in found)
+        line += f"; what {unknown:,} of them tell is not known." if unknown else "."
+    return [line]
 
 
 def record_publication(engine: Engine, catalog: str, publication: Publication) -> None:
@@ -239,29 +263,37 @@ def record_overlaps(
 
 
 def measure_candidates(
-    engine: Engine, data: tuple[Table, Table], members: tuple[Table | exp.Query, Table | exp.Query], k: int
+    engine: Engine, data: tuple[Table, Table], members: Sequence[Table | exp.Query], k: int
 ) -> tuple[int | None, int | None, int]:
-    """Count the candidates that two global recodings of one source leave together.
+    """Count the candidates that several global recodings of one source leave together.
 
-    An attacker who knows that a person has an item looks for its image in both releases. The candidates are the persons who
-    have both images; transaction numbers do not help, because each release has fresh ones.
+    An attacker who knows that a person has an item looks for its image in all releases. The candidates are the persons who
+    have all its images; transaction numbers do not help, because each release has fresh ones.
 
     Args:
         engine: the engine, inside a transaction.
         data: work tables ``(tid, item)`` and ``(item, label)`` of the source.
-        members: the tables ``released_items`` of both releases.
-        k: the larger k of the two promises.
+        members: the tables ``released_items`` of the releases.
+        k: the largest k of their promises.
 
     Returns:
         The figures ``smallest_of_one``, ``smallest_of_two`` and ``below_k`` of an ``Intersection``.
     """
     transactions, items = data
-    tables: dict[str, Table | exp.Query] = {"items": items, "first_members": members[0], "second_members": members[1]}
-    joints = engine.create("overlap_joints", "release/overlap_joints", tables)
-    held = engine.create("overlap_held", "release/overlap_held", {"transactions": transactions, "joints": joints})
+    each = [
+        exp.select(exp.convert(n).as_("release"), "released_item", "item").from_(
+            table.expression() if isinstance(table, Table) else table.subquery("kept")
+        )
+        for n, table in enumerate(members)
+    ]
+    of_all = exp.union(*each, distinct=False)
+    parts = engine.create("overlap_parts", "release/overlap_parts", {"items": items, "members": of_all})
+    joints = engine.create("overlap_joints", "release/overlap_joints", {"parts": parts})
+    tables = {"transactions": transactions, "parts": parts, "joints": joints}
+    held = engine.create("overlap_held", "release/overlap_held", tables)
     one = engine.query("release/overlap_singles", {"held": held}, k=k)
     two = engine.query("release/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k)
-    engine.drop(held, joints)
+    engine.drop(held, joints, parts)
     smallest = [plain(figures["smallest"][0]) for figures in (one, two)]
     below = sum(int(figures["below_k"][0]) for figures in (one, two))
     return smallest[0], smallest[1], below

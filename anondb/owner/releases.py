@@ -283,7 +283,7 @@ def publish_release(
             format=format,
         )
     if place is not None:
-        write_proof(place, manifest, (file.sha256, file.content_digest), shown)
+        write_proof(place, manifest, (file.sha256, file.content_digest), shown, mode)
     return replace_fields(file, proof=place)
 
 
@@ -341,7 +341,7 @@ def seal(
             ),
         )
         publications.record_overlaps(engine, catalog, name, file.release_id, intersections)
-    remarks = (*file.remarks, *without_ledger(engine, catalog))
+    remarks = (*file.remarks, *without_ledger(engine, catalog), *overlap.stated(engine, catalog, file.release_id))
     return replace_fields(file, intersections=tuple(intersections), remarks=remarks)
 
 
@@ -368,10 +368,11 @@ def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
     with engine.transaction():
         if engine.runs_sql:
             dataset, _ = read_persons(engine, policy)
-            before: Sequence[overlap.Earlier | ledger.LedgerEntry] = overlap.earlier(engine, catalog, dataset.ids)
+            before: Sequence[Any] = overlap.earlier(engine, catalog, dataset.ids, None, policy.population)
         else:  # the persons would have to be fetched: they are compared when the release is made
             reference = reference_of(engine, resolve_table(engine, policy.transactions, "transactions"))
-            before = [e for e in overlap.published_before(engine, catalog) if e.source_reference == reference]
+            known = overlap.published_before(engine, catalog, None, policy.population)
+            before = [e for e in known if e.source_reference == reference]
         if before:
             raise overlap.refused(policy.name or str(policy.transactions), before)
 
@@ -382,8 +383,7 @@ def earlier_of(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
     if engine.one_shot or not publications.publications(engine, catalog):
         return []
     with engine.transaction():
-        release_id = find_whole(engine, name).manifest["release_id"]
-        return overlap.earlier(engine, catalog, release_id, release_id)
+        return overlap.earlier(engine, catalog, find_whole(engine, name).manifest["release_id"])
 
 
 def measured(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from anondb import pipeline, reports
 from anondb.algorithms.method import Task
 from anondb.clock import Clock
 from anondb.data.columns import load_columns
-from anondb.data.sources import resolve_table
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
@@ -26,6 +24,7 @@ from anondb.models.named import parameters_of
 from anondb.owner import ledger, overlap, partitions
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
+from anondb.owner.asked import of_view
 from anondb.owner.partition_results import Partitioned
 from anondb.owner.partition_values import survey_of
 from anondb.owner.parts import parts_of
@@ -39,7 +38,6 @@ from anondb.release.objects import find_schema, read_manifest, release_schema
 from anondb.release.publish import PublishedFile
 from anondb.release.reader import read_sealed_manifest
 from anondb.release.row_sums import RowSums
-from anondb.statements.queries import plain_table
 from anondb.statements.statement import CreateView
 
 _ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view with its options and allow_overlap = true in WITH (...)."
@@ -58,7 +56,7 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
     """
     if statement.if_not_exists and _exists(engine, statement.name):
         return Kept(statement.name)
-    table = _source_table(engine, statement)
+    table = of_view(engine, statement.name, statement.query)
     view = ledger.View(statement.name, statement.query, anchored(statement.options), table)
     if "partition_by" in view.options:
         stored.view_policy(engine, view)  # checks the options
@@ -235,18 +233,6 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
 # ---------------------------------------------------------------------- parts
 
 
-def _source_table(engine: Engine, statement: CreateView) -> str:
-    """The table name that analysts query: that of the table if the query returns all its rows unchanged, else the view's.
-
-    If a view omits rows or computes columns, its counts are not those of the table.
-    """
-    table = plain_table(statement.query)
-    if table is not None:
-        with contextlib.suppress(InputError):
-            return resolve_table(engine, table, "view's").name
-    return statement.name
-
-
 def partitioned_view(engine: Engine, name: str) -> ledger.View | None:
     """The view of this name if it is partitioned, else None."""
     catalog = stored.current_catalog(engine)
@@ -356,7 +342,8 @@ def _published_before(
     """
     if engine.one_shot:
         return []
-    before = overlap.earlier(engine, stored.current_catalog(engine), dataset.ids, but)
+    population = view.options.get("population")
+    before = overlap.earlier(engine, stored.current_catalog(engine), dataset.ids, but, population)
     if before and not view.options.get("allow_overlap", False):
         raise overlap.refused(view.name, before, hint)
     return before

@@ -12,10 +12,12 @@ from pathlib import Path
 from sqlglot import exp
 
 from anondb.engine import Table, load
+from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.promises import PROMISES, proofs
 from anondb.promises.spec import Shown
 from anondb.release.objects import SEALED_SCHEMA
+from anondb.release.paths import PRIVATE
 
 Manifest = Mapping[str, str]
 PAGE = "README.md"
@@ -131,10 +133,12 @@ def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown
     return place
 
 
-def write_proof(directory: Path, manifest: Manifest, digests: tuple[str, str], shown: Shown = Shown()) -> list[Path]:
+def write_proof(
+    directory: Path, manifest: Manifest, digests: tuple[str, str], shown: Shown = Shown(), mode: int | None = None
+) -> list[Path]:
     """Write ``verify_<model>.sql`` and its page into a directory, created if needed; replace existing files.
 
-    ``digests`` are the SHA-256 of the file and the digest of its content.
+    ``digests`` are the SHA-256 of the file and the digest of its content; ``mode`` is that of the files, by default 0600.
 
     Raises:
         InputError: no proof for the model.
@@ -153,7 +157,7 @@ def write_proof(directory: Path, manifest: Manifest, digests: tuple[str, str], s
     try:
         directory.mkdir(exist_ok=True)
         for path, text in files.items():
-            path.write_text(text, encoding="utf-8")
+            write_file(path, text, mode=PRIVATE if mode is None else mode)
     except OSError as error:
         raise EngineError(f"The proof could not be written ({type(error).__name__}).", code="io") from None
     return list(files)

@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.clean import clean_writer
+from anondb.engine.files import write_file
 from anondb.engine.spill import private_directory
 from anondb.engine.untrusted import reader_engine
 from anondb.errors import AnondbError, InputError
@@ -109,7 +110,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, str], content_digest: st
     files = {name: file_digest(folder / name) for name in sorted(os.listdir(folder))}
     content = {"format": FORMAT, "manifest": dict(sorted(manifest.items())), "content_digest": content_digest}
     text = json.dumps({**content, "files": files}, ensure_ascii=False, indent=1) + "\n"
-    (folder / MANIFEST_FILE).write_text(text, "utf-8")
+    write_file(folder / MANIFEST_FILE, text)
 
 
 # ---------------------------------------------------------------------- reading

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import shutil
-import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from anondb.engine import Engine
 from anondb.engine.elsewhere import is_url
-from anondb.errors import EngineError, InputError
+from anondb.engine.spill import new_private, sweep
+from anondb.errors import AnondbError, EngineError, InputError
 
 _BUILD_PREFIX = ".anondb-build-"
 PRIVATE = 0o600  # the permissions of a sealed file, unless the owner says others
@@ -87,15 +85,11 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
     return target
 
 
-def _host() -> str:
-    return hashlib.sha256(os.uname().nodename.encode()).hexdigest()[:8]
-
-
 @contextlib.contextmanager
 def build_directory(parent: Path) -> Iterator[Path]:
     """Make a private directory (mode 0700) beside the target, and remove it at the end, also after an error."""
     try:
-        build = Path(tempfile.mkdtemp(prefix=f"{_BUILD_PREFIX}{_host()}-{os.getpid()}-", dir=parent))
+        build = new_private(parent, _BUILD_PREFIX)
     except OSError as error:
         raise described(error) from None
     try:
@@ -106,16 +100,7 @@ def build_directory(parent: Path) -> Iterator[Path]:
 
 def sweep_builds(parent: Path) -> None:
     """Remove build directories left behind by anondb processes of this machine that have ended."""
-    prefix = f"{_BUILD_PREFIX}{_host()}-"
-    for place in parent.glob(f"{prefix}*"):
-        with contextlib.suppress(OSError, ValueError):
-            status = place.lstat()
-            if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
-                continue
-            try:
-                os.kill(int(place.name.removeprefix(prefix).split("-")[0]), 0)
-            except ProcessLookupError:
-                shutil.rmtree(place, ignore_errors=True)
+    sweep(parent, _BUILD_PREFIX)
 
 
 def sync(path: Path) -> None:
@@ -127,8 +112,14 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def described(error: OSError) -> EngineError:
-    """Turn an operating system's error into an ``EngineError`` without the path."""
+def described(error: OSError) -> AnondbError:
+    """Turn an operating system's error into a typed one without the path."""
+    if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+        return InputError(
+            "While the release was sealed, another file got its name, and was kept.",
+            code="target_exists",
+            hint="Choose another name, or replace it with --replace.",
+        )
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return EngineError("No disk space left for the sealed file.", code="disk_full")
     return EngineError(f"The sealed file could not be written ({type(error).__name__}).", code="io")

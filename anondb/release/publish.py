@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.engine.clean import clean_writer
+from anondb.engine.files import move
 from anondb.engine.lending import lending_memory
 from anondb.engine.locked import LOCKED_CATALOG
 from anondb.engine.untrusted import locked_engine
@@ -112,18 +113,18 @@ def publish(
         with lending_memory(engine) as limit:
             writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
             digest = _check_sealed(built, kind, manifest, counts, expected or check, limit)
-        size, sha256 = _move(built, target, mode)
+        size, sha256 = _move(built, target, mode, replace)
     transactions = int(manifest["transactions"])
     return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
 
 
-def _move(built: Path, target: Path, mode: int) -> tuple[int, str]:
+def _move(built: Path, target: Path, mode: int, replace: bool) -> tuple[int, str]:
     """Move the finished file to its name in one step; returns its size and SHA-256."""
     try:
         os.chmod(built, mode)
         sync(built)
         size, sha256 = built.stat().st_size, file_digest(built)
-        os.replace(built, target)
+        move(built, target, replace)
         sync(target.parent)
     except OSError as error:
         raise described(error) from None

@@ -16,7 +16,7 @@ from anondb.errors import EngineError, InputError
 from anondb.models import check_count
 from anondb.models.km import KmAnonymity
 from anondb.models.named import group_size, model_of
-from anondb.owner import ledger, publications
+from anondb.owner import ledger, overlap, publications
 from anondb.owner import releases as stored
 from anondb.owner.accuracy import measure_on, queries_of
 from anondb.owner.attack import KNOWN, Attack, attack
@@ -66,7 +66,7 @@ class OwnerReport:
         threats: small sets of items, before and after; empty where the promise has no such sets.
         attacks: simulated attackers who know one item, two, and so on.
         promised: how many known items of a person the promise covers, whichever they are; None for any number.
-        overlaps: one line for each other publication of the same persons.
+        overlaps: a line on other publications of the same persons, and one on populations that the owner has told apart.
         publications: the sealed files of the release.
         seconds: the wall time of each step.
     """
@@ -93,6 +93,7 @@ class OwnerReport:
         return {
             "release": entry.name,
             "algorithm": entry.algorithm,
+            "population": entry.population,
             "source": self.source,
             "verified": entry.verified,
             "items": entry.items,
@@ -151,6 +152,7 @@ def collect(
         parents = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
         recorded = ledger.recorded_answers(engine, catalog, entry.release_id)
         seconds = reports.seconds_of(engine, catalog, entry.release_id)
+        stated = overlap.stated(engine, catalog, entry.release_id)
         published = [p for p in publications.publications(engine, catalog) if p.release_id == entry.release_id]
     parameters = model_of(release.manifest).parameters()
     most = parameters.get("m", parameters.get("p", "inf" if entry.model == "k" else 0))
@@ -168,7 +170,7 @@ def collect(
         threats=(),
         attacks=(),
         promised=most if isinstance(most, int) else None,
-        overlaps=tuple(publications.notes(stored.measured(engine, name, stored.earlier_of(engine, name)))),
+        overlaps=(*publications.notes(stored.measured(engine, name, stored.earlier_of(engine, name))), *stated),
         publications=tuple(published),
         seconds=seconds,
     )

@@ -271,6 +271,8 @@ def _attackers(report: OwnerReport) -> str:
 def _overlaps(report: OwnerReport) -> str:
     """Publications of this release, and of others with the same persons."""
     parts = ["<h2>Publications, and other releases of these persons</h2>"]
+    if report.entry.population is not None:
+        parts.append(f"<p>The persons are of the population <b>{label(report.entry.population)}</b>.</p>")
     if report.publications:
         files = (
             f"<li><b>{label(p.file)}</b>, {p.published:%Y-%m-%d %H:%M} UTC, SHA-256 <code>{label(p.sha256)}</code></li>"
@@ -281,7 +283,7 @@ def _overlaps(report: OwnerReport) -> str:
         parts.append("<p>This release is not published.</p>")
     if report.overlaps:
         listed = "".join(f"<li>{label(line, 1000)}</li>" for line in report.overlaps)
-        parts.append(f"<p>Readers of both files can compare them:</p><ul>{listed}</ul>")
+        parts.append(f"<p>Readers of several files can compare them:</p><ul>{listed}</ul>")
     else:
         parts.append("<p>No other publication in this database may contain the same persons.</p>")
     return "".join(parts)

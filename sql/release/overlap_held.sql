@@ -1,27 +1,23 @@
--- reads: transactions(tid, item), joints(item, joint, first_item, second_item)
+-- reads: transactions(tid, item), parts(part, item), joints(joint, part)
 -- params: none
 -- returns: tid, joint
 -- grain: tid, joint
--- The persons who remain candidates for each joint item: those who have its first part in the first release and its second
--- part in the second. A part that a release does not have excludes no person.
-WITH firsts AS (
-    SELECT DISTINCT transactions.tid, joints.first_item AS part
-    FROM transactions JOIN joints ON transactions.item = joints.item
-    WHERE joints.first_item IS NOT NULL
+-- The persons who remain candidates for each joint item: those who have an item of each of its sets.
+WITH wanted AS (
+    SELECT DISTINCT joint, part FROM joints
 ),
-seconds AS (
-    SELECT DISTINCT transactions.tid, joints.second_item AS part
-    FROM transactions JOIN joints ON transactions.item = joints.item
-    WHERE joints.second_item IS NOT NULL
+numbers AS (
+    SELECT joint, count(*) AS n FROM wanted GROUP BY joint
 ),
-pairs AS (
-    SELECT DISTINCT joint, first_item, second_item FROM joints
+held AS (
+    SELECT DISTINCT transactions.tid, parts.part
+    FROM transactions
+    JOIN parts ON transactions.item = parts.item
+    WHERE EXISTS (SELECT 1 FROM wanted WHERE wanted.part = parts.part)
 )
-SELECT firsts.tid, pairs.joint
-FROM pairs
-JOIN firsts ON pairs.first_item = firsts.part
-JOIN seconds ON pairs.second_item = seconds.part AND firsts.tid = seconds.tid
-UNION ALL
-SELECT firsts.tid, pairs.joint FROM pairs JOIN firsts ON pairs.first_item = firsts.part WHERE pairs.second_item IS NULL
-UNION ALL
-SELECT seconds.tid, pairs.joint FROM pairs JOIN seconds ON pairs.second_item = seconds.part WHERE pairs.first_item IS NULL
+SELECT held.tid, wanted.joint
+FROM held
+JOIN wanted ON held.part = wanted.part
+JOIN numbers ON wanted.joint = numbers.joint
+GROUP BY held.tid, wanted.joint
+HAVING count(*) = min(numbers.n)

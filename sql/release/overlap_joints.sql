@@ -1,15 +1,30 @@
--- reads: items(item, label), first_members(released_item, item), second_members(released_item, item)
+-- reads: parts(part, item)
 -- params: none
--- returns: item, joint, first_item, second_item
--- grain: item
--- The pair of released items of each item of the data in two releases, numbered; NULL if a release has none. Items without a
--- released item in both are omitted: attackers learn nothing from them.
-SELECT
-    items.item,
-    CAST(dense_rank() OVER (ORDER BY first_members.released_item ASC, second_members.released_item ASC) AS INTEGER) AS joint,
-    first_members.released_item AS first_item,
-    second_members.released_item AS second_item
-FROM items
-LEFT JOIN first_members ON items.label = first_members.item
-LEFT JOIN second_members ON items.label = second_members.item
-WHERE first_members.released_item IS NOT NULL OR second_members.released_item IS NOT NULL
+-- returns: item, joint, part
+-- grain: item, part
+-- The smallest sets in which several releases show each item: a set that contains another of them excludes no more persons.
+-- Items with the same smallest sets have the same number (joint). Items that no release shows are omitted: attackers learn
+-- nothing from them.
+WITH sizes AS (
+    SELECT part, count(*) AS size FROM parts GROUP BY part
+),
+inside AS (
+    SELECT a.part, b.part AS larger
+    FROM parts AS a
+    JOIN parts AS b ON a.item = b.item AND a.part <> b.part
+    JOIN sizes ON a.part = sizes.part
+    GROUP BY a.part, b.part
+    HAVING count(*) = min(sizes.size)
+),
+smallest AS (
+    SELECT item, part
+    FROM parts
+    WHERE NOT EXISTS (
+        SELECT 1 FROM inside JOIN parts AS others ON inside.part = others.part
+        WHERE inside.larger = parts.part AND others.item = parts.item
+    )
+),
+numbered AS (
+    SELECT item, list(part ORDER BY part ASC) AS shown FROM smallest GROUP BY item
+)
+SELECT item, CAST(dense_rank() OVER (ORDER BY shown ASC) AS INTEGER) AS joint, unnest(shown) AS part FROM numbered

@@ -20,7 +20,8 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.owner import publications
+from anondb.owner import publications, published_rows
+from anondb.owner import releases as stored
 from anondb.owner.publications import Difference, Intersection, notes
 from anondb.owner.published_rows import common_cells
 
@@ -53,8 +54,8 @@ def make(database: anondb.Database, source: str, food: str, name: str, k: int) -
     )
 
 
-def naive(database: anondb.Database, names: tuple[str, str], k: int) -> tuple[int | None, int | None, int]:
-    """Candidates of one and of two known items under both recodings, person by person."""
+def naive(database: anondb.Database, names: Sequence[str], k: int) -> tuple[int | None, int | None, int]:
+    """Candidates of one and of two known items under all recodings, person by person."""
     with database.engine.transaction():
         rows = database.engine.connection.execute("SELECT tid, item FROM sales").fetchall()
     images = [{i: r for r, i in database.release(n).table("released_items").fetchall()} for n in names]
@@ -334,14 +335,116 @@ def test_a_table_of_the_same_name_in_another_database(owner_file: Path, tmp_path
         assert second.measure(queries=3).queries == 3  # the source is found again
 
 
-def test_one_line_a_release_whatever_its_versions() -> None:
-    def version(only_there: int | None, other: str = "one") -> Intersection:
-        if only_there is None:
-            return Intersection(other, 9, reason="it is gone")
-        difference = Difference("transactions", 0, only_there, only_there, only_there, 5)
-        return Intersection(other, 9, whole=difference, common=difference)
+def against(only_there: int, other: str = "one", **more: Any) -> Intersection:
+    difference = Difference("transactions", 0, only_there, only_there, only_there, 5)
+    return Intersection(other, 9, whole=difference, common=difference, **more)
 
-    lines = notes([version(7), version(1), version(None), version(0), version(3, "two"), version(None, "three")])
-    assert [line.split("'")[1] for line in lines] == ["one", "two", "three"]
-    assert "1 transaction is in one" in lines[0] and "4 versions" in lines[0] and "1 not measured" in lines[0]
-    assert "not measured, since it is gone" in lines[2] and not any("\n" in line for line in lines)
+
+def test_one_line_on_all_earlier_publications() -> None:
+    """It is on the worst of them, and says what that means for a person."""
+    gone = Intersection("gone", 9, reason="it is gone")
+    alike, apart, few = against(0), against(3, "two"), against(0, "three", smallest_of_one=4, below_k=2)
+    assert notes([]) == []
+    (line,) = notes([alike, gone, few, apart, against(7, "four")])
+    assert "single out persons" in line and "'four': 7 transactions are in one" in line and "Of 5" in line
+    assert "what 1 of them tell is not known" in line and "\n" not in line
+    (line,) = notes([alike, few, gone])
+    assert "fewer than k" in line and "'three'" in line
+    (line,) = notes([alike, gone])
+    assert "not known" in line and "not measured, since it is gone" in line
+    assert "Nobody was found" in notes([alike])[0]
+
+
+def test_what_was_not_compared_does_not_read_as_safe() -> None:
+    """No set of items that both show, or a recoding whose candidates were not counted: nothing is known."""
+    differ, nothing = (Difference("transactions", n, n, 0, 0, 5, cells) for n, cells in ((9, None), (0, 0)))
+    some = Difference("transactions", 0, 0, 0, 0, 5, 3)
+    for unknown in (
+        Intersection("one", 9, whole=differ, common=nothing),
+        Intersection("one", 9, whole=None, common=nothing),
+        Intersection("one", 9, whole=differ, common=some),
+    ):
+        assert "is not known" in notes([unknown])[0] and "Nobody" not in notes([unknown])[0]
+    assert "no set of items is shown by both" in Intersection("one", 9, whole=differ, common=nothing).words
+    assert "Nobody was found" in notes([Intersection("one", 9, common=some, smallest_of_one=5, below_k=0)])[0]
+
+
+def test_known_items_are_looked_for_in_all_earlier_releases(owner_file: Path, tmp_path: Path) -> None:
+    """Readers have all files: who fits one and the other may not fit a third."""
+    names = ("three", "two", "one")
+    with duckdb.connect(str(owner_file)) as connection:
+        connection.execute("CREATE TABLE tea (node VARCHAR, parent VARCHAR)")
+        connection.executemany("INSERT INTO tea VALUES (?, ?)", taxonomy(["ac", "bd", "eg", "fh"]))
+    with anondb.connect(owner_file) as database:
+        for name, food in zip(reversed(names), ("food", "drinks", "tea"), strict=True):
+            release = make(database, "sales", food, name, 8)
+            found = release.publish(tmp_path / f"{name}.duckdb", allow_overlap=True).intersections
+        wanted = naive(database, names, 8)
+        assert wanted != naive(database, names[:2], 8)
+    assert [(i.smallest_of_one, i.smallest_of_two, i.below_k) for i in found] == [wanted, wanted]
+
+
+@pytest.mark.parametrize("kind", some(["local", "records"], "local"))
+def test_the_same_rows_tell_nothing_and_others_are_not_known(owner_file: Path, tmp_path: Path, kind: str) -> None:
+    """Of recodings that are not global, candidates are not counted: only equal rows are known to say nothing more."""
+    prepare(owner_file)
+    others = (
+        {"model": KmAnonymity(2, 2), "algorithm": "similar", "taxonomy": "food"} if kind == "local" else {"delta": 0.2}
+    )
+    with anondb.connect(owner_file) as database:
+        for n, options in enumerate((KINDS[kind], KINDS[kind], {**KINDS[kind], **others})):
+            release = database.anonymize("sales", name=f"r{n}", queries=3, **options)
+            found = release.publish(tmp_path / f"{n}.duckdb", allow_overlap=True).intersections
+            lines = notes(found)
+            if n == 1:
+                assert "Nobody was found" in lines[0] and "no transaction is in one" in lines[0]
+    if as_published(tmp_path / "2.duckdb") == as_published(tmp_path / "0.duckdb"):
+        pytest.fail("the third release was to have other rows")
+    assert "is not known" in lines[0] and "Of 2 earlier" in lines[0]
+
+
+@pytest.mark.slow
+def test_what_is_known_of_the_same_data_is_what_comparing_finds(owner_file: Path) -> None:
+    """Of any two recodings of the same data that are exact, also if they differ much."""
+    prepare(owner_file)
+    with duckdb.connect(str(owner_file)) as connection:
+        connection.execute("DELETE FROM persons WHERE tid NOT IN (SELECT tid FROM sales)")  # they would be more persons
+    recodings: list[dict[str, Any]] = [
+        *(options for name, options in KINDS.items() if name != "anatomy"),
+        {"taxonomy": "drinks", "model": KmAnonymity(5, 2)},
+        {"taxonomy": "food", "model": TransactionalK(2)},
+        {"taxonomy": "food", "model": KmAnonymity(2, 2), "algorithm": "lra"},
+        {"model": KmAnonymity(3, 2), "algorithm": "similar"},
+        {**KINDS["records"], "delta": 0.3},
+    ]
+    alike = compared = 0
+    with anondb.connect(owner_file) as database:
+        names = [f"r{n}" for n in range(len(recodings))]
+        for name, options in zip(names, recodings, strict=True):
+            database.anonymize("sales", name=name, queries=1, **options)
+        with database.engine.transaction():
+            schemas = [stored.find_release(database.engine, name) for name in names]
+            shown = [r for s in schemas if (r := published_rows.of_schema(database.engine, s)) is not None and r.exact]
+            for one, other in combinations([*shown, shown[-1]], 2):
+                known, found = (published_rows.compare(database.engine, one, other, same) for same in (True, False))
+                assert known is not None and found is not None and found[0] is not None
+                assert (known[1].size, known[1].cells) == (found[1].size, found[1].cells) == (0, known[1].cells)
+                if known[0] is not None:
+                    assert found[0].size == 0
+                    alike += 1
+                compared += 1
+    assert alike and compared > 20
+
+
+def test_the_rows_of_earlier_releases_of_the_same_data_are_not_read(owner_file: Path, tmp_path: Path) -> None:
+    """Else each further publication would cost more: nobody came, left or changed, candidates are counted once."""
+    said: list[str] = []
+    with anondb.connect(owner_file, on_statement=said.append) as database:
+        for n in range(4):
+            release = make(database, "sales", "food", f"r{n}", 2 + n)
+            said.clear()
+            found = release.publish(tmp_path / f"{n}.duckdb", allow_overlap=True).intersections
+            assert [i.difference is not None and i.difference.size for i in found] == [0] * n
+    read = [text for text in said if '"transactions"' in text or '"transaction_items"' in text]
+    assert read and not any(f'"release_r{n}"' in text for text in read for n in range(3))
+    assert len([text for text in said if "known_pairs" in text]) == 1

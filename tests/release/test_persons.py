@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from portions import some
 
 import anondb
 from anondb.errors import InputError
@@ -78,3 +79,115 @@ def test_a_ledger_in_memory_says_so(tmp_path: Path) -> None:
         assert made.report is not None and any("ledger is in memory" in w for w in made.report.warnings)
     with anondb.connect(tmp_path / "owner.duckdb", threads=1) as database:
         assert database.anonymize(baskets(0), name="one", **SMALL).publish(tmp_path / "two.duckdb").remarks == ()
+
+
+EQUAL = {
+    "INTEGER": [
+        "tid::DECIMAL(10, 2)",
+        "tid::HUGEINT",
+        "tid || ''",
+        "'00' || tid",
+        "tid || '.0'",
+        "' ' || tid || ' '",
+        "tid || 'e0'",
+    ],
+    "DATE": [
+        "tid::TIMESTAMP",
+        "tid::TIMESTAMP_NS",
+        "(tid || ' 00:00:00+00')::TIMESTAMPTZ",
+        "strftime(tid, '%Y/%m/%d')",
+        "tid || 'T00:00:00.000Z'",
+    ],
+    "UUID": ["upper(tid::VARCHAR)", "replace(tid::VARCHAR, '-', '')", "'{' || tid || '}'"],
+    "TIMESTAMP": [
+        "tid || '000'",
+        "replace(tid::VARCHAR, ' ', 'T') || 'Z'",
+        "tid::TIMESTAMP_NS",
+        "(tid || '+00')::TIMESTAMPTZ",
+    ],
+}
+IDS = {
+    "INTEGER": "n",
+    "DATE": "DATE '2024-02-28' + n::INTEGER",
+    "UUID": "CAST(md5(n::VARCHAR) AS UUID)",
+    "TIMESTAMP": "TIMESTAMP '2024-02-28 10:00:00.5' + n * INTERVAL 1 HOUR",
+}
+
+
+@pytest.mark.parametrize("kind", some(EQUAL, "DATE"))
+def test_the_same_persons_under_another_type_are_the_same(db: anondb.Database, tmp_path: Path, kind: str) -> None:
+    """What SQL calls equal is one person, whatever its type and the time zone of the connection."""
+    rows = f"SELECT ({IDS[kind]})::{kind} AS tid, item FROM range(1, 5) r(n), (VALUES ('a'), ('b')) i(item)"
+    db.sql(f"CREATE TABLE sales AS {rows}")
+    db.anonymize("sales", name="one", publish=tmp_path / "one.duckdb", **SMALL)
+    for n, other in enumerate(EQUAL[kind]):
+        db.sql(f"SET TimeZone = '{['UTC', 'America/New_York'][n % 2]}'")
+        db.sql(f"CREATE OR REPLACE VIEW others AS SELECT {other} AS tid, item FROM sales")
+        with pytest.raises(InputError) as caught:
+            db.anonymize("others", name="two", publish=tmp_path / "two.duckdb", replace=True, **SMALL)
+        assert caught.value.code == "overlap", other
+    db.sql(f"CREATE OR REPLACE VIEW others AS {rows.replace('range(1, 5)', 'range(5, 9)')}")
+    db.anonymize("others", name="two", publish=tmp_path / "two.duckdb", replace=True, **SMALL)
+
+
+def test_texts_that_differ_are_different_persons(db: anondb.Database, tmp_path: Path) -> None:
+    texts = [
+        "Ann",
+        "ann",
+        "1a",
+        "01a",
+        "",
+        "-",
+        ".",
+        "1-",
+        "infinity",
+        "10:20:30:40",
+        "99999-99",
+        "1.5",
+        "1.05",
+        "-1",
+        "1",
+        "1e99",
+    ]
+    frame = pd.DataFrame([(tid, item) for tid in texts for item in "ab"], columns=["tid", "item"])
+    db.anonymize(frame, name="one", **SMALL)
+    assert db.sql("SELECT count(*) FROM anondb.persons").fetchall() == [(len(texts),)]  # type: ignore[union-attr]
+
+
+def test_ids_of_two_populations_are_different_people(db: anondb.Database, tmp_path: Path) -> None:
+    """The owner has said so, by naming both: the ledger and the report have it, and nobody else is let through."""
+    db.anonymize(baskets(0), name="shop", publish=tmp_path / "shop.duckdb", population="shoppers", **SMALL)
+    for population in (None, "shoppers", " Shoppers"):
+        with pytest.raises(InputError, match="population=") as caught:
+            db.anonymize(
+                baskets(2), name="ward", publish=tmp_path / "x.duckdb", population=population, replace=True, **SMALL
+            )
+        assert caught.value.code == "overlap"
+    for population in ("", "  "):
+        with pytest.raises(InputError, match="empty"):
+            db.anonymize(baskets(2), population=population, **SMALL)
+    ward = db.anonymize(
+        baskets(2), name="ward", publish=tmp_path / "ward.duckdb", population="patients", replace=True, **SMALL
+    )
+    assert ward.report is not None and ward.report.intersections == ()
+    said = "2 ids of the population 'patients' are also in published releases of 'shoppers'"
+    assert any(said in warning and "nothing was compared" in warning for warning in ward.report.warnings)
+    assert db.releases()[-1].parameters["population"] == "patients"
+    page = ward.report_html()
+    assert "<b>patients</b>" in page and "as you have stated" in page
+    with pytest.raises(InputError, match="'shop', 'ward'"):
+        db.anonymize(baskets(3, 2), name="all", publish=tmp_path / "all.duckdb", **SMALL)  # of no named population
+
+
+@pytest.mark.slow
+def test_the_population_of_a_view(db: anondb.Database, tmp_path: Path) -> None:
+    db.sql(
+        "CREATE TABLE sales AS SELECT range // 2 AS tid, 'ab'[range % 2 + 1] AS item, range // 8 AS week FROM range(16)"
+    )
+    db.anonymize("sales", name="shop", publish=tmp_path / "shop.duckdb", population="shoppers", **SMALL)
+    view = "CREATE ANONYMIZED VIEW {} AS FROM sales WITH (k = 2, m = 1, queries = 1, publish = '{}'{})"
+    for name, more in (("ward", ""), ("parts", ", partition_by = 'week'")):
+        with pytest.raises(InputError, match="before"):
+            db.sql(view.format(name, tmp_path / name, more))
+        db.sql(view.format(name, tmp_path / name, f"{more}, population = '{name}'"))
+        db.sql(f"REFRESH ANONYMIZED VIEW {name}")

@@ -1,0 +1,80 @@
+"""The one way to write a file: whole or not at all, under a name that nobody can foresee, through no link."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from anondb.errors import InputError
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Only this user can read the files that are made in the block."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def write_file(path: str | os.PathLike[str], text: str, *, mode: int = 0o600, replace: bool = True) -> None:
+    """Write a text as UTF-8 into a file with the permissions ``mode``, which gets its name when all is written.
+
+    Raises:
+        OSError: it cannot be written; ``FileExistsError`` if the name is taken and may not be replaced.
+    """
+    target = Path(path)
+    made = target.parent / f".{secrets.token_hex(8)}.new"
+    try:
+        handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            os.fchmod(handle, mode)
+        move(made, target, replace)
+    except ValueError as error:  # no file can have this name
+        raise OSError(str(error)) from None
+    finally:
+        with suppress(OSError, ValueError):
+            made.unlink()
+
+
+def move(made: Path, target: Path, replace: bool) -> None:
+    """Give a finished file its name in one step; what is there is replaced, or else stays.
+
+    Raises:
+        OSError: see ``write_file``.
+    """
+    if replace:
+        os.replace(made, target)
+        return
+    try:
+        os.link(made, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+        os.replace(made, target)
+    else:
+        os.unlink(made)
+
+
+def write_private(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text into a file with the mode 0600; an existing file is replaced when the whole text is written.
+
+    Raises:
+        InputError: ``bad_path``: the file cannot be written.
+    """
+    try:
+        write_file(path, text)
+    except OSError:
+        raise InputError(
+            f"The file {Path(path).name!r} cannot be written.",
+            code="bad_path",
+            hint="Name a file in a directory of yours.",
+        ) from None

@@ -1,0 +1,66 @@
+"""Files that commands write: through no link of others, and never over what got their name meanwhile."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from cli.shop import Run
+
+import anondb
+from anondb.errors import InputError
+from anondb.models.km import KmAnonymity
+
+
+def _sales(database: anondb.Database) -> anondb.Release:
+    database.sql("CREATE TABLE sales AS SELECT range // 2 AS tid, 'ab'[range % 2 + 1] AS item FROM range(8)")
+    return database.anonymize("sales", model=KmAnonymity(2, 1), queries=1)
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path, run: Run) -> None:
+    """Others who may write to a folder cannot make anondb write elsewhere, nor read what it writes."""
+    victim, shop, to = tmp_path / "victim", tmp_path / "shop.duckdb", tmp_path / "food.tree"
+    victim.write_text("mine")
+    with anondb.connect(shop) as database:
+        release = _sales(database)
+        proof = tmp_path / "proof"
+        proof.mkdir()
+        names = [to, tmp_path / "food.tree.new", tmp_path / "log", proof / "README.md", proof / "verify_km.sql"]
+        for name in names:
+            name.symlink_to(victim)
+        release.publish(tmp_path / "sales.duckdb", proof=proof)
+    built = run("taxonomy", "build", shop, "--transactions", "sales", "--by", "frequency", "--to", to, "--replace")
+    assert built.code == 0, built.err
+    logged = run("anonymize", shop, "--transactions", "sales", "--release", "b", "--log-file", tmp_path / "log")
+    assert logged.code == 2 and "no link" in logged.err
+    assert victim.read_text() == "mine"
+    written = [to, *names[3:]]
+    assert not any(name.is_symlink() for name in written)
+    assert {stat.S_IMODE(name.stat().st_mode) for name in written} == {0o600}
+
+
+def test_a_log_is_a_plain_file(tmp_path: Path, run: Run) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with anondb.connect(tmp_path / "shop.duckdb") as database:
+        _sales(database)
+    for name in (pipe, tmp_path):
+        refused = run("anonymize", tmp_path / "shop.duckdb", "--transactions", "sales", "--log-file", name)
+        assert refused.code == 2 and "cannot be written" in refused.err
+
+
+@pytest.mark.parametrize("format", ["duckdb", "parquet"])
+def test_a_release_keeps_what_got_its_name_while_it_was_sealed(tmp_path: Path, format: str) -> None:
+    target = tmp_path / ("sales.duckdb" if format == "duckdb" else "sales")
+
+    def taken(words: str) -> None:
+        if "publishing" in words and not target.exists():
+            target.write_text("of another process")
+
+    with anondb.connect(tmp_path / "shop.duckdb", on_progress=taken) as database:
+        _sales(database)
+        with pytest.raises(InputError) as caught:
+            database.anonymize("sales", name="b", model=KmAnonymity(2, 1), publish=target, format=format)
+    assert caught.value.code == "target_exists" and target.read_text() == "of another process"
