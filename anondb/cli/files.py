@@ -20,6 +20,7 @@ from anondb.cli.app import (
     Replace,
     SameDatabase,
     ShowSql,
+    Sign,
     Source,
     opened,
 )
@@ -106,6 +107,7 @@ def publish(
     same_database: SameDatabase = False,
     mode: Mode = None,
     format: Format = "duckdb",
+    sign: Sign = None,
     replace: Replace = False,
     log_file: LogFile = None,
     quiet: Quiet = False,
@@ -127,6 +129,7 @@ def publish(
             same_database=same_database,
             mode=mode,
             format=format,
+            sign=sign,
         )
     if as_json:
         print_json(
