@@ -304,8 +304,8 @@ def seal(
     earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
 
     If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
-    ``known`` (the inputs of its check other than its rows) is read from the ledger unless the caller has it. ``written`` says
-    how the file is written (``targets.how``).
+    ``known`` (the inputs of its check other than its rows) is read from the ledger unless the caller has it. ``written``
+    says how the file is written (``targets.how``).
 
     Raises:
         AnondbError: see ``publish_release``; nothing was written.
