@@ -42,7 +42,7 @@ class Published:
             nodes = "SELECT DISTINCT item AS node, CASE WHEN item < 'i3' THEN 'A' ELSE 'B' END AS parent FROM sales"
             db.sql(f"CREATE TABLE food AS {nodes} UNION VALUES ('A', 'all'), ('B', 'all')")
             options: dict[str, Any] = {
-                "model": KmAnonymity(5, 2),
+                "model": KmAnonymity(15, 2),
                 "taxonomy": "food",
                 "item_supports": True,
                 "queries": 1,
