@@ -109,7 +109,10 @@ def session_on(
         limits: dict[str, Any] = {"memory_limit": memory_limit, "max_seconds": max_seconds, "threads": threads}
         desk = desk_engine(**limits, on_statement=on_statement)
         stack.callback(desk.close)
-        return Session(sealed, desk, stack.pop_all(), opened)
+        kept = contextlib.ExitStack()
+        session = Session(sealed, desk, kept, opened)
+        kept.enter_context(stack.pop_all())
+        return session
 
 
 def _paths(files: Sources) -> list[str]:
