@@ -61,7 +61,7 @@ def run(
         if file is not None:
             raise InputError("A file of policies names its source.", code="bad_usage", hint="Leave FILE.sql out.")
         if trusted is not None:
-            raise InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave it out.")
+            raise _not_sealed()
         _run_policies(Path(source), settings, as_json, show_sql, quiet)
         return
     if file is None:
@@ -95,7 +95,11 @@ def _check_trusted(source: str, trusted: str | None) -> None:
     if keys and is_database and is_sealed(source):
         read_sealed_manifest(source, keys)
     elif trusted is not None:
-        raise InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave it out.")
+        raise _not_sealed()
+
+
+def _not_sealed() -> InputError:
+    return InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave it out.")
 
 
 def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql: bool, quiet: bool) -> None:

@@ -105,12 +105,8 @@ def signer(where: Any, key: Any) -> Signer | None:
     """
     if key is None:
         return None
-    if where is None:
-        raise InputError(
-            "--sign goes with a published release.", code="bad_usage", hint="Name where it goes with --publish."
-        )
-    if not isinstance(key, str | os.PathLike):
-        raise InputError("--sign names the file of a private key.", code="bad_parameter")
+    if where is None or not isinstance(key, str | os.PathLike):
+        raise InputError("--sign names the file of a key, and goes with --publish.", code="bad_usage")
     from anondb.release.signing import Signer
 
     return Signer.read(key)

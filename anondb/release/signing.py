@@ -47,21 +47,12 @@ class Signer:
             InputError: ``no_such_file``; ``bad_key``: no private key of Ed25519, or others may read it; ``no_library``.
         """
         ed25519, serialization = _library()
-        name = Path(path).name
-        content = _read(path, "private key")
-        if os.stat(path).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise InputError(
-                f"Others may read the private key {name!r}.", code="bad_key", hint="Say chmod 600, or make a new key."
-            )
-        key: Any = None
+        content, key = _read(path), None
         with contextlib.suppress(ValueError, TypeError):  # the words of the library may show a part of the key
             key = serialization.load_pem_private_key(content, None)
-        if not isinstance(key, ed25519.Ed25519PrivateKey):
-            raise InputError(
-                f"{name!r} is no private key of Ed25519 without a password.",
-                code="bad_key",
-                hint="anondb keys new makes one.",
-            )
+        if not isinstance(key, ed25519.Ed25519PrivateKey) or os.stat(path).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            words = f"{Path(path).name!r} is no private key of Ed25519 without a password that you alone may read."
+            raise InputError(words, code="bad_key", hint="anondb keys new makes one; chmod 600 if it is one.")
         return cls(key)
 
     def sign(self, manifest: Mapping[str, str], digest: str) -> str:
@@ -70,32 +61,26 @@ class Signer:
 
 
 def new_keys(name: str | os.PathLike[str]) -> tuple[Path, Path, str]:
-    """Make the files ``NAME.key``, a private key for its owner alone (mode 0600), and ``NAME.pub`` with the public key.
-
-    Returns:
-        Both paths, and the public key as a text.
+    """Make ``NAME.key``, a private key for its owner alone, and ``NAME.pub``; return both, and the public key as text.
 
     Raises:
         InputError: ``target_exists``; ``bad_path``: a file cannot be written; ``no_library``.
     """
     ed25519, serialization = _library()
     key = ed25519.Ed25519PrivateKey.generate()
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+    how = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     public = _text(key.public_key())
     paths = Path(f"{os.fspath(name)}.key"), Path(f"{os.fspath(name)}.pub")
-    for path in paths:
-        if os.path.lexists(path):
-            raise InputError(f"{path.name!r} exists already.", code="target_exists", hint="Choose another name.")
-    for path, content, mode in zip(paths, (private, f"{public}\n".encode()), (0o600, 0o644), strict=True):
+    if any(map(os.path.lexists, paths)):
+        raise InputError("There is a key of this name.", code="target_exists", hint="Choose another name.")
+    for path, content, mode in zip(
+        paths, (key.private_bytes(*how), f"{public}\n".encode()), (0o600, 0o644), strict=True
+    ):
         try:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
                 file.write(content)
         except (OSError, ValueError):
-            raise InputError(
-                f"The file {path.name!r} cannot be written.", code="bad_path", hint="Name a file in a folder of yours."
-            ) from None
+            raise InputError(f"The file {path.name!r} cannot be written.", code="bad_path") from None
     return *paths, public
 
 
@@ -110,23 +95,17 @@ def trusted_keys(trusted: str | os.PathLike[str] | Keys | None = None) -> Keys:
     """
     if isinstance(trusted, frozenset):
         return trusted
+    trusted = (os.environ.get(TRUSTED_BY_ALL) or None) if trusted is None else trusted
     if trusted is None:
-        trusted = os.environ.get(TRUSTED_BY_ALL) or None
-        if trusted is None:
-            return ANYBODY
-    if not isinstance(trusted, str | os.PathLike):
-        raise InputError("A trusted key is a text or the path of a file.", code="bad_key")
-    text = os.fspath(trusted).strip()
-    if not _KEY.fullmatch(text.lower()):
-        lines = _read(text, "public key").decode("utf-8", "replace").splitlines()
+        return ANYBODY
+    text = os.fspath(trusted).strip() if isinstance(trusted, str | os.PathLike) else ""
+    if text and not _KEY.fullmatch(text.lower()):
+        lines = _read(text).decode("utf-8", "replace").splitlines()
         text = "\n".join(line.strip() for line in lines if line.strip() and not line.startswith("#"))
     keys = frozenset(text.lower().split("\n"))
     if not all(map(_KEY.fullmatch, keys)):
-        raise InputError(
-            "What is trusted is no public key.",
-            code="bad_key",
-            hint="Name NAME.pub, which anondb keys new wrote, or write ed25519: and 64 hexadecimal digits.",
-        )
+        hint = "Name NAME.pub, which anondb keys new wrote, or write ed25519: and 64 hexadecimal digits."
+        raise InputError("What is trusted is no public key.", code="bad_key", hint=hint)
     _library()
     return keys
 
@@ -145,13 +124,8 @@ def signer_of(manifest: Mapping[str, str]) -> str | None:
 
 
 def fault_of(manifest: Mapping[str, str], digest: str, trusted: Keys) -> str | None:
-    """What is wrong with the signature of a release; None if it is right, and by a trusted key if any is named.
-
-    Args:
-        manifest: the manifest of the release.
-        digest: the content digest, as computed from the release.
-        trusted: the keys.
-    """
+    """What is wrong with the signature of a release with this content; None if it is right, and by a key that is trusted if
+    any is."""
     if SIGNATURE not in manifest:
         return "it is not signed" if trusted else None
     signed = _SIGNED.fullmatch(manifest[SIGNATURE])
@@ -178,18 +152,8 @@ def check_signature(name: str, manifest: Mapping[str, str], digest: str, trusted
     """
     fault = fault_of(manifest, digest, trusted)
     if fault is not None:
-        raise VerificationFailed(
-            f"{name!r} is refused: {fault}.",
-            code="not_trusted",
-            hint="Get it from its publisher again, and the key over another channel.",
-        )
-
-
-def can_check() -> bool:
-    """Whether signatures can be checked here."""
-    from importlib.util import find_spec
-
-    return find_spec("cryptography") is not None
+        hint = "Get it from its publisher again, and the key over another channel."
+        raise VerificationFailed(f"{name!r} is refused: {fault}.", code="not_trusted", hint=hint)
 
 
 def _library() -> tuple[Any, Any]:
@@ -204,15 +168,12 @@ def _library() -> tuple[Any, Any]:
     return ed25519, serialization
 
 
-def _read(path: str | os.PathLike[str], what: str) -> bytes:
+def _read(path: str | os.PathLike[str]) -> bytes:
     try:
         with open(path, "rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+            return file.read(_MOST_BYTES)
     except (OSError, ValueError):
-        raise InputError(
-            f"The file of the {what} cannot be read.", code="no_such_file", hint="Check the path."
-        ) from None
-    return content[:_MOST_BYTES]
+        raise InputError("The file of the key cannot be read.", code="no_such_file", hint="Check the path.") from None
 
 
 def _text(public: Any) -> str:

@@ -41,10 +41,8 @@ def at_hand(
         yield file
 
 
-def name_of(source: str | os.PathLike[str] | Place) -> str:
+def name_of(source: str | os.PathLike[str]) -> str:
     """The name of a release in messages, without a password."""
-    from anondb.postgres.place import Place, place_of
+    from anondb.postgres.place import place_of
 
-    if isinstance(source, str) and is_url(source):
-        source = place_of(source)
-    return source.shown if isinstance(source, Place) else Path(source).name
+    return place_of(str(source)).shown if is_url(source) else Path(source).name
