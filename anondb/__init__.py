@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from anondb.errors import (
     AnondbError,
     BudgetExceeded,
+    DamagedFile,
     EngineError,
     InfeasibleError,
     InputError,
@@ -34,6 +35,7 @@ __all__ = [
     "AnondbError",
     "BudgetExceeded",
     "ConstraintAnonymity",
+    "DamagedFile",
     "Database",
     "EngineError",
     "HkpCoherence",

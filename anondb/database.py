@@ -28,7 +28,7 @@ from anondb.options import policy_of
 from anondb.owner import ledger, publications
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
-from anondb.owner.targets import check_mode, check_target
+from anondb.owner.targets import check_mode, check_target, signer
 from anondb.policy import Workload
 from anondb.postgres.place import Place, database_of, target
 from anondb.promises import check as checks
@@ -164,6 +164,7 @@ class Release:
         same_database: bool = False,
         mode: int | str | None = None,
         format: str = "duckdb",
+        sign: str | os.PathLike[str] | None = None,
     ) -> PublishedFile:
         """Seal the release into a new file, a folder of Parquet files, or a schema of PostgreSQL, under fresh numbers.
 
@@ -181,6 +182,7 @@ class Release:
             mode: the permissions of the file or of the files in the folder, such as 0o644 or "0644"; by default only their
                 owner can read them.
             format: ``duckdb``, or ``parquet`` for a folder.
+            sign: the file of the private key that signs it (``anondb keys new``).
 
         Raises:
             InputError: ``overlap``, or an error of ``owner.targets.check_target``.
@@ -196,6 +198,7 @@ class Release:
             mode=check_mode(path, mode),
             verified=None if self._report is None else self._report.verified_rows,
             format=format,
+            sign=signer(path, sign),
         )
 
     def attack(self, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
@@ -333,6 +336,7 @@ class Database:
         same_database: bool = False,
         mode: int | str | None = None,
         format: str = "duckdb",
+        sign: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
         resume: bool = False,
         **options: Any,
@@ -347,7 +351,7 @@ class Database:
             queries, size, seed, draw, workload: the workload that measures accuracy (see ``anondb.policy.Workload``).
             replace: whether to replace a release of the same name.
             publish: also seal the release into this file or folder, or ``postgresql://HOST/DATABASE/SCHEMA``.
-            allow_overlap, analysts, counters, same_database, mode, format: see ``Release.publish``.
+            allow_overlap, analysts, counters, same_database, mode, format, sign: see ``Release.publish``.
             time_limit: the seconds until the release must be made; nothing is kept after that. Sealing is not limited.
             resume: keep the results of finished steps in the schema ``anondb_work`` until the release is made, and go on
                 from those of an earlier run with the same data and options.
@@ -366,6 +370,7 @@ class Database:
             replace=replace,
         )
         check_mode(publish, mode)
+        signer(publish, sign)
         if publish is not None:
             place = _target(publish, analysts, counters, same_database)
             check_target(self.engine, place, replace, format)
@@ -380,7 +385,7 @@ class Database:
                 begun = time.perf_counter()
                 self.engine.begin_step(f"step {len(STEPS)} of {len(STEPS)}, publishing")
                 try:
-                    how: dict[str, Any] = {"replace": replace, "mode": mode, "format": format}
+                    how: dict[str, Any] = {"replace": replace, "mode": mode, "format": format, "sign": sign}
                     file = release.publish(place, allow_overlap=allow_overlap, **how)
                 except AnondbError as error:
                     kept = f"The release {report.release!r} was made and is kept; only publishing it failed"

@@ -79,7 +79,7 @@ def _kind(error: errors.AnondbError) -> type[Error]:
     """The name of an error of anondb in PEP 249."""
     if isinstance(error, errors.InternalError):
         return InternalError
-    if isinstance(error, errors.EngineError) or error.code in _OF_FILES:
+    if isinstance(error, errors.EngineError | errors.VerificationFailed) or error.code in _OF_FILES:
         return OperationalError
     return NotSupportedError if error.code in _NOT_ANSWERED else ProgrammingError
 
@@ -154,6 +154,7 @@ def connect(
     memory_limit: str = "2GB",
     max_seconds: float | None = None,
     threads: int | None = None,
+    trusted: str | None = None,
 ) -> Connection:
     """Open sealed files.
 
@@ -161,7 +162,7 @@ def connect(
         files: a sealed file, a list of them, or a pattern such as ``weeks/*.duckdb``.
         bounds: ``columns``: each computed number ``n`` is followed by ``n_lower`` and ``n_upper``; ``none``: only estimates.
         tables: the analyst's own tables by name (``Session.register``).
-        memory_limit, max_seconds, threads: as for ``anondb.open``.
+        memory_limit, max_seconds, threads, trusted: as for ``anondb.open``.
 
     Raises:
         OperationalError: a file cannot be opened.
@@ -170,7 +171,8 @@ def connect(
     if bounds not in ("columns", "none"):
         raise ProgrammingError("bounds is 'columns' or 'none'.")
     with _translated(), contextlib.ExitStack() as stack:
-        session = open_session(files, memory_limit=memory_limit, max_seconds=max_seconds, threads=threads)
+        options: dict[str, Any] = {"memory_limit": memory_limit, "max_seconds": max_seconds, "threads": threads}
+        session = open_session(files, trusted=trusted, **options)
         stack.callback(session.close)
         for name, data in (tables or {}).items():
             session.register(name, data)

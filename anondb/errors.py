@@ -127,6 +127,13 @@ class BudgetExceeded(EngineError):
     default_code = "budget_exceeded"
 
 
+class DamagedFile(EngineError):
+    """A file is cut short, has changed bytes, or its rows contradict each other."""
+
+    exit_code = 4
+    default_code = "damaged"
+
+
 class InternalError(AnondbError):
     """A bug in anondb. Nothing was published; please report it."""
 

@@ -30,10 +30,11 @@ _OF_VIEWS: Mapping[str, Parameter] = {
     "mode": Parameter(
         "Permissions of the published file or files, such as '0644'; by default only their owner can read them."
     ),
+    "sign": Parameter("The file of the private key that signs what is published.", "KEY"),
     "allow_overlap": Parameter("Allow persons that an earlier publication contains.", kinds=(BOOLEAN,)),
 }
 PUBLISHING = (
-    *("partition_by", "time_limit", "publish", "format", "mode", "allow_overlap"),
+    *("partition_by", "time_limit", "publish", "format", "mode", "sign", "allow_overlap"),
     *("analysts", "counters", "same_database"),
 )
 # What a file of policies says of the run, and of each release beside the options of a view.

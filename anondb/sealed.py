@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,15 @@ from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.owner.publications import Publication, publications
 from anondb.pages.tables import AsTable
-from anondb.postgres import at_hand
 from anondb.postgres.place import database_of
 from anondb.promises import check as checks
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.parquet import MANIFEST_FILE, is_parquet_release
 from anondb.release.paths import valid_path
 from anondb.release.reader import SealedRelease, sealed_release
+from anondb.release.signing import Keys, signer_of, trusted_keys
 from anondb.verify import Verification
+from anondb.warehouse.at_hand import at_hand, name_of
 
 _DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
 
@@ -39,6 +40,7 @@ class SealedCheck(AsTable):
         expected: whether one of them equals the expected digest; None without an expected digest.
         published_as: the publication of this file in the ledger; None if the ledger has none, or without a ledger.
         asked: whether a ledger was consulted.
+        signed_by: the trusted public key that signed it; None if no key was trusted.
     """
 
     verification: Verification
@@ -47,6 +49,7 @@ class SealedCheck(AsTable):
     expected: bool | None = None
     published_as: Publication | None = None
     asked: bool = False
+    signed_by: str | None = None
 
     @property
     def compared(self) -> bool:
@@ -66,6 +69,8 @@ class SealedCheck(AsTable):
             values |= {"sha256": self.sha256, "content_digest": self.content_digest}
         if self.expected is not None:
             values["expected"] = self.expected
+        if self.signed_by is not None:
+            values["signed_by"] = self.signed_by
         if self.asked:
             values["published_as"] = None if self.published_as is None else self.published_as.name
         return values
@@ -80,6 +85,7 @@ def verify_file(
     sensitive: Any = None,
     expect: str | None = None,
     published_in: str | os.PathLike[str] | None = None,
+    trusted: str | os.PathLike[str] | Keys | None = None,
     threads: int | None = None,
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
@@ -93,13 +99,18 @@ def verify_file(
         privacy_constraints, sensitive: inputs of the models constraints and hkp that no release contains.
         expect: the SHA-256 of the file, or its content digest ``content:...``, from its publisher.
         published_in: the owner's database, whose ledger lists the publications.
+        trusted: the public key that must have signed it, or a file with such keys; by default that of ``ANONDB_TRUSTED``,
+            if it is set.
         threads, memory_limit: settings of the connection.
         on_statement: called with the text of every statement before it runs.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``; ``bad_parameter``: ``expect`` is not a digest.
+        VerificationFailed: ``not_trusted``: no trusted key signed it.
+        DamagedFile: it is cut short, bytes of it have changed, or its rows contradict each other.
         EngineError: a file is locked by a process that writes it.
     """
+    keys = trusted_keys(trusted)
     if expect is not None and not (isinstance(expect, str) and _DIGEST.fullmatch(expect)):
         raise InputError(
             f"A digest is 64 hexadecimal digits, or {PREFIX} and 64 of them.",
@@ -107,11 +118,9 @@ def verify_file(
             hint="anondb publish prints both, and the proof pack has them.",
         )
     known = None if published_in is None else _published(published_in)
-    limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "on_statement": on_statement}
-    with (
-        at_hand(path, on_statement) as file,
-        sealed_release(file, files=files_among(privacy_constraints, sensitive), **limits) as sealed,
-    ):
+    options: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "on_statement": on_statement}
+    options |= {"trusted": keys, "named": [name_of(path)], "files": files_among(privacy_constraints, sensitive)}
+    with at_hand(path, on_statement) as file, sealed_release(file, **options) as sealed:
         promise = model_of(sealed.manifest)
         if promised is not None:
             promise = promised(promise)
@@ -119,7 +128,8 @@ def verify_file(
             sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive
         )
         digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
-        return _identified(sealed, digested, verification, expect, known)
+        checked = _identified(sealed, digested, verification, expect, known)
+        return replace(checked, signed_by=signer_of(sealed.manifest)) if keys else checked
 
 
 def files_among(*sources: Any) -> list[str]:
@@ -135,7 +145,8 @@ def _identified(
     known: Sequence[Publication] | None,
 ) -> SealedCheck:
     """Add the digests and their comparisons to a verification."""
-    digests = file_digest(file), content_digest(sealed.engine, sealed.schema, sealed.kind)
+    content = sealed.content_digest or content_digest(sealed.engine, sealed.schema, sealed.kind)
+    digests = file_digest(file), content
     same = [p for p in known or () if p.sha256 == digests[0]] or [
         p for p in known or () if p.content_digest == digests[1]
     ]

@@ -1,7 +1,7 @@
 """The SQLAlchemy dialect ``anondb:///spring.duckdb``: SQL of PostgreSQL's kind for a session on sealed files.
 
-The part after ``///`` is a file or a pattern; ``bounds``, ``memory_limit``, ``max_seconds`` and ``threads`` may follow as
-``?bounds=none``. The analyst's own tables go into ``connect_args={"tables": {...}}``. Nothing can be written.
+The part after ``///`` is a file or a pattern; ``bounds``, ``memory_limit``, ``max_seconds``, ``threads`` and ``trusted`` may
+follow as ``?bounds=none``. The analyst's own tables go into ``connect_args={"tables": {...}}``. Nothing can be written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from sqlglot import exp
 from anondb.session import Session
 
 SCHEMA = "main"
-_OPTIONS: Mapping[str, type] = {"bounds": str, "memory_limit": str, "max_seconds": float, "threads": int}
+_OPTIONS: Mapping[str, type] = {
+    "bounds": str,
+    "memory_limit": str,
+    "max_seconds": float,
+    "threads": int,
+    "trusted": str,
+}
 _TYPES: Mapping[str, type[types.TypeEngine[Any]]] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "UTINYINT"), types.SMALLINT),
     **dict.fromkeys(("INTEGER", "USMALLINT"), types.INTEGER),

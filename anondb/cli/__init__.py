@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "advise": "guide",
     "algorithms": "listing",
     "taxonomy": "taxonomies",
+    "keys": "keys",
 }
 """The commands in the order of the help, each with its module."""
 

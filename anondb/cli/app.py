@@ -112,6 +112,21 @@ Format = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Sign = Annotated[
+    str | None,
+    typer.Option(
+        help="Sign what is published with the private key in this file (anondb keys new).",
+        metavar="KEY",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Trusted = Annotated[
+    str | None,
+    typer.Option(
+        help="Refuse a release that this key did not sign: a public key, or a file with some.",
+        metavar="PUBLICKEY",
+    ),
+]
 Replace = Annotated[
     bool,
     typer.Option("--replace", help="Replace what exists under this name.", rich_help_panel=OUTPUT),

@@ -17,6 +17,7 @@ from anondb.cli.app import (
     ShowSql,
     Source,
     Threads,
+    Trusted,
     opened,
     read_sql,
 )
@@ -43,6 +44,7 @@ def run(
         str | None,
         typer.Argument(help="SQL, with anondb's own statements; - reads stdin.", metavar="[FILE.sql]"),
     ] = None,
+    trusted: Trusted = None,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
     log_file: LogFile = None,
@@ -58,6 +60,8 @@ def run(
     if source.lower().endswith(".toml"):
         if file is not None:
             raise InputError("A file of policies names its source.", code="bad_usage", hint="Leave FILE.sql out.")
+        if trusted is not None:
+            raise _not_sealed()
         _run_policies(Path(source), settings, as_json, show_sql, quiet)
         return
     if file is None:
@@ -65,6 +69,7 @@ def run(
     if file.lower().endswith(".toml"):
         raise InputError("A file of policies names its source.", code="bad_usage", hint="Name the .toml file alone.")
     text = read_sql(file)
+    _check_trusted(source, trusted)
     results = []
     with opened(source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
         if is_data_file(source):
@@ -76,6 +81,25 @@ def run(
         _check_no_transaction(database)
     if as_json:
         print_json({"results": [r.to_json() for r in results]})
+
+
+def _check_trusted(source: str, trusted: str | None) -> None:
+    """Where a key is trusted, refuse a sealed file that it did not sign; with ``--trusted`` also any other source."""
+    from anondb.data.sources import is_file
+    from anondb.engine.elsewhere import is_url
+    from anondb.release.reader import is_sealed, read_sealed_manifest
+    from anondb.release.signing import trusted_keys
+
+    keys = trusted_keys(trusted)
+    is_database = not is_file(source) and not is_url(source) and Path(source).is_file()
+    if keys and is_database and is_sealed(source):
+        read_sealed_manifest(source, keys)
+    elif trusted is not None:
+        raise _not_sealed()
+
+
+def _not_sealed() -> InputError:
+    return InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave it out.")
 
 
 def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql: bool, quiet: bool) -> None:

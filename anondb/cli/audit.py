@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import ExistingRelease, Json, ShowSql, Source, opened
+from anondb.cli.app import ExistingRelease, Json, ShowSql, Source, Trusted, opened
 from anondb.cli.words import print_json, print_table
 from anondb.errors import VerificationFailed
 
@@ -18,6 +18,7 @@ def inspect(
             help="The sealed file, a folder of Parquet files, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE"
         ),
     ],
+    trusted: Trusted = None,
     as_json: Json = False,
 ) -> None:
     """Check a sealed file for leaks, byte for byte; exit 4 on anything that a release must not have."""
@@ -28,20 +29,21 @@ def inspect(
     from anondb.release.parquet import is_parquet_release
 
     inspection = (
-        inspect_folder(file)
+        inspect_folder(file, trusted)
         if is_parquet_release(file)
-        else inspect_release(file)
+        else inspect_release(file, trusted)
         if is_url(file)
-        else inspect_file(file)
+        else inspect_file(file, trusted)
     )
     if as_json:
         print_json(inspection.to_json())
     else:
         state = "holds the release and nothing else" if inspection.clean else f"{len(inspection.findings)} findings"
-        figures = {name: value for name, value in inspection.figures.items() if name != "digest"}
+        figures = {name: value for name, value in inspection.figures.items() if name not in ("digest", "signature")}
         print_table(f"{inspection.path.name}: {state}", list(figures.items()))
         if "digest" in inspection.figures:
             typer.echo(inspection.figures["digest"])
+            typer.echo(f"signature: {inspection.figures['signature']}")
         for finding in inspection.findings:
             typer.echo(f"{finding.check}: {finding.what}")
     if not inspection.clean:

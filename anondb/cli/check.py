@@ -16,6 +16,7 @@ from anondb.cli.app import (
     Source,
     Threads,
     Transactions,
+    Trusted,
     buckets_of,
     model_from,
     opened,
@@ -67,6 +68,7 @@ def verify(
             help="For a sealed file: the owner's database, whose ledger lists the publications.", metavar="DB"
         ),
     ] = None,
+    trusted: Trusted = None,
     witnesses: Annotated[int, typer.Option(help="Show up to this many violations.", min=0)] = 0,
     on_engine: Annotated[
         bool, typer.Option("--on-engine", help="Check a table inside PostgreSQL, without fetching it (km and k).")
@@ -107,15 +109,16 @@ def verify(
     ):
         if with_records:
             raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
-        limits |= {"expect": expect, "published_in": published_in, "on_statement": shown_statements(show_sql)}
+        limits |= {"expect": expect, "published_in": published_in, "trusted": trusted}
+        limits["on_statement"] = shown_statements(show_sql)
         _print(verify_file(source, promised, witnesses=witnesses, **knowledge, **limits), witnesses, as_json)
         return
     if not named and is_url(source):
         raise InputError("Say what to verify: --transactions TABLE or --release NAME.", code="bad_usage")
     if not named and default.name != "anatomy":
         transactions = table_to_check(source, id, item)
-    if expect is not None or published_in is not None:
-        raise InputError("--expect and --published-in go with a sealed file.", code="bad_usage")
+    if any(value is not None for value in (expect, published_in, trusted)):
+        raise InputError("--expect, --published-in and --trusted go with a sealed file.", code="bad_usage")
     if release is not None:
         checked = _verify_release(source, release, promised, witnesses, knowledge, show_sql, limits)
     else:
@@ -183,6 +186,8 @@ def _print(
             )
         if verification.item_supports is not None:
             typer.echo(f"item supports: {verification.item_supports} violations")
+        if sealed is not None and sealed.signed_by is not None:
+            typer.echo(f"signed by {sealed.signed_by}, which is trusted")
         if sealed is not None and sealed.compared:
             _print_identity(sealed)
         print_witnesses(verification)

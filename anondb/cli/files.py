@@ -21,6 +21,7 @@ from anondb.cli.app import (
     Replace,
     SameDatabase,
     ShowSql,
+    Sign,
     Source,
     opened,
 )
@@ -117,6 +118,7 @@ def publish(
     same_database: SameDatabase = False,
     mode: Mode = None,
     format: Format = "duckdb",
+    sign: Sign = None,
     replace: Replace = False,
     log_file: LogFile = None,
     quiet: Quiet = False,
@@ -138,6 +140,7 @@ def publish(
             same_database=same_database,
             mode=mode,
             format=format,
+            sign=sign,
         )
     if as_json:
         print_json(

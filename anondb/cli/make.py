@@ -24,6 +24,7 @@ from anondb.cli.app import (
     Replace,
     SameDatabase,
     ShowSql,
+    Sign,
     Source,
     Threads,
     Transactions,
@@ -89,6 +90,7 @@ def anonymize(
     same_database: SameDatabase = False,
     mode: Mode = None,
     format: Format = "duckdb",
+    sign: Sign = None,
     replace: Replace = False,
     workload: Annotated[
         str | None, typer.Option(help="Your own queries.", metavar="TABLE|FILE", rich_help_panel=OUTPUT)
@@ -143,6 +145,7 @@ def anonymize(
             same_database=same_database,
             mode=mode,
             format=format,
+            sign=sign,
             time_limit=time_limit,
             resume=resume,
             algorithm=algorithm,

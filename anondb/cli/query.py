@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import Json, ReleaseName, ShowSql, opened, read_sql, shown_statements
+from anondb.cli.app import Json, ReleaseName, ShowSql, Trusted, opened, read_sql, shown_statements
 from anondb.cli.words import print_answer, print_json, print_rows
 from anondb.errors import InputError
 
@@ -35,17 +35,20 @@ def query(
         ),
     ] = None,
     release: ReleaseName = None,
+    trusted: Trusted = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
     """Answer SQL, written for the original tables, from a release: estimates, each with a lower and an upper bound."""
     on_statement = shown_statements(show_sql)
+    if release is not None and trusted is not None:
+        raise InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave --release out.")
     if release is not None:
         _ask_owner(file, sql, release, as_json, on_statement)
     elif sql is None or sql == "-":
-        _ask_all(file, sql, as_json, on_statement)
+        _ask_all(file, sql, trusted, as_json, on_statement)
     else:
-        _ask_once(file, sql, as_json, on_statement)
+        _ask_once(file, sql, trusted, as_json, on_statement)
 
 
 def _ask_owner(file: str, sql: str | None, release: str, as_json: bool, on_statement: Said) -> None:
@@ -70,17 +73,18 @@ def _ask_owner(file: str, sql: str | None, release: str, as_json: bool, on_state
     _print_count(answer, as_json)
 
 
-def _ask_once(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
+def _ask_once(file: str, sql: str, trusted: str | None, as_json: bool, on_statement: Said) -> None:
     """``query FILE SQL``: the bounds of a count; what is not one count is answered by a session."""
     from anondb.engine.elsewhere import is_url
-    from anondb.postgres import at_hand
     from anondb.query import OpenRelease
     from anondb.release.reader import sealed_release
+    from anondb.warehouse.at_hand import at_hand, name_of
 
     if not (is_url(file) or Path(file).is_file() or _is_parquet(file)):  # FILE may be a pattern, or a folder of several
-        _ask_session(file, sql, as_json, on_statement)
+        _ask_session(file, sql, trusted, as_json, on_statement)
         return
-    with at_hand(file, on_statement) as local, sealed_release(local, on_statement=on_statement) as sealed:
+    trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(file)], "on_statement": on_statement}
+    with at_hand(file, on_statement) as local, sealed_release(local, **trust) as sealed:
         release = OpenRelease(sealed.engine, sealed.schema, sealed)
         try:
             answer = release.answer(sql)
@@ -102,11 +106,11 @@ def _is_parquet(file: str) -> bool:
     return is_parquet_release(file)
 
 
-def _ask_session(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
+def _ask_session(file: str, sql: str, trusted: str | None, as_json: bool, on_statement: Said) -> None:
     """``query PATTERN SQL``: all is answered by a session."""
     from anondb.session import open_session
 
-    with open_session(file, on_statement=on_statement) as session:
+    with open_session(file, on_statement=on_statement, trusted=trusted) as session:
         _print_rows(session.sql(sql), as_json)
 
 
@@ -117,14 +121,14 @@ def _print_rows(result: Result, as_json: bool) -> None:
         print_rows(result)
 
 
-def _ask_all(file: str, sql: str | None, as_json: bool, on_statement: Said) -> None:
+def _ask_all(file: str, sql: str | None, trusted: str | None, as_json: bool, on_statement: Said) -> None:
     """``query FILE -``: the statements of stdin, up to the first error; ``query FILE``: the prompt."""
     from anondb.cli.prompt import prompt, script
     from anondb.session import open_session
 
     if sql is None and as_json:
         raise InputError("The prompt has no --json.", code="bad_usage", hint="Pass SQL, or - to read stdin.")
-    with open_session(file, on_statement=on_statement) as session:
+    with open_session(file, on_statement=on_statement, trusted=trusted) as session:
         if sql is None:
             prompt(session)
             return

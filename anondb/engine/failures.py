@@ -5,12 +5,16 @@ from __future__ import annotations
 import duckdb
 
 from anondb.engine.interface import Columns
-from anondb.errors import AnondbError, BudgetExceeded, EngineError, InputError, InternalError
+from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, EngineError, InputError, InternalError
+
+_DAMAGED = ("Corrupt database file", "Could not read enough bytes")
 
 
 def open_error(error: Exception) -> AnondbError:
     """The typed error for a database that could not be opened."""
     text = str(error)
+    if any(words in text for words in _DAMAGED):
+        return damaged()
     if "Could not set lock" in text:
         return EngineError(
             "The database file is locked by another process.", code="locked", hint="Close it there first."
@@ -22,6 +26,13 @@ def open_error(error: Exception) -> AnondbError:
     if isinstance(error, duckdb.InvalidInputException | duckdb.BinderException | duckdb.ParserException):
         return InputError("DuckDB refused an option of the connection.", hint="Check --memory-limit and --threads.")
     return EngineError(f"The database could not be opened ({type(error).__name__}).", code="cannot_open")
+
+
+def damaged() -> DamagedFile:
+    """The error for a file whose bytes are not those that DuckDB wrote."""
+    return DamagedFile(
+        "The file is damaged: it is cut short, or bytes of it have changed.", hint="Get it again, or from a backup."
+    )
 
 
 def transaction_open() -> InputError:
@@ -87,6 +98,8 @@ def wrap(error: duckdb.Error, what: str) -> AnondbError:
     """The typed error for a DuckDB error; ``what`` names the statement instead of DuckDB's text."""
     kind = type(error).__name__
     text = str(error)
+    if any(words in text for words in _DAMAGED):
+        return damaged()
     if isinstance(error, duckdb.OutOfMemoryException):
         if "max_temp_directory_size" in text or "disk" in text.lower():
             return EngineError(f"No disk space left for temporary files ({what}).", code="disk_full")

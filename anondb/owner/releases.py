@@ -235,8 +235,8 @@ def publish_release(
     proof: str | None = None,
     include_constraints: bool = False,
     verified: RowSums | None = None,
-    mode: int | None = None,
     format: str = targets.FORMATS[0],
+    **written: Any,
 ) -> PublishedFile:
     """Seal a release into a new file, a folder or a schema of PostgreSQL, and check the sealed rows first (``seal``).
 
@@ -279,11 +279,11 @@ def publish_release(
             replace=replace,
             allow_overlap=allow_overlap,
             known=known,
-            mode=mode,
             format=format,
+            **written,
         )
     if place is not None:
-        write_proof(place, manifest, (file.sha256, file.content_digest), shown, mode)
+        write_proof(place, manifest, (file.sha256, file.content_digest), shown, written.get("mode"))
     return replace_fields(file, proof=place)
 
 
@@ -298,14 +298,14 @@ def seal(
     replace: bool,
     allow_overlap: bool,
     known: Knowledge | None = None,
-    mode: int | None = None,
-    format: str = targets.FORMATS[0],
+    **written: Any,
 ) -> PublishedFile:
     """Seal a release into its file, verify the sealed rows, and record the publication and its ``intersections`` with
     earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
 
     If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
-    ``known`` (the inputs of its check other than its rows) is read from the ledger unless the caller has it.
+    ``known`` (the inputs of its check other than its rows) is read from the ledger unless the caller has it. ``written``
+    says how the file is written (``targets.how``).
 
     Raises:
         AnondbError: see ``publish_release``; nothing was written.
@@ -321,7 +321,7 @@ def seal(
             if not verify_release(sealed, sealed_schema, model, kind=release.kind, knowledge=checked_with).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
-    how: dict[str, Any] = {"replace": replace, "check": check, "verified": verified, "mode": mode, "format": format}
+    how: dict[str, Any] = {"replace": replace, "check": check, "verified": verified, **written}
     file = targets.publish(engine, release.schema, path, release.kind, **how)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]

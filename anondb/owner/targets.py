@@ -19,6 +19,7 @@ from anondb.statements.statement import Value
 
 if TYPE_CHECKING:
     from anondb.release.publish import PublishedFile
+    from anondb.release.signing import Signer
 
 OPTIONS = ("analysts", "counters", "same_database")  # of a publication in PostgreSQL
 
@@ -87,12 +88,28 @@ def publish(
 
 
 def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a view that say how its release is written: ``mode`` and ``format``.
+    """The options of a view that say how its release is written: ``mode``, ``format`` and ``sign``.
 
     Raises:
-        InputError: see ``check_mode``.
+        InputError: see ``check_mode`` and ``signer``.
     """
-    return {"mode": check_mode(where, options.get("mode")), "format": options.get("format", FORMATS[0])}
+    mode, format = check_mode(where, options.get("mode")), options.get("format", FORMATS[0])
+    return {"mode": mode, "format": format, "sign": signer(where, options.get("sign"))}
+
+
+def signer(where: Any, key: Any) -> Signer | None:
+    """Who signs a publication: the private key in a file; None without one. Ledgers and logs see its path alone.
+
+    Raises:
+        InputError: ``bad_usage``: nothing is published; see ``Signer.read``.
+    """
+    if key is None:
+        return None
+    if where is None or not isinstance(key, str | os.PathLike):
+        raise InputError("--sign names the file of a key, and goes with --publish.", code="bad_usage")
+    from anondb.release.signing import Signer
+
+    return Signer.read(key)
 
 
 def check_mode(where: Any, mode: Any) -> int | None:
@@ -154,6 +171,6 @@ def anchored(options: Mapping[str, Value], folder: str | os.PathLike[str] = "") 
         if name == "publish" and is_url(value):
             continue
         is_source = name in SOURCES and path.suffix.lower() in SOURCE_SUFFIXES
-        if name == "publish" or is_source or (name == "hierarchies" and path.is_dir()):
+        if name in ("publish", "sign") or is_source or (name == "hierarchies" and path.is_dir()):
             anchored[name] = os.path.abspath(path)
     return anchored

@@ -32,13 +32,14 @@ from anondb.owner.targets import anchored, check_target, how, target_of
 from anondb.owner.view_check import by_transaction, check_release, images_of
 from anondb.owner.view_results import Created, Dropped, Kept, Refreshed, RefreshedAll, Shown
 from anondb.policy import Policy
-from anondb.postgres import at_hand
 from anondb.postgres.place import Place
 from anondb.release.objects import find_schema, read_manifest, release_schema
 from anondb.release.publish import PublishedFile
 from anondb.release.reader import read_sealed_manifest
 from anondb.release.row_sums import RowSums
+from anondb.release.signing import ANYBODY
 from anondb.statements.statement import CreateView
+from anondb.warehouse.at_hand import at_hand
 
 _ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view with its options and allow_overlap = true in WITH (...)."
 
@@ -353,7 +354,7 @@ def _sealed_id(path: str | Place) -> str | None:
     """The number of the release in a sealed file or schema; None if it does not exist or cannot be read."""
     try:
         with at_hand(path) as file:
-            return read_sealed_manifest(file)["release_id"]
+            return read_sealed_manifest(file, ANYBODY)["release_id"]
     except AnondbError:
         return None
 

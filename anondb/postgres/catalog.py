@@ -75,11 +75,13 @@ def schema_findings(server: Server, schema: str, namespace: int, kind: Kind) -> 
 
 
 def grant_findings(server: Server, namespace: int) -> list[Finding]:
-    """Rights beyond reading, of others than the owner."""
+    """Rights of others than the owner: beyond reading, or of everybody (PUBLIC)."""
     rows = server.query("postgres/grants", namespace=namespace)
     listed = zip(rows["kind"], rows["privilege"], rows["grantable"], strict=True)
     more = sum((kind, privilege) not in _READING or grantable for kind, privilege, grantable in listed)
-    return [Finding("grants", f"{more} rights of others than to read")] if more else []
+    everybody = rows["grantee"].count("")
+    findings = [Finding("grants", f"{more} rights of others than to read")] if more else []
+    return findings + ([Finding("grants", f"{everybody} rights of everybody (PUBLIC)")] if everybody else [])
 
 
 def default_privileges(what: str) -> InputError:

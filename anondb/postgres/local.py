@@ -24,6 +24,7 @@ from anondb.release.conditions import released_attributes
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.objects import ANATOMY, RECORDS, Kind, kind_of_rows, layout_of, relational_kind
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
+from anondb.release.signing import Keys
 
 Said = Callable[[str], None] | None
 
@@ -52,14 +53,15 @@ def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> 
         yield copied.file
 
 
-def inspect_release(url: str) -> Inspection:
-    """The leak check of a release in PostgreSQL: its catalog and rights there, and its rows as those of a sealed file."""
+def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+    """The leak check of a release in PostgreSQL: its catalog and rights there, and its rows as those of a sealed file. For
+    ``trusted`` see ``release.inspect.inspect``."""
     place = release_of(url)
     with _directory() as directory:
         copied = copy(place, directory)
         if copied.file is None:
             return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
-        inspection = inspect(copied.file)
+        inspection = inspect(copied.file, trusted)
     figures = {
         "release": place.shown,
         **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")},

@@ -39,6 +39,7 @@ from anondb.release.publish import Check, PublishedFile
 from anondb.release.publish import publish as seal
 from anondb.release.reader import sealed_release
 from anondb.release.row_sums import RowSums
+from anondb.release.signing import ANYBODY, Signer
 
 _SHOWN = (
     "Readers of a schema in the database of the raw data see its catalog: the names of all tables and columns, the number of"
@@ -180,6 +181,7 @@ def publish(
     replace: bool = False,
     check: Check | None = None,
     verified: RowSums | None = None,
+    sign: Signer | None = None,
 ) -> PublishedFile:
     """Write a frozen release into a schema of PostgreSQL; see ``release.publish.publish``. Call it inside a transaction of
     the engine: that of PostgreSQL commits after it.
@@ -192,7 +194,8 @@ def publish(
     try:
         server.begin()
         _check(engine, server, where, replace)
-        file = seal(engine, release_schema, directory / "sealed.duckdb", kind=kind, check=check, verified=verified)
+        how: dict[str, Any] = {"kind": kind, "check": check, "verified": verified, "sign": sign}
+        file = seal(engine, release_schema, directory / "sealed.duckdb", **how)
         size = _write(server, where, directory, file, kind, replace)
         file = replace_fields(file, path=where.shown, size=size, remarks=_remarks(engine, server, where))
     except BaseException:
@@ -234,7 +237,7 @@ def _write(server: Server, where: Place, directory: Path, file: PublishedFile, k
     tables, others = statements[: len(kind.tables)], statements[len(kind.tables) :]
     server.run_all(tables, "making tables")
     assert isinstance(file.path, Path)
-    with sealed_release(file.path) as sealed:
+    with sealed_release(file.path, trusted=ANYBODY) as sealed:
         for name, columns in kind.tables.items():
             rows = exp.select(*map(named, columns)).from_(sealed.schema.table(name).expression()).order_by("rowid")
             server.insert(schema, name, sealed.engine.relation(rows).to_arrow_table())

@@ -102,12 +102,13 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
 def _verdict(manifest: Manifest) -> exp.Select:
     """The last statement: it returns PASS, or raises FAIL, which ends the shell with a nonzero exit code."""
     number = exp.Count(this=exp.Star())
-    parts = ("FAIL: ", exp.cast(number, "VARCHAR"), f" violations of the promise of release {manifest['release_id']}.")
+    promise = f"{_words(manifest)} in release {manifest['release_id']}"
+    parts = ("FAIL: ", exp.cast(number, "VARCHAR"), f" violations of {promise}.")
     words: exp.Expr = exp.Literal.string("")
     for part in parts:
         words = exp.DPipe(this=words, expression=exp.Literal.string(part) if isinstance(part, str) else part)
     failed = exp.Anonymous(this="error", expressions=[words])
-    passed = exp.Literal.string(f"PASS: the promise of release {manifest['release_id']} holds.")
+    passed = exp.Literal.string(f"PASS: {_words(manifest)} holds for release {manifest['release_id']}.")
     verdict = exp.Case(ifs=[exp.If(this=number.eq(exp.convert(0)), true=passed)], default=failed)
     return exp.select(verdict.as_("verdict")).from_(_VIOLATIONS.copy())
 

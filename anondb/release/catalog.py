@@ -273,14 +273,14 @@ def _refused(there: Catalog, manifest: dict[str, str], *what: str) -> SealedCata
 
 
 def _read_manifests(engine: Engine, schemas: Sequence[SchemaName]) -> dict[SchemaName, dict[str, str]]:
-    """The manifests of files; empty where one has too many rows, or NULLs."""
+    """The manifests of files; empty where one has too many rows, NULLs, or a key twice."""
     tables = {schema: {"manifest": schema.table("manifest")} for schema in schemas}
     sizes = engine.query_each("release/manifest_size", list(tables.values()))
     numbers = {schema: size["n"].tolist()[0] for schema, size in zip(schemas, sizes, strict=True)}
     small = [schema for schema, number in numbers.items() if number is not None and number <= MOST_KEYS]
     rows = engine.query_each("release/manifest", [tables[schema] for schema in small])
     read = {s: dict(zip(r["key"].tolist(), r["value"].tolist(), strict=True)) for s, r in zip(small, rows, strict=True)}
-    return {schema: read.get(schema, {}) for schema in schemas}
+    return {schema: read[schema] if len(read.get(schema, {})) == numbers[schema] else {} for schema in schemas}
 
 
 def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:

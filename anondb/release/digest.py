@@ -3,7 +3,7 @@
 The content digest identifies the release, not the file: a copy made by DuckDB has the same one. It is the SHA-256 of one
 line for each object: ``table NAME(COLUMN TYPE, ...) ROWS DIGEST`` for each base table, ``text NAME DIGEST`` for each view
 and macro with the digest of the SQL file that defines it, without its comment lines. The lines are sorted, and each ends
-with a newline.
+with a newline. A signature, which is made over this digest, is left out of the rows of ``manifest``, and of their number.
 
 The digest of a table of integers and truth values alone is the SHA-256 of its rows, ordered by the number of the transaction
 and then as they are stored: each value is a little-endian integer of 8 bytes (true is 1, false 0, NULL -2^63). The digest of
@@ -25,7 +25,7 @@ from sqlglot import exp
 from anondb.engine import Columns, Engine, Table
 from anondb.engine.queries import source_digest
 from anondb.release.definitions import definition_queries
-from anondb.release.objects import ROW_ORDER, Kind, SchemaName, table_counts
+from anondb.release.objects import ROW_ORDER, SIGNATURE, Kind, SchemaName, table_counts
 
 PREFIX = "content:"
 _BLOCK = 65_536  # transactions
@@ -47,6 +47,9 @@ def content_digest(engine: Engine, schema: SchemaName, kind: Kind, counts: Mappi
     ``counts`` (the number of rows of each table) is read from the release unless the caller has it.
     """
     counts = table_counts(engine, schema, kind) if counts is None else counts
+    signature = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(schema.table("manifest").expression())
+    signed = int(engine.select(signature.where(_column("key").eq(SIGNATURE)), "the signature of a release")["n"][0])
+    counts = {**counts, "manifest": counts["manifest"] - signed}
     lines = [_table_line(engine, schema, name, kind, counts[name]) for name in kind.tables]
     lines += [f"text {name} {source_digest(query)}" for name, query in definition_queries(kind)]
     return PREFIX + hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
@@ -117,12 +120,11 @@ def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.S
     columns = kind.tables[name]
     text = exp.Concat(expressions=[_text(_column(c), t) for c, t in columns.items()])
     order = exp.Order(expressions=[exp.Ordered(this=_column(c)) for c in ROW_ORDER[name]])
-    return (
-        exp.select(block.copy().as_("block"), _sha256(_joined(text, order)).as_("digest"))
-        .from_(schema.table(name).expression())
-        .group_by(exp.convert(1))
-        .order_by(exp.convert(1))
-    )
+    rows = exp.select(block.copy().as_("block"), _sha256(_joined(text, order)).as_("digest"))
+    rows = rows.from_(schema.table(name).expression())
+    if name == "manifest":
+        rows = rows.where(_column("key").neq(SIGNATURE))
+    return rows.group_by(exp.convert(1)).order_by(exp.convert(1))
 
 
 def _column(name: str) -> exp.Column:

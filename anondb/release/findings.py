@@ -17,11 +17,15 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, load
+from anondb.errors import InputError
+from anondb.models.named import model_of
 from anondb.release.catalog import Finding
+from anondb.release.item_supports import wrong_weights
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
     ROW_ORDER,
+    SIGNATURE,
     Kind,
     SchemaName,
     manifest_keys,
@@ -124,6 +128,7 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
         counts |= engine.query(
             "release/sealed_supports", {n: schema.table(n) for n in ("released_items", "item_supports")}
         )
+        counts["weights_that_are_not_those_of_the_bounds"] = np.array([wrong_weights(engine, schema)])
     if kind.attributes is not None:
         stored: dict[str, Table | exp.Query] = {
             name: schema.table(name) for name in ("transaction_ids", "records", "released_values")
@@ -175,36 +180,47 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
 
 
 def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
-    """Find keys that the model's manifest must not have or lacks, and values not in their key's form (names are free)."""
+    """Find keys that the model's manifest must not have or lacks, and values that are not in the form of their key."""
     findings = []
-    strange = (manifest.keys() - {"item_supports", "partition"}) ^ manifest_keys(manifest.get("model", ""))
+    strange = (manifest.keys() - {"item_supports", "partition", SIGNATURE}) ^ manifest_keys(manifest.get("model", ""))
     if strange:
         findings.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
-    texts = {key: value for key, value in manifest.items() if key not in (*_NAMES, "sensitive", "partition")}
-    odd = sum(not _WORDS.get(key, _PARAMETER).fullmatch(value) for key, value in texts.items())
-    if "sensitive" in manifest:
-        with contextlib.suppress(ValueError):
-            listed = json.loads(manifest["sensitive"])
-            texts_only = isinstance(listed, list) and all(isinstance(item, str) for item in listed)
-            odd -= texts_only and manifest["sensitive"] == sensitive_text(listed)
+    odd = sum(not form.fullmatch(manifest[key]) for key, form in _FORMS.items() if key in manifest)
+    names = [manifest[key] for key in _NAMES if key in manifest]
+    if "partition" in manifest:
+        part = partition_of(manifest)
+        odd += part is None
+        names += part or ()
+    odd += sum(not (0 < len(name) <= _MOST_OF_NAME and name.isprintable()) for name in names)
+    odd += "sensitive" in manifest and not _is_list(manifest["sensitive"])
+    try:
+        parameters = model_of(manifest).parameters()
+        odd += sum(str(value) != manifest[name] for name, value in parameters.items())
+    except (InputError, KeyError):
         odd += 1
-    odd += "partition" in manifest and partition_of(manifest) is None
     if odd:
         findings.append(Finding("rows", f"{odd} values of the manifest are not of their key's form"))
     return findings
 
 
+def _is_list(text: str) -> bool:
+    """Whether a text is a list of sensitive items as anondb writes it."""
+    with contextlib.suppress(ValueError, RecursionError):
+        listed = json.loads(text)
+        return isinstance(listed, list) and all(isinstance(i, str) for i in listed) and text == sensitive_text(listed)
+    return False
+
+
 _NAMES = ("table", "id_column", "item_column", "records_table")
-_WORDS = {
+_MOST_OF_NAME = 255  # characters
+_FORMS = {  # those of parameters follow from the model
     "release_id": re.compile("[0-9a-f]{32}"),
-    "model": re.compile("[a-z]{1,20}"),
     "semantics": re.compile("set|atomic"),
     "suppression": re.compile("none|some"),
     "item_supports": re.compile("true"),
-    "empty_values": re.compile("count|ignore"),
-    "version": re.compile(r"\d+(\.\w{1,20}){0,5}"),
+    "transactions": re.compile("0|[1-9][0-9]{0,9}"),
+    "version": re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,2}((a|b|rc|\.dev|\.post)[0-9]{1,3})?"),
 }
-_PARAMETER = re.compile(r"inf|(0|[1-9]\d{0,19})([./]\d{1,20})?")  # h has up to 19 digits on both sides
 
 
 def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
+from anondb.errors import InputError
 from anondb.pages.tables import AsTable
 from anondb.release.catalog import Finding, sealed_catalog
 from anondb.release.digest import content_digest
@@ -27,6 +28,7 @@ from anondb.release.findings import (
 from anondb.release.objects import Kind, SchemaName, table_counts
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.reader import locked_engine
+from anondb.release.signing import Keys, fault_of, signer_of, trusted_keys
 
 
 @dataclass(frozen=True)
@@ -61,17 +63,20 @@ class Inspection(AsTable):
         }
 
 
-def inspect(path: str | os.PathLike[str]) -> Inspection:
-    """Check a sealed file for leaks: write-ahead log, bytes, catalog, statistics, rows, and their order.
+def inspect(path: str | os.PathLike[str], trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+    """Check a sealed file for leaks: write-ahead log, bytes, catalog, statistics, rows, their order, and the signature.
 
     Nothing in the file runs before its catalog is known to be anondb's. The strongest check rebuilds the file: a clean
     process writes the visible rows into a new file, and both files must be equal byte for byte. Then every byte depends
-    on the visible rows alone.
+    on the visible rows alone. A signature must be that of its content, and where a key is ``trusted``, by this argument
+    or by ``ANONDB_TRUSTED``, there must be one by it.
 
     Raises:
-        InputError: ``no_such_file``, ``not_a_database``.
+        InputError: ``no_such_file``, ``not_a_database``; see ``trusted_keys``.
+        DamagedFile: bytes are missing or have changed.
         EngineError: the file is locked, or a disk is full.
     """
+    keys = trusted_keys(trusted)
     engine, schema, place = locked_engine(path)
     try:
         findings = file_findings(place)
@@ -94,11 +99,24 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
         largest = max((abs(r) for r in rhos.values()), default=0.0)
         figures["order"] = f"largest |rho| {largest:.4f}, limit {RHO_LIMIT / max(n, 1) ** 0.5:.4f}"
         figures["digest"] = content_digest(engine, schema, kind, counts)
+        figures["signature"], forged = _signature(catalog.manifest, figures["digest"], keys)
+        findings += forged
         compared, differing = _rebuild(engine, schema, kind, place, catalog.manifest["release_id"])
         figures["bytes"] = f"{size}, {compared}"
         return Inspection(place, catalog.manifest, figures, tuple(findings + differing))
     finally:
         engine.close()
+
+
+def _signature(manifest: dict[str, str], digest: str, trusted: Keys) -> tuple[str, list[Finding]]:
+    """Who signed a release, in words, and what is wrong with that."""
+    signer = signer_of(manifest)
+    words = "none" if signer is None else f"by {signer}"
+    try:
+        fault = fault_of(manifest, digest, trusted)
+    except InputError:  # keys cannot be checked here, and none is trusted
+        return f"{words}, not checked", []
+    return words, [] if fault is None else [Finding("signature", fault)]
 
 
 def _rebuild(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MARGIN = 1e-6  # shares of a released item's members that add up to less than 1 + MARGIN leave nothing to share
 MOST_MEMBERS = 50_000_000  # of all released items
+_FLOAT_ERROR = 1e-14  # of a sum of shares
 _STEPS = 60  # of the bisection: more than a float has bits
 
 
@@ -96,16 +97,43 @@ def weights(
         doubled: twice the middle of the bounds of each row.
         support: the number of transactions that show the released item.
     """
+    return _rounded(_weights(released, doubled, support)[0])
+
+
+def wrong_weights(engine: Engine, schema: SchemaName) -> int:
+    """The number of weights of a release that are not those of its bounds, as ``weights`` rounds them: other digits would be
+    room for a text. Where floats of another machine may round to a neighbour, that one is taken, too."""
+    rows = {name: schema.table(name) for name in ("transaction_items", "labels")}
+    supports = NamedRows("warehouse/release/label_counts", rows, {})
+    tables: dict[str, Table | NamedRows] = {"item_supports": schema.table("item_supports"), "supports": supports}
+    released, doubled, support, stored = engine.query("release/stored_weights", tables).values()
+    wanted, slack = _weights(released, doubled, support)
+    low, high = _rounded(wanted * (1 - slack)), _rounded(wanted * (1 + slack))
+    good = (low <= stored) & (stored <= high) & (stored == _rounded(stored)) & ~np.signbit(stored)
+    return int(len(stored) - good.sum())
+
+
+def _rounded(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The values with nine digits."""
+    return np.array([float(f"{value:.9g}") for value in values.tolist()], dtype=np.float64)
+
+
+def _weights(
+    released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The exact weights, and by which part of them the errors of floats may change each."""
     if not len(released):
-        return np.empty(0)
+        return np.empty(0), np.empty(0)
     starts = np.flatnonzero(np.r_[True, released[1:] != released[:-1]])
     sizes = np.diff(np.r_[starts, len(released)])
     share = doubled / (2 * support)
     low, high = np.zeros(len(starts)), np.ones(len(starts))
-    with np.errstate(divide="ignore"):
+    with np.errstate(all="ignore"):  # the rows may be a stranger's
         for _ in range(_STEPS):
             middle = (low + high) / 2
             held = 1 - np.exp(np.add.reduceat(np.log1p(-share * np.repeat(middle, sizes)), starts))
             low, high = np.where(held > middle, middle, low), np.where(held > middle, high, middle)
-    numbers = np.where(np.add.reduceat(share, starts) > 1 + MARGIN, high, 0.0)
-    return np.repeat([float(f"{value:.9g}") for value in numbers.tolist()], sizes)
+        room = np.add.reduceat(share, starts) - 1
+        numbers = np.where(room > MARGIN, high, 0.0)
+        slack = np.where(room > MARGIN, _FLOAT_ERROR / np.minimum(room, 1), 0.0)
+    return np.repeat(numbers, sizes), np.repeat(slack, sizes)

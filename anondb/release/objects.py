@@ -18,6 +18,7 @@ from anondb.release.conditions import VALUES, ReleasedAttribute, record_columns,
 MANIFEST_KEYS = frozenset(
     {"release_id", "model", "transactions", "semantics", "suppression", "table", "id_column", "item_column", "version"}
 )
+SIGNATURE = "signature"  # the key of the manifest of a signed release
 SEALED_SCHEMA = "main"
 _PREFIX = "release_"
 

@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,10 @@ from anondb.engine.clean import clean_writer
 from anondb.engine.files import write_file
 from anondb.engine.spill import private_directory
 from anondb.engine.untrusted import reader_engine
-from anondb.errors import AnondbError, InputError
+from anondb.errors import AnondbError, DamagedFile, InputError
 from anondb.release.catalog import Finding
 from anondb.release.conditions import released_attributes
-from anondb.release.digest import file_digest
+from anondb.release.digest import content_digest, file_digest
 from anondb.release.objects import (
     MANIFEST_KEYS,
     RECORDS,
@@ -38,14 +38,22 @@ from anondb.release.objects import (
     relational_kind,
 )
 from anondb.release.paths import valid_path
-from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
+from anondb.release.publish import (
+    BUILD_NAME,
+    IN_MEMORY,
+    build_statements,
+    file_source,
+    hand_over_table,
+    rows_file,
+    rows_in,
+)
 
 MANIFEST_FILE = "manifest.json"
 FORMAT = "anondb parquet 1"
+Scripts = Callable[[Kind, str], Mapping[str, str]]  # the SQL files of a kind of release and its number, by name
 _KEYS = {"format", "manifest", "content_digest", "files"}
 _MOST_BYTES = 10_000_000  # of manifest.json
 _SCRATCH = "scratch.duckdb"
-_HERE = SchemaName("memory", "main")
 _ROW_GROUP = 122_880
 
 
@@ -54,13 +62,11 @@ class ReadBack:
     """A folder of Parquet files as a sealed file.
 
     Attributes:
-        file: the sealed file; None if the folder has findings that forbid to read it.
-        content_digest: the digest that ``manifest.json`` states; empty without a file.
+        file: the sealed file; None if the folder has findings.
         findings: the defects of the folder.
     """
 
     file: Path | None
-    content_digest: str
     findings: tuple[Finding, ...]
 
 
@@ -107,28 +113,40 @@ def _copy(source: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Copy
 
 def write_manifest(folder: Path, manifest: Mapping[str, str], content_digest: str) -> None:
     """Write ``manifest.json``: the manifest, the content digest, and the SHA-256 of every other file."""
-    files = {name: file_digest(folder / name) for name in sorted(os.listdir(folder))}
-    content = {"format": FORMAT, "manifest": dict(sorted(manifest.items())), "content_digest": content_digest}
-    text = json.dumps({**content, "files": files}, ensure_ascii=False, indent=1) + "\n"
-    write_file(folder / MANIFEST_FILE, text)
+    files = {name: file_digest(folder / name) for name in os.listdir(folder)}
+    content = {"format": FORMAT, "manifest": manifest, "content_digest": content_digest, "files": files}
+    write_file(folder / MANIFEST_FILE, _manifest_text(content))
+
+
+def _manifest_text(content: Mapping[str, Any]) -> str:
+    """The one text of ``manifest.json`` with this content."""
+    maps = {name: dict(sorted(content[name].items())) for name in ("manifest", "files")}
+    ordered = {name: maps.get(name, content[name]) for name in ("format", "manifest", "content_digest", "files")}
+    return json.dumps(ordered, ensure_ascii=False, indent=1) + "\n"
 
 
 # ---------------------------------------------------------------------- reading
 
 
 @contextlib.contextmanager
-def as_file(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def as_file(folder: str | os.PathLike[str], scripts: Scripts) -> Iterator[Path]:
     """The path of a private file with the rows of a folder of Parquet files; another folder stays as it is.
 
     Raises:
         InputError: ``not_a_release``.
+        DamagedFile: the digest of a file is not the stated one.
     """
     if not is_parquet_release(folder):
         yield Path(folder)
         return
     private = private_directory()
     try:
-        read = read_back(Path(folder), private)
+        read = read_back(Path(folder), private, scripts)
+        if read.file is None and {f.check for f in read.findings} == {"bytes"}:
+            raise DamagedFile(
+                f"The folder {Path(folder).name!r} is damaged: files in it are not those of {MANIFEST_FILE}.",
+                hint="anondb inspect FOLDER names them. Get it from its publisher again.",
+            )
         if read.file is None:
             raise InputError(
                 f"The folder {Path(folder).name!r} is not a release.",
@@ -140,10 +158,11 @@ def as_file(folder: str | os.PathLike[str]) -> Iterator[Path]:
         shutil.rmtree(private, ignore_errors=True)
 
 
-def read_back(folder: Path, directory: Path) -> ReadBack:
+def read_back(folder: Path, directory: Path, scripts: Scripts) -> ReadBack:
     """Check a folder, and write its rows into a sealed file in a private directory, by a clean process.
 
-    Nothing but the Parquet files of the tables is read, on a connection that can read no other file.
+    Nothing but the Parquet files of the tables is read, on a connection that can read no other file. The SQL files must be
+    those that anondb writes for such a release, and the content digest that of the rows: it stands for the whole folder.
     """
     folder = valid_path(folder)
     stated = _stated(folder)
@@ -153,42 +172,53 @@ def read_back(folder: Path, directory: Path) -> ReadBack:
     tables = {name.removesuffix(".parquet") for name in stated["files"] if name.endswith(".parquet")}
     paths = {name: str(folder / rows_file(name)) for name in sorted(tables)}
     if findings:
-        return ReadBack(None, "", tuple(findings))
+        return ReadBack(None, tuple(findings))
     engine = reader_engine(list(paths.values()), directory)
     try:
         kind = _kind(engine, stated["manifest"], paths)
         if kind is None:
             return _refused("catalog", "the tables are not those of a release")
         for name in kind.tables:
-            engine.create(_HERE.table(name), _rows(paths[name], kind.tables[name]))
+            engine.create(IN_MEMORY.table(name), rows_in(paths[name], kind.tables[name]))
         release_id = _release_id(engine, stated["manifest"])
         if release_id is None:
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
-        kind = as_read(engine, _HERE, kind)
+        kind = as_read(engine, IN_MEMORY, kind)
+        if not _has_scripts(folder, stated["files"], kind, scripts(kind, release_id)):
+            return _refused("catalog", "the SQL files are not those that anondb writes for such a release")
+        if content_digest(engine, IN_MEMORY, kind) != stated["content_digest"]:
+            return _refused("bytes", "the content digest is not that of the rows")
         with clean_writer(directory) as writer:
             for name, columns in kind.tables.items():
                 listed = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
-                rows = exp.select(*listed).from_(_HERE.table(name).expression()).order_by("rowid")
+                rows = exp.select(*listed).from_(IN_MEMORY.table(name).expression()).order_by("rowid")
                 hand_over_table(engine, rows, directory / rows_file(name))
             writer.write(BUILD_NAME, build_statements(kind, release_id))
     except AnondbError as error:
         return _refused("rows", f"the files cannot be read ({error.code})")
     finally:
         engine.close()
-    return ReadBack(directory / BUILD_NAME, stated["content_digest"], ())
+    return ReadBack(directory / BUILD_NAME, ())
 
 
 def _refused(check: str, what: str) -> ReadBack:
-    return ReadBack(None, "", (Finding(check, what),))
+    return ReadBack(None, (Finding(check, what),))
+
+
+def _has_scripts(folder: Path, files: Mapping[str, str], kind: Kind, scripts: Mapping[str, str]) -> bool:
+    """Whether a folder has these SQL files beside its tables, and no others."""
+    named = files.keys() == {*map(rows_file, kind.tables), *scripts}
+    return named and all((folder / name).read_bytes() == text.encode() for name, text in scripts.items())
 
 
 def _stated(folder: Path) -> dict[str, Any] | None:
-    """The content of ``manifest.json``; None if it has another form."""
+    """The content of ``manifest.json``; None if it has another form, or is a link."""
     path = folder / MANIFEST_FILE
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
-        stated = json.loads(path.read_text("utf-8"))
+        text = path.read_bytes().decode()
+        stated = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(stated, dict) or stated.keys() != _KEYS or stated["format"] != FORMAT:
@@ -197,7 +227,7 @@ def _stated(folder: Path) -> dict[str, Any] | None:
     good = all(isinstance(m, dict) and all(isinstance(v, str) for v in m.values()) for m in maps)
     named = good and all(os.path.basename(name) == name and name for name in stated["files"])
     whole = named and isinstance(stated["content_digest"], str) and stated["manifest"].keys() >= MANIFEST_KEYS
-    return stated if whole else None
+    return stated if whole and _manifest_text(stated) == text else None
 
 
 def _file_findings(folder: Path, files: Mapping[str, str]) -> list[Finding]:
@@ -224,24 +254,14 @@ def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str,
 
 
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:
-    described: Any = exp.Describe(this=exp.select("*").from_(_file(path)))
+    described: Any = exp.Describe(this=exp.select("*").from_(file_source(path)))
     rows = engine.select(described, "the columns of a file")
     return dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
 
 
-def _rows(path: str, columns: Mapping[str, str]) -> exp.Select:
-    return exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in columns)).from_(_file(path))
-
-
-def _file(path: str) -> exp.Table:
-    plain = exp.PropertyEQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
-    literal = exp.Literal.string("".join(f"[{c}]" if c in "*?[" else c for c in path))
-    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[literal, plain]))
-
-
 def _release_id(engine: DuckDBEngine, manifest: Mapping[str, str]) -> str | None:
     """The number of the release, if the table manifest says what ``manifest.json`` does."""
-    table: Table = _HERE.table("manifest")
+    table: Table = IN_MEMORY.table("manifest")
     rows = engine.select(exp.select("key", "value").from_(table.expression()), "the manifest")
     said = dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
     number = manifest["release_id"]

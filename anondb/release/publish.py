@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from anondb.engine.clean import clean_writer
 from anondb.engine.files import move
 from anondb.engine.lending import lending_memory
 from anondb.engine.locked import LOCKED_CATALOG
-from anondb.engine.untrusted import locked_engine
+from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.owner.publications import Intersection
 from anondb.pages.tables import AsTable
@@ -24,11 +24,22 @@ from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
 from anondb.release.numbering import DRAWS, NUMBERS, number_transactions
-from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, read_manifest, release_kind, table_counts
+from anondb.release.objects import (
+    ROW_ORDER,
+    SEALED_SCHEMA,
+    SIGNATURE,
+    Kind,
+    SchemaName,
+    read_manifest,
+    release_kind,
+    table_counts,
+)
 from anondb.release.paths import PRIVATE, build_directory, check_target, described, sweep_builds, sync
 from anondb.release.row_sums import RowSums, row_sums, rows_of
+from anondb.release.signing import Signer
 
 BUILD_NAME = "release.duckdb"
+IN_MEMORY = SchemaName("memory", SEALED_SCHEMA)
 Check = Callable[[DuckDBEngine, SchemaName], None]
 
 
@@ -74,6 +85,7 @@ def publish(
     check: Check | None = None,
     verified: RowSums | None = None,
     mode: int = PRIVATE,
+    sign: Signer | None = None,
 ) -> PublishedFile:
     """Write a frozen release into a new database file, under fresh transaction ids.
 
@@ -93,6 +105,7 @@ def publish(
         verified: the sums of the rows that the verifier accepted. If the release still has these rows, the finished file is
             compared with them, which takes the place of ``check``.
         mode: the permissions of the file.
+        sign: signs the content of the file; the signature is a row of its manifest.
 
     Raises:
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
@@ -109,6 +122,9 @@ def publish(
         manifest = read_manifest(engine, release_schema)
         expected = _hand_over(engine, release_schema, kind, build, key, verified)
         counts = table_counts(engine, release_schema, kind) if expected is None else expected.counts()
+        if sign is not None:
+            manifest[SIGNATURE] = _signed(build, kind, manifest, counts, sign)
+            counts = {**counts, "manifest": len(manifest)}
         built = build / BUILD_NAME
         with lending_memory(engine) as limit:
             writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
@@ -132,6 +148,36 @@ def _move(built: Path, target: Path, mode: int, replace: bool) -> tuple[int, str
 
 
 # ---------------------------------------------------------------------- handing the rows to the clean process
+
+
+def _signed(build: Path, kind: Kind, manifest: dict[str, str], counts: dict[str, int], sign: Signer) -> str:
+    """Sign the rows that were handed over, and add the signature to those of the manifest; returns it."""
+    files = {name: str(build / rows_file(name)) for name in kind.tables}
+    engine = reader_engine(list(files.values()), build)
+    try:
+        for name, file in files.items():
+            rows = rows_in(file, kind.tables[name])
+            engine.run(exp.Create(this=IN_MEMORY.table(name).expression(), kind="VIEW", expression=rows), "a view")
+        signature = sign.sign(manifest, content_digest(engine, IN_MEMORY, kind, counts))
+        row = exp.select(*(exp.Literal.string(text).as_(c) for c, text in (("key", SIGNATURE), ("value", signature))))
+        rows = rows_in(files["manifest"], kind.tables["manifest"])
+        hand_over_table(engine, exp.union(rows, row, distinct=False).order_by("key"), build / "signed.parquet")
+    finally:
+        engine.close()
+    os.replace(build / "signed.parquet", files["manifest"])
+    return signature
+
+
+def rows_in(path: str, columns: Mapping[str, str]) -> exp.Select:
+    """The rows of a file of Parquet."""
+    return exp.select(*map(_column, columns)).from_(file_source(path))
+
+
+def file_source(path: str) -> exp.Table:
+    """A file of Parquet as a table, whatever characters are in its path."""
+    plain = exp.PropertyEQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
+    literal = exp.Literal.string("".join(f"[{c}]" if c in "*?[" else c for c in path))
+    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[literal, plain]))
 
 
 def _hand_over(
@@ -230,7 +276,8 @@ def _check_sealed(
         if catalog.manifest != manifest:
             raise InternalError("The manifest of the sealed file differs from the frozen one.")
         if isinstance(check, RowSums):
-            if row_sums(reader, schema, kind, check.salt) != check:
+            sums = row_sums(reader, schema, kind, check.salt).tables
+            if any(sums[name] != sum for name, sum in check.tables.items() if name != "manifest"):
                 raise InternalError("The rows of the sealed file differ from the verified ones.")
         elif table_counts(reader, schema, kind) != counts:
             raise InternalError("The sealed file differs from the frozen release.")

@@ -14,11 +14,14 @@ import duckdb
 from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
 from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_locked
-from anondb.errors import InputError
+from anondb.errors import AnondbError, DamagedFile, InputError, InternalError
 from anondb.models import check_count
 from anondb.release.catalog import listed, sealed_catalogs
+from anondb.release.digest import content_digest
+from anondb.release.findings import content_findings
 from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, Kind, SchemaName
-from anondb.release.paths import valid_path
+from anondb.release.paths import valid_path, wal_of
+from anondb.release.signing import Keys, check_signature, trusted_keys
 
 MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed file
 ANALYST_SECONDS = 60.0  # limit for a statement of an analyst
@@ -34,6 +37,7 @@ class SealedRelease:
         kind: the kind of the release.
         manifest: its manifest.
         path: the file.
+        content_digest: its content digest, if it was computed to check the signature.
     """
 
     engine: DuckDBEngine
@@ -41,6 +45,7 @@ class SealedRelease:
     kind: Kind
     manifest: dict[str, str]
     path: Path
+    content_digest: str | None = None
 
 
 def locked_engine(
@@ -97,17 +102,22 @@ def sealed_releases(
     threads: int | None = None,
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
+    trusted: str | os.PathLike[str] | Keys | None = None,
+    named: Sequence[str] | None = None,
 ) -> Iterator[list[SealedRelease]]:
     """Open sealed files on one connection for anondb's own statements, after checking the whole catalog of each.
 
-    A single file is the current database; of several none is.
+    A single file is the current database; of several none is. Where a key is ``trusted``, by this argument or by
+    ``ANONDB_TRUSTED``, each file must be signed by it. ``named`` are the names of the files in errors.
 
     Raises:
         InputError: ``bad_path``, ``no_such_file``, ``not_a_database``, or ``not_a_release``: a file holds other objects, or
-            the texts of its views and macros differ from anondb's.
+            the texts of its views and macros differ from anondb's; see ``trusted_keys``.
+        VerificationFailed: ``not_trusted``.
+        DamagedFile: also if the block fails, and the rows of a file contradict each other.
         EngineError: a file is locked by a process that writes it.
     """
-    places = [_file(path) for path in paths]
+    places, keys = [_file(path) for path in paths], trusted_keys(trusted)
     if threads is not None:
         check_count("threads", threads)
     engine = strangers.locked_engine(
@@ -122,19 +132,51 @@ def sealed_releases(
     schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
     try:
         releases = []
-        for place, schema, catalog in zip(places, schemas, sealed_catalogs(engine, schemas), strict=True):
-            if catalog.kind is None or not catalog.is_release or not catalog.manifest.keys() >= MANIFEST_KEYS:
+        names = named or [place.name for place in places]
+        for name, place, schema, catalog in zip(names, places, schemas, sealed_catalogs(engine, schemas), strict=True):
+            kind, manifest = catalog.kind, catalog.manifest
+            if kind is None or not catalog.is_release or not manifest.keys() >= MANIFEST_KEYS or _has_log(place):
                 raise InputError(
-                    f"The file {place.name!r} is not a sealed release.",
+                    f"The file {name!r} is not a sealed release.",
                     code="not_a_release",
                     hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
                 )
-            releases.append(SealedRelease(engine, schema, catalog.kind, catalog.manifest, place))
+            digest = content_digest(engine, schema, kind) if keys else None
+            if digest is not None:
+                check_signature(name, manifest, digest, keys)
+            releases.append(SealedRelease(engine, schema, kind, manifest, place, digest))
         if len(schemas) == 1:
             engine.use(schemas[0].catalog, checked=True)
-        yield releases
+        with contradictions_told(releases):
+            yield releases
     finally:
         engine.close()
+
+
+def _has_log(place: Path) -> bool:
+    """Whether a write-ahead log lies beside a file: DuckDB reads its rows as those of the file, which has other bytes."""
+    return any(os.path.lexists(wal_of(Path(path))) for path in (place, os.path.realpath(place)))
+
+
+@contextlib.contextmanager
+def contradictions_told(releases: Sequence[SealedRelease]) -> Iterator[None]:
+    """Where the block fails as a bug does, look whether rows of a file contradict each other, and say so.
+
+    Raises:
+        DamagedFile: they do; other errors stay as they are.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, AnondbError) and not isinstance(error, InternalError):
+            raise
+        for one in releases:
+            if content_findings(one.engine, one.schema, one.kind):
+                raise DamagedFile(
+                    f"The rows of {one.path.name!r} contradict each other.",
+                    hint="anondb inspect FILE lists where. Get it from its publisher again.",
+                ) from None
+        raise
 
 
 def is_sealed(path: str | os.PathLike[str]) -> bool:
@@ -153,14 +195,16 @@ def is_sealed(path: str | os.PathLike[str]) -> bool:
         engine.close()
 
 
-def read_sealed_manifest(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The manifest of a sealed file.
+def read_sealed_manifest(
+    path: str | os.PathLike[str], trusted: str | os.PathLike[str] | Keys | None = None
+) -> dict[str, str]:
+    """The manifest of a sealed file; for ``trusted`` see ``sealed_releases``.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database`` or ``not_a_release``.
         EngineError: the file is locked by a process that writes it.
     """
-    with sealed_release(path) as sealed:
+    with sealed_release(path, trusted=trusted) as sealed:
         return sealed.manifest
 
 
@@ -170,6 +214,7 @@ def open_release(
     memory_limit: str = "2GB",
     max_seconds: float | None = None,
     threads: int | None = None,
+    trusted: str | os.PathLike[str] | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open a sealed release for analysts, read-only and locked.
 
@@ -182,14 +227,17 @@ def open_release(
         max_seconds: time limit for a query, 60 seconds by default. DuckDB before 2.0 has no such limit: there is none by
             default, and one that is passed is refused.
         threads: DuckDB's number of threads.
+        trusted: the public key that must have signed the file, or a file with such keys; by default that of
+            ``ANONDB_TRUSTED``, if it is set.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database`` or ``not_a_release``.
+        VerificationFailed: ``not_trusted``.
         EngineError: the file is locked by a process that writes it.
     """
     if threads is not None:
         check_count("threads", threads)
     if max_seconds is None and HAS_TIME_LIMIT:
         max_seconds = ANALYST_SECONDS
-    read_sealed_manifest(path)
+    read_sealed_manifest(path, trusted)
     return open_locked(valid_path(path), memory_limit=memory_limit, max_seconds=max_seconds, threads=threads)

@@ -18,12 +18,12 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.engine.elsewhere import is_url
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
-from anondb.postgres import at_hand
 from anondb.query import parse
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.query.together import Together
-from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_releases
+from anondb.release.reader import ANALYST_SECONDS, SealedRelease, contradictions_told, sealed_releases
+from anondb.release.signing import Keys
 from anondb.session.compiler import Compiler
 from anondb.session.desk import Desk
 from anondb.session.equivalents import with_known_names
@@ -38,6 +38,7 @@ from anondb.session.parts import Parts
 from anondb.session.persons import Persons
 from anondb.session.releases import Releases
 from anondb.session.result import Result, fetched
+from anondb.warehouse.at_hand import at_hand, name_of
 
 Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -49,6 +50,7 @@ def open_session(
     max_seconds: float | None = None,
     threads: int | None = None,
     on_statement: Callable[[str], None] | None = None,
+    trusted: str | os.PathLike[str] | Keys | None = None,
 ) -> Session:
     """Open sealed files to ask them in SQL that is written for the original tables.
 
@@ -61,8 +63,12 @@ def open_session(
         max_seconds: the time limit of a statement, 60 seconds by default.
         threads: DuckDB's number of threads.
         on_statement: called with the text of every statement before it runs.
+        trusted: the public key that must have signed each file, or a file with such keys; by default that of
+            ``ANONDB_TRUSTED``, if it is set.
 
     Raises:
+        VerificationFailed: ``not_trusted``: no trusted key signed a file.
+        DamagedFile: a file is cut short, or bytes of it have changed.
         InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``, ``different_releases``, or ``overlap``: the
             manifests show that files hold the same persons.
         EngineError: a file is locked by a process that writes it.
@@ -74,7 +80,8 @@ def open_session(
     with contextlib.ExitStack() as stack:
         paths = _paths(files)
         local = [stack.enter_context(at_hand(path, on_statement)) for path in paths]
-        opened = stack.enter_context(sealed_releases(local, **options))
+        trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(path) for path in paths]}
+        opened = stack.enter_context(sealed_releases(local, **options, **trust))
         sealed = [
             one if is_url(path) else replace(one, path=Path(path)) for one, path in zip(opened, paths, strict=True)
         ]
@@ -102,7 +109,10 @@ def session_on(
         limits: dict[str, Any] = {"memory_limit": memory_limit, "max_seconds": max_seconds, "threads": threads}
         desk = desk_engine(**limits, on_statement=on_statement)
         stack.callback(desk.close)
-        return Session(sealed, desk, stack.pop_all(), opened)
+        kept = contextlib.ExitStack()
+        session = Session(sealed, desk, kept, opened)
+        kept.enter_context(stack.pop_all())
+        return session
 
 
 def _paths(files: Sources) -> list[str]:
@@ -154,7 +164,7 @@ class Session:
         resources: contextlib.ExitStack,
         opened: Sequence[Opened] = (),
     ) -> None:
-        self._resources, self._closed = resources, False
+        self._resources, self._closed, self._sealed = resources, False, sealed
         self._desk = Desk(desk)
         together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
         self._opened = opened or [Opened(s.engine, s.schema, s, together) for s in sealed]
@@ -200,8 +210,13 @@ class Session:
         Raises:
             InputError: ``bad_sql``, ``bad_parameter``, ``unsupported_query`` with the construct at fault,
                 ``query_too_complex`` or ``ambiguous_item``.
+            DamagedFile: rows of a file contradict each other.
         """
         self._check_open()
+        with contradictions_told(self._sealed):
+            return self._sql(query, parameters, bounds)
+
+    def _sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str) -> Result:
         if bounds not in ("columns", "none"):
             raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
         plain = parameters is None and isinstance(query, str)

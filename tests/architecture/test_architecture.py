@@ -33,9 +33,9 @@ ROOMS: dict[str, set[str]] = {
     "utility": {"data", "models", "recoding", "pages", "engine", "errors"},
     "release": {"data", "models", "recoding", "utility", "verify", "pages", "engine", "errors"},
     "postgres": {"release", "engine", "errors"},
-    "warehouse": {"data", "postgres", "engine", "errors"},
+    "warehouse": {"data", "postgres", "release", "engine", "errors"},
     "query": {"release", "engine", "errors"},
-    "session": {"query", "postgres", "release", "data", "reading", "engine", "errors"},
+    "session": {"query", "warehouse", "release", "data", "reading", "engine", "errors"},
     "promises": {"data", "models", "release", "verify", "engine", "errors"},
 }
 OUTSIDE = set(

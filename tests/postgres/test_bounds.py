@@ -13,8 +13,8 @@ from postgres.databases import ITEMS, TAXONOMY, Databases, make
 from postgres.server import Server
 
 import anondb
-from anondb.postgres import at_hand
 from anondb.release.reader import sealed_release
+from anondb.warehouse.at_hand import at_hand
 
 MODELS: dict[str, dict[str, Any]] = {
     "global": {"model": anondb.KmAnonymity(3, 2)},

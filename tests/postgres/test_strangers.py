@@ -49,6 +49,9 @@ CHANGES = {  # what a stranger does to a release, and words of the finding
     "schema_comment": ("COMMENT ON SCHEMA x IS 'milk: Ada'", "the schema has a comment"),
     "manifest": ("UPDATE x.manifest SET value = 'nothing' WHERE key = 'model'", "the manifest is of no kind"),
     "grants": ("GRANT DELETE ON x.labels TO PUBLIC", "rights of others"),
+    "public": ("GRANT SELECT ON x.labels TO PUBLIC", "1 rights of everybody (PUBLIC)"),
+    "public_schema": ("GRANT USAGE ON SCHEMA x TO PUBLIC", "1 rights of everybody (PUBLIC)"),
+    "public_function": ("GRANT EXECUTE ON FUNCTION x.count_bounds TO PUBLIC", "1 rights of everybody (PUBLIC)"),
     "rows": ("INSERT INTO x.labels VALUES (99, 'nobody')", ""),
 }  # fmt: skip
 
@@ -79,7 +82,7 @@ def attacked(databases: Databases, change: str) -> str:
     return databases.server.url(name, "x", "reader")
 
 
-@pytest.mark.parametrize("change", some(CHANGES, "view"))
+@pytest.mark.parametrize("change", some(CHANGES, "view", "public"))
 def test_a_changed_release(release: Databases, change: str) -> None:
     statement, words = CHANGES[change]
     url, before = attacked(release, statement), trapped(release)
@@ -92,7 +95,7 @@ def test_a_changed_release(release: Databases, change: str) -> None:
     assert not inspection.clean
     assert any(words in finding.what for finding in inspection.findings), inspection.findings
     assert "Ada" not in str(inspection.to_json())
-    if change not in ("grants", "rows"):
+    if change not in ("grants", "rows", "public", "public_schema", "public_function"):
         with pytest.raises(InputError) as refused:
             anondb.verify_file(url)
         assert refused.value.code == "not_a_release" and trapped(release) == before

@@ -23,11 +23,11 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.owner import bounds_sql
 from anondb.owner.parquet import inspect_folder
 from anondb.release.objects import GLOBAL
-from anondb.release.parquet import read_back
+from anondb.release.parquet import read_back, write_manifest
 from anondb.release.reader import sealed_release
+from anondb.warehouse import bounds_sql
 
 ITEMS = "abcdefgh"
 KINDS: dict[str, dict[str, Any]] = {
@@ -94,7 +94,7 @@ def test_export_and_back(owner: anondb.Database, tmp_path: Path, name: str, monk
     assert anondb.verify_file(tmp_path / "pq", expect=file.sha256).holds
     private = tmp_path / "private"
     private.mkdir()
-    back = read_back(tmp_path / "pq", private)
+    back = read_back(tmp_path / "pq", private, bounds_sql.scripts)
     assert back.file is not None
     connection = in_duckdb(tmp_path / "pq", monkeypatch)
     with sealed_release(back.file) as sealed:
@@ -186,11 +186,10 @@ def damage(folder: Path, name: str) -> None:
 
 
 def restate(folder: Path) -> None:
-    from anondb.release.digest import file_digest
-
+    """Write ``manifest.json`` anew, as anondb does, with the digests that the files have now."""
     stated = json.loads((folder / "manifest.json").read_text("utf-8"))
-    stated["files"] = {name: file_digest(folder / name) for name in stated["files"]}
-    (folder / "manifest.json").write_text(json.dumps(stated))
+    (folder / "manifest.json").unlink()
+    write_manifest(folder, stated["manifest"], stated["content_digest"])
 
 
 DAMAGE = ["a file more", "a file less", "other SQL", "no JSON", "another manifest", "a row less", "another order",

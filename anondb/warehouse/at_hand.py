@@ -1,0 +1,48 @@
+"""Releases that lie elsewhere as sealed files: folders of Parquet files, and schemas of PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anondb.engine.elsewhere import is_url
+
+if TYPE_CHECKING:
+    from anondb.postgres.place import Place
+
+
+@contextlib.contextmanager
+def at_hand(
+    source: str | os.PathLike[str] | Place, on_statement: Callable[[str], None] | None = None
+) -> Iterator[str | os.PathLike[str]]:
+    """The path of a sealed file; for a folder of Parquet files, or a release in PostgreSQL, that of a private file with its
+    rows.
+
+    Raises:
+        InputError: ``no_such_release``; ``not_a_release``: it holds other objects than anondb's, or other SQL.
+        DamagedFile: the digest of a file in the folder is not the stated one.
+    """
+    if isinstance(source, str | os.PathLike) and not is_url(source):
+        if os.path.isdir(source):
+            from anondb.release.parquet import as_file
+            from anondb.warehouse.bounds_sql import scripts
+
+            with as_file(source, scripts) as file:
+                yield file
+            return
+        yield source
+        return
+    from anondb.postgres.local import fetched_file
+
+    with fetched_file(source, on_statement) as file:
+        yield file
+
+
+def name_of(source: str | os.PathLike[str]) -> str:
+    """The name of a release in messages, without a password."""
+    from anondb.postgres.place import place_of
+
+    return place_of(str(source)).shown if is_url(source) else Path(source).name
