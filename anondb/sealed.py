@@ -109,7 +109,7 @@ def verify_file(
     known = None if published_in is None else _published(published_in)
     limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "on_statement": on_statement}
     with (
-        at_hand(path, on_statement) as file,
+        at_hand(path, on_statement, memory_limit) as file,
         sealed_release(file, files=files_among(privacy_constraints, sensitive), **limits) as sealed,
     ):
         promise = model_of(sealed.manifest)

@@ -72,6 +72,7 @@ def _ask_owner(file: str, sql: str | None, release: str, as_json: bool, on_state
 
 def _ask_once(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
     """``query FILE SQL``: the bounds of a count; what is not one count is answered by a session."""
+    from anondb.engine.answering import Limits
     from anondb.engine.elsewhere import is_url
     from anondb.postgres import at_hand
     from anondb.query import OpenRelease
@@ -80,7 +81,12 @@ def _ask_once(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
     if not (is_url(file) or Path(file).is_file() or _is_parquet(file)):  # FILE may be a pattern, or a folder of several
         _ask_session(file, sql, as_json, on_statement)
         return
-    with at_hand(file, on_statement) as local, sealed_release(local, on_statement=on_statement) as sealed:
+    limits = Limits()
+    with (
+        limits.hold(),
+        at_hand(file, on_statement, limits.memory) as local,
+        sealed_release(local, memory_limit=limits.memory, on_statement=on_statement) as sealed,
+    ):
         release = OpenRelease(sealed.engine, sealed.schema, sealed)
         try:
             answer = release.answer(sql)

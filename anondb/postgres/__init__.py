@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def at_hand(
-    source: str | os.PathLike[str] | Place, on_statement: Callable[[str], None] | None = None
+    source: str | os.PathLike[str] | Place,
+    on_statement: Callable[[str], None] | None = None,
+    memory_limit: str | None = None,
 ) -> Iterator[str | os.PathLike[str]]:
     """The path of a sealed file; for a folder of Parquet files, or a release in PostgreSQL, that of a private file with its
-    rows.
+    rows, which is made within the memory limit.
 
     Raises:
         InputError: ``no_such_release``; ``not_a_release``: the schema holds other objects, or other views and functions
@@ -28,7 +30,7 @@ def at_hand(
         if os.path.isdir(source):
             from anondb.release.parquet import as_file
 
-            with as_file(source) as file:
+            with as_file(source, memory_limit) as file:
                 yield file
             return
         yield source
