@@ -207,7 +207,7 @@ class Compiler:
             for a, b in pairs
         )
         flagged = any(side.flagged for side in sides)
-        asked, some = (any(getattr(side, name) for side in sides) for name in ("asked", "open"))
+        asked, some, unsure = (any(getattr(side, name) for side in sides) for name in ("asked", "open", "unsure"))
         if flagged and not repeated:
             asked = True
             made: exp.Query = compared(
@@ -219,7 +219,7 @@ class Compiler:
                 made.set(key, None)
             for key, side in zip(("this", "expression"), sides, strict=True):
                 made.set(key, _aligned_tree(side, columns, flagged))
-        together = Known(made, columns, flagged, asked, some)
+        together = Known(made, columns, flagged, asked, some, unsure)
         if not any(node.args.get(key) for key in ("order", "limit", "offset")):
             return together
         from anondb.session.selects import SelectRows

@@ -189,7 +189,7 @@ class Session:
 
         Returns:
             The result. Conditions on counts are true, false or NULL where the bounds do not decide. If the result has rows
-            that a condition on a count may or may not keep, it has a last column ``certain``.
+            that a condition on a count may or may not keep, or groups that need not exist, it has a last column ``certain``.
 
         Raises:
             InputError: ``bad_sql``, ``bad_parameter``, ``unsupported_query`` with the construct at fault,
