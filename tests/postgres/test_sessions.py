@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from postgres.databases import Databases
+from postgres import server as servers
+from postgres.databases import Databases, make, shop
 from sqlglot import exp
 
 import anondb
@@ -105,7 +106,9 @@ def test_words_of_libpq(words: str, code: str) -> None:
     assert error.code == code and error.hint and words not in str(error)
 
 
-def test_forced_row_security_is_named(databases: Databases) -> None:
+def test_forced_row_security_is_named(server: servers.Server) -> None:
+    databases = make(server)
+    shop(databases)
     databases.sql("CREATE ROLE guarded LOGIN")
     databases.sql(f"GRANT CONNECT, CREATE ON DATABASE {databases.raw} TO guarded", "postgres")
     databases.sql("CREATE SCHEMA guarded AUTHORIZATION guarded")

@@ -96,9 +96,10 @@ CHARTS = {
 @pytest.mark.parametrize("name", CHARTS)
 def test_charts_of_bi_tools_have_the_answers_of_plain_sql(session: Session, name: str) -> None:
     one, two = map(session.sql, CHARTS[name])
-    assert one.columns == two.columns
+    width = len(one.columns)  # a LIMIT of a tool leaves out whether a group is certain to exist
+    assert one.columns == two.columns[:width] and {*two.columns[width:]} <= {"certain"}
     first, second = (
-        [[v if isinstance(v, int | float) else str(v) for v in row] for row in sorted(r.fetchall(), key=str)]
+        [[v if isinstance(v, int | float) else str(v) for v in row[:width]] for row in sorted(r.fetchall(), key=str)]
         for r in (one, two)
     )
     assert len(first) > 0 and first == [pytest.approx(row) for row in second]
