@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from anondb import errors
+from anondb.engine.answering import DEFAULT_MEMORY
 from anondb.session import Session, open_session
 from anondb.session.session import Sources
 
@@ -151,7 +152,7 @@ def connect(
     *,
     bounds: str = "columns",
     tables: Mapping[str, Any] | None = None,
-    memory_limit: str = "2GB",
+    memory_limit: str = DEFAULT_MEMORY,
     max_seconds: float | None = None,
     threads: int | None = None,
     trusted: str | None = None,

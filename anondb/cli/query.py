@@ -75,6 +75,7 @@ def _ask_owner(file: str, sql: str | None, release: str, as_json: bool, on_state
 
 def _ask_once(file: str, sql: str, trusted: str | None, as_json: bool, on_statement: Said) -> None:
     """``query FILE SQL``: the bounds of a count; what is not one count is answered by a session."""
+    from anondb.engine.answering import Limits
     from anondb.engine.elsewhere import is_url
     from anondb.query import OpenRelease
     from anondb.release.reader import sealed_release
@@ -83,8 +84,13 @@ def _ask_once(file: str, sql: str, trusted: str | None, as_json: bool, on_statem
     if not (is_url(file) or Path(file).is_file() or _is_parquet(file)):  # FILE may be a pattern, or a folder of several
         _ask_session(file, sql, trusted, as_json, on_statement)
         return
+    limits = Limits()
     trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(file)], "on_statement": on_statement}
-    with at_hand(file, on_statement) as local, sealed_release(local, **trust) as sealed:
+    with (
+        limits.hold(),
+        at_hand(file, on_statement, limits.memory) as local,
+        sealed_release(local, memory_limit=limits.memory, **trust) as sealed,
+    ):
         release = OpenRelease(sealed.engine, sealed.schema, sealed)
         try:
             answer = release.answer(sql)

@@ -14,6 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from anondb.engine.failures import wrap
+from anondb.engine.limit import current
 from anondb.engine.locked import STORAGE_VERSION
 from anondb.errors import EngineError
 
@@ -44,7 +45,7 @@ class CleanWriter:
         """Create the database ``file`` (in the process's directory) by the statements, and close it.
 
         Raises:
-            EngineError: the disk is full, memory ran out, or the process failed.
+            EngineError: the disk is full, memory or the time of the answer ran out, or the process failed.
         """
         config = _CONFIG | {"temp_directory": f"{file}.spill"}
         if memory_limit is not None:
@@ -52,7 +53,12 @@ class CleanWriter:
         made = (s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements)
         texts = ["BEGIN", *made, "COMMIT", "CHECKPOINT"]  # a commit of each statement would take longer than its work
         job = json.dumps({"file": file, "config": config, "statements": texts}).encode()
-        answered, _ = self._process.communicate(job)
+        limit = current.get()
+        try:
+            answered, _ = self._process.communicate(job, None if limit is None else limit.left)
+        except subprocess.TimeoutExpired:
+            assert limit is not None
+            raise limit.error from None
         try:
             answer = json.loads(answered)
             kind = answer["error"]

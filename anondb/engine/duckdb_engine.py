@@ -17,7 +17,7 @@ from sqlglot import exp
 from anondb.engine.elsewhere import Elsewhere
 from anondb.engine.failures import at_most, bad_unicode, encodable, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns
-from anondb.engine.limit import TimeLimit, TimeUp
+from anondb.engine.limit import TimeLimit, TimeUp, current
 from anondb.engine.memory import array_bytes, bytes_of
 from anondb.engine.queries import NamedRows, Tables, Value
 from anondb.engine.shadowed import NameCheck
@@ -169,7 +169,8 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         """
         future = self._pool.submit(work)
         try:
-            with contextlib.nullcontext() if self.limit is None else self.limit.calling():
+            limit = self.limit or current.get()
+            with contextlib.nullcontext() if limit is None else limit.calling(self.interrupt):
                 return future.result(self._max_seconds)
         except (KeyboardInterrupt, TimeoutError, TimeUp) as error:
             self.interrupt()
@@ -374,7 +375,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
                 self.call(lambda: self._connection.execute("ROLLBACK"))
             self.ended(kept=False)
             if limit is not None and isinstance(error, TimeUp):  # it arrived as the block of the limit was left
-                raise limit.exceeded() from None
+                raise limit.error from None
             raise
         self.ended(kept=True)
 

@@ -101,7 +101,7 @@ def wrap(error: duckdb.Error, what: str) -> AnondbError:
     if any(words in text for words in _DAMAGED):
         return damaged()
     if isinstance(error, duckdb.OutOfMemoryException):
-        if "max_temp_directory_size" in text or "disk" in text.lower():
+        if "max_temp_directory_size" in text or "disk" in text.replace("offloaded to disk", "").lower():
             return EngineError(f"No disk space left for temporary files ({what}).", code="disk_full")
         return EngineError(
             f"The memory limit was reached ({what}).", code="out_of_memory", hint="Raise --memory-limit, or lower m."

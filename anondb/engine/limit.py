@@ -6,12 +6,19 @@ import contextlib
 import ctypes
 import math
 import numbers
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 from anondb.errors import BudgetExceeded, InputError
 
+current: ContextVar[TimeLimit | None] = ContextVar("limit", default=None)
+"""The limit of the answer that is computed, which holds for all engines at work."""
+
+_LOOK = 0.02  # seconds between two looks at the memory
 _AGAIN = 0.05  # seconds until a statement is interrupted again, which had not begun
 
 
@@ -38,10 +45,6 @@ class Limited(Protocol):
 
     limit: TimeLimit | None
 
-    def interrupt(self) -> None:
-        """Interrupt the statement that is running."""
-        ...
-
 
 @contextlib.contextmanager
 def limited(
@@ -61,20 +64,17 @@ def limited(
     if left is None:
         yield
         return
-    engine.limit = limit = TimeLimit(left, engine.interrupt, left if seconds is None else seconds, kept)
-    up = False
+    error = BudgetExceeded(
+        f"The time limit of {left if seconds is None else seconds:g} seconds was reached; {kept}.",
+        code="time_limit",
+        hint="Raise --time-limit, or lower m.",
+    )
+    engine.limit = limit = TimeLimit(left, error)
     try:
-        try:
-            limit.start()
+        with limit.running():
             yield
-        finally:
-            up = _ended(limit)
-    except TimeUp:
-        up = True
     finally:
         engine.limit = None
-    if up:
-        raise limit.exceeded()
 
 
 def _ended(limit: TimeLimit) -> bool:
@@ -91,30 +91,62 @@ class TimeLimit:
 
     Args:
         left: the seconds until then.
-        interrupt: interrupts the statement that is running in the database; called from another thread.
-        seconds, kept: the limit that the owner named, and what is kept, for the message.
+        error: says so to the user.
+        cpu: whether the seconds are CPU time of this process, in place of wall time.
+        full: gives the error for the user if the work takes too much memory; asked every few milliseconds.
     """
 
-    def __init__(self, left: float, interrupt: Callable[[], None], seconds: float, kept: str) -> None:
-        self._interrupt, self._seconds, self._kept = interrupt, seconds, kept
+    def __init__(
+        self,
+        left: float,
+        error: BudgetExceeded,
+        *,
+        cpu: bool = False,
+        full: Callable[[], BudgetExceeded | None] | None = None,
+    ) -> None:
+        self.error = error
+        self._interrupt: Callable[[], object] = lambda: None
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
         self._calling = self._up = self._over = False
         self._ended = threading.Event()
-        self._left = left
+        self._now, self._pace = (time.process_time, os.cpu_count() or 1) if cpu else (time.monotonic, 1)
+        self._end, self._full = self._now() + left, full
 
-    def start(self) -> None:
-        """Begin to count the time."""
-        threading.Thread(target=self._wait, args=(self._left,), name="anondb-limit", daemon=True).start()
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return max(0.0, self._end - self._now())
 
     @contextlib.contextmanager
-    def calling(self) -> Iterator[None]:
-        """The thread waits for the database during the block; its statement is interrupted when the time is up.
+    def running(self) -> Iterator[None]:
+        """Run the block, which ends when the time is up.
+
+        Raises:
+            BudgetExceeded: the time was up.
+        """
+        up = False
+        try:
+            try:
+                threading.Thread(target=self._wait, name="anondb-limit", daemon=True).start()
+                yield
+            finally:
+                up = _ended(self)
+        except TimeUp:
+            up = True
+        if up:
+            raise self.error
+
+    @contextlib.contextmanager
+    def calling(self, interrupt: Callable[[], object]) -> Iterator[None]:
+        """The thread waits for a database or a process during the block; ``interrupt`` ends its work when the time is up,
+        and is called from another thread.
 
         Raises:
             TimeUp: the time was up meanwhile.
         """
         with self._lock:
+            self._interrupt = interrupt
             self._calling = not self._over
         try:
             yield
@@ -146,17 +178,12 @@ class TimeLimit:
         self._ended.set()
         return self._up
 
-    def exceeded(self) -> BudgetExceeded:
-        """The error for the owner."""
-        return BudgetExceeded(
-            f"The time limit of {self._seconds:g} seconds was reached; {self._kept}.",
-            code="time_limit",
-            hint="Raise --time-limit, or lower m.",
-        )
-
-    def _wait(self, left: float) -> None:
-        pause = left
-        while not self._ended.wait(min(pause, threading.TIMEOUT_MAX)):
+    def _wait(self) -> None:
+        while not self._ended.wait(self._pause()):
+            full = None if self._full is None or self._up else self._full()
+            self.error = full or self.error
+            if full is None and not self._up and self.left > 0:
+                continue
             with self._lock:
                 if self._over:
                     return
@@ -165,7 +192,13 @@ class TimeLimit:
                     self._raise()
                     return  # never again: the thread may have left the block by then
                 self._interrupt()
-                pause = _AGAIN
+
+    def _pause(self) -> float:
+        """The seconds until the work is looked at again."""
+        if self._up:
+            return _AGAIN
+        least = max(self.left / self._pace, 0.001)
+        return min(least, threading.TIMEOUT_MAX if self._full is None else _LOOK)
 
     def _raise(self) -> None:
         """Raise the exception in the thread that works, in the place of one that it has not seen.

@@ -76,9 +76,11 @@ def open_locked(
     raise failure
 
 
-def open_reader(files: Sequence[str], spill: Path, directory: Path) -> duckdb.DuckDBPyConnection:
+def open_reader(
+    files: Sequence[str], spill: Path, directory: Path, memory_limit: str | None = None
+) -> duckdb.DuckDBPyConnection:
     """Open a database in memory that can read some files, write into two directories, and nothing else."""
-    connection = duckdb.connect(":memory:", config=_config(None, None, 1, spill))
+    connection = duckdb.connect(":memory:", config=_config(memory_limit, None, 1, spill))
     allowed = {"allowed_paths": list(files), "allowed_directories": [str(spill), str(directory)]}
     for name, paths in allowed.items():
         connection.execute(_setting(name, exp.convert(paths)).sql(dialect="duckdb"))

@@ -6,13 +6,15 @@ import re
 
 MOST_BYTES = 1 << 29  # however much memory there is
 SHARE = 8  # of the memory limit, this part is left to arrays
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
+_UNITS = ("", "K", "M", "G", "T", "P")
 
 
 def bytes_of(limit: str) -> int | None:
-    """The bytes of a memory limit in DuckDB's words for it, such as ``2.7 GiB``; None if there is none."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGTP]?)(?:iB|B|bytes)", limit)
-    return None if match is None else int(float(match[1]) * _UNITS[match[2]])
+    """The bytes of a memory limit as DuckDB reads and writes it, such as ``2.7 GiB`` or ``2GB``; None if there is none."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(I?B?|BYTES?)", limit.strip().upper())
+    return (
+        None if match is None else int(float(match[1]) * (1024 if "I" in match[3] else 1000) ** _UNITS.index(match[2]))
+    )
 
 
 def same_limit(limit: str) -> str | None:
@@ -22,6 +24,12 @@ def same_limit(limit: str) -> str | None:
     """
     match = re.fullmatch(r"(\d+\.\d) ([KMGTP]iB)", limit)
     return None if match is None else f"{match[1]}5 {match[2]}"
+
+
+def half_of(limit: str | None) -> str | None:
+    """Half of a memory limit; one that is not a size stays as it is."""
+    most = None if limit is None else bytes_of(limit)
+    return limit if most is None else f"{most // 2} B"
 
 
 def array_bytes(limit: int | None) -> int:

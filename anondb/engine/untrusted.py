@@ -49,12 +49,12 @@ def locked_engine(
     )
 
 
-def reader_engine(files: Sequence[str], directory: Path) -> DuckDBEngine:
+def reader_engine(files: Sequence[str], directory: Path, memory_limit: str | None = None) -> DuckDBEngine:
     """An engine on an empty database in memory that can read some files and write into a directory, and nothing else; it is
     locked before its first statement."""
     spill = private_directory()
     try:
-        connection = open_reader(files, spill, directory)
+        connection = open_reader(files, spill, directory, memory_limit)
     except BaseException:
         shutil.rmtree(spill, ignore_errors=True)
         raise

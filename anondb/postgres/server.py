@@ -7,7 +7,8 @@ statement contains a value of the data, so neither the server's log nor ``pg_sta
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 DIALECT = "postgres"
 _OLDEST = 150_000  # the first version of which all is tested
-_SETTINGS = {  # of the session: no object of the database hides a function, and nothing is filtered or rounded in silence
+_SETTINGS = {  # of each transaction, since a pooler gives the session to others after it: no object of the database hides a
+    # function, and nothing is filtered or rounded in silence
     "search_path": "pg_catalog",
     "row_security": "off",
     "timezone": "UTC",
@@ -71,10 +73,58 @@ _HINTS = {
     "read_only": "Open it for writing, on a server that is no standby.",
     "not_a_release": "Drop or move them first.",
 }
+_CONNECTING: Sequence[
+    tuple[str, type[AnondbError], str, str, str]
+] = (  # by the words of libpq, which has no SQLSTATE then
+    (
+        "password authentication failed|no password supplied",
+        *(InputError, "login", "PostgreSQL refused the password", "Put the password into PGPASSFILE or PGPASSWORD."),
+    ),
+    (
+        'role ".*" (does not exist|is not permitted to log in)',
+        *(InputError, "login", "The role does not exist, or may not log in", "Check the role in the URL."),
+    ),
+    (
+        'database ".*" does not exist',
+        *(InputError, "no_such_database", "There is no such database", _HINTS["no_such_database"]),
+    ),
+    (
+        "permission denied for database",
+        *(InputError, "no_privilege", "The role may not connect to the database"),
+        "An administrator lets it: GRANT CONNECT ON DATABASE name TO role.",
+    ),
+    (
+        "no pg_hba.conf entry|pg_hba.conf rejects",
+        *(InputError, "login", "No rule of the server's pg_hba.conf lets this role connect from here"),
+        "If the server wants SSL, add ?sslmode=require to the URL; else ask its administrator for a rule.",
+    ),
+    (
+        "SSL|certificate|GSSAPI",
+        *(EngineError, "ssl", "The server and this client agree on no encryption"),
+        "Check sslmode and sslrootcert in the URL, such as ?sslmode=verify-full.",
+    ),
+    (
+        "too many (clients|connections)|remaining connection slots",
+        *(EngineError, "connection", "The server has no connection left", "Try again later."),
+    ),
+    (
+        "translate host name|Name or service not known",
+        *(EngineError, "connection", "The host of the URL has no address", "Check the name of the host."),
+    ),
+    (
+        "refused|No such file or directory",
+        *(EngineError, "connection", "No server of PostgreSQL listens at this host and port"),
+        "Check the host and the port, and that the server runs.",
+    ),
+    (
+        "timeout expired|timed out",
+        *(EngineError, "connection", "The server did not answer in time", "Check the host, the port and firewalls."),
+    ),
+)
 
 
 class Server:
-    """One connection, with a pinned search path, whose transactions are REPEATABLE READ.
+    """One connection, with a pinned search path, all of whose statements are in transactions, which are REPEATABLE READ.
 
     Args:
         place: the database.
@@ -106,12 +156,11 @@ class Server:
             raise failure
         self.version, self.path = 0, tuple[str, ...]()
         try:
-            facts = self.query("postgres/session")
+            text = _named_text("postgres/session", ())
+            facts = self._rows(text, "query postgres/session").to_pydict()  # before the search path is another one
             self.version, encoding = int(facts["version"][0]), str(facts["encoding"][0])
             self.path = tuple(facts["search_path"][0] or ())
             self._check(encoding)
-            values = [exp.func("set_config", *map(exp.convert, pair), exp.false()) for pair in _SETTINGS.items()]
-            self.rows(exp.select(*values), "setting up the session")
         except BaseException:
             self.close()
             raise
@@ -164,6 +213,10 @@ class Server:
         """Run a statement without a result: a tree, or a fixed text."""
         text = statement if isinstance(statement, str) else text_of(statement)
 
+        with self._inside():
+            self._do(text, what)
+
+    def _do(self, text: str, what: str) -> None:
         def done(statement: Any) -> None:
             statement.set_sql_query(text)
             statement.execute_update()
@@ -177,7 +230,10 @@ class Server:
 
     def rows(self, query: exp.Query | str, what: str) -> pa.Table:
         """The rows of a query (a tree, or a text), as an Arrow table."""
-        text = query if isinstance(query, str) else text_of(query)
+        with self._inside():
+            return self._rows(query if isinstance(query, str) else text_of(query), what)
+
+    def _rows(self, text: str, what: str) -> pa.Table:
         return self._run(text, what, lambda statement: _reader(statement, text).read_all())
 
     def query(self, name: str, **values: Any) -> dict[str, list[Any]]:
@@ -188,7 +244,7 @@ class Server:
     def stream(self, query: exp.Query, what: str) -> Iterator[pa.RecordBatchReader]:
         """The rows of a query, as they arrive."""
         text = text_of(query)
-        with contextlib.ExitStack() as stack:
+        with self._inside(), contextlib.ExitStack() as stack:
             yield self._run(text, what, lambda statement: _reader(statement, text), stack)
 
     def insert(self, schema: str, table: str, rows: pa.Table) -> None:
@@ -208,25 +264,35 @@ class Server:
             statement.bind_stream(rows.__arrow_c_stream__())
             statement.execute_update()
 
-        self._run(f"-- rows into {table} by COPY", "writing rows", copied)
+        with self._inside():
+            self._run(f"-- rows into {table} by COPY", "writing rows", copied)
 
     # ------------------------------------------------------------------ transactions
 
     def begin(self, *, read_only: bool = False) -> None:
-        """Begin a transaction: one snapshot of the whole database."""
-        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ" + " READ ONLY" * read_only, "begin")
+        """Begin a transaction: one snapshot of the whole database. The settings end with it."""
+        self._do("BEGIN ISOLATION LEVEL REPEATABLE READ" + " READ ONLY" * read_only, "begin")
         self.inside = True
+        try:
+            self._rows(_settings_text(), "setting up the transaction")
+        except BaseException:
+            self.rollback()
+            raise
 
     def commit(self) -> None:
         """Commit the transaction."""
         self.inside = False
-        self.run("COMMIT", "commit")
+        self._do("COMMIT", "commit")
 
     def rollback(self) -> None:
         """Undo the transaction; nothing happens if the connection is lost, which undoes it too."""
         self.inside = False
         with contextlib.suppress(AnondbError):
-            self.run("ROLLBACK", "rollback")
+            self._do("ROLLBACK", "rollback")
+
+    def _inside(self) -> contextlib.AbstractContextManager[None]:
+        """The block is part of the transaction that is open, or one of its own."""
+        return contextlib.nullcontext() if self.inside else self.transaction()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -258,6 +324,15 @@ def text_of(statement: exp.Expr) -> str:
 def _named_text(name: str, values: tuple[tuple[str, Any], ...]) -> str:
     """The text of a named query with its values."""
     return text_of(load(name).bind({}, dict(values)))
+
+
+@lru_cache(maxsize=1)
+def _settings_text() -> str:
+    """The statement with the settings of a transaction, which end with it."""
+    values = (
+        exp.Anonymous(this="set_config", expressions=[*map(exp.convert, (*pair, True))]) for pair in _SETTINGS.items()
+    )
+    return text_of(exp.select(*(exp.Dot(this=exp.to_identifier("pg_catalog"), expression=v) for v in values)))
 
 
 def _reader(statement: Any, text: str) -> pa.RecordBatchReader:
@@ -299,10 +374,19 @@ def _driver() -> tuple[tuple[type[Exception], ...], Callable[[str], tuple[Any, A
 def _typed(error: Any, what: str, connecting: bool = False) -> AnondbError:
     """The typed error for an error of the driver, without its text."""
     state = getattr(error, "sqlstate", None) or ""
+    if state == "42501" and "row-level security" in str(error):
+        return InputError(
+            f"Row security would hide rows of a table from this role ({what}, SQLSTATE {state}).",
+            code="no_privilege",
+            hint="Use a role with BYPASSRLS, or the table's owner after ALTER TABLE ... NO FORCE ROW LEVEL SECURITY.",
+        )
     for beginning, (kind, code, words) in sorted(_BY_CLASS.items(), key=lambda entry: -len(entry[0])):
         if state.startswith(beginning):
             return kind(f"{words} ({what}, SQLSTATE {state}).", code=code, hint=_HINTS.get(code))
     if connecting:
+        for pattern, kind, code, words, hint in _CONNECTING:
+            if re.search(pattern, str(error)):
+                return kind(f"{words} ({what}).", code=code, hint=hint)
         return EngineError(
             f"PostgreSQL cannot be reached ({what}).",
             code="connection",

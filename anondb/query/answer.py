@@ -9,6 +9,8 @@ from fractions import Fraction
 from html import escape
 from typing import Any, TypeVar
 
+from sqlglot import exp
+
 from anondb.engine import DuckDBEngine
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
@@ -17,11 +19,12 @@ from anondb.query.evaluate import Question
 from anondb.query.histogram import histogram
 from anondb.query.measures import counted, has_sums, measured
 from anondb.query.pairs import SIGNS, pairs
-from anondb.query.parsing import parse
+from anondb.query.parsing import lowered, parse
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
 from anondb.query.predicates import Weights, both, negate
 from anondb.query.refusals import unsupported
 from anondb.query.relational import group_values
+from anondb.query.relations import counts_each_row
 from anondb.query.rewriter import rewrite
 from anondb.query.scalars import Ends, answered, on_records
 from anondb.query.totals import Bounds, clip, patterns_of, total
@@ -194,8 +197,25 @@ def run(engine: DuckDBEngine, schema: SchemaName, sql: str) -> Answer:
     return OpenRelease(engine, schema).answer(sql)
 
 
+def _check_groups(tree: exp.Expr, manifest: Mapping[str, str]) -> None:
+    """Refuse a count that may be 0 for a group of rows, which would not be listed.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    names = {lowered(manifest[key]) for key in ("id_column", "item_column")} | {"transaction_id", "items"}
+    if not isinstance(tree, exp.Select) or tree.args.get("group") is None:
+        return
+    for count in (count for e in tree.expressions for count in e.find_all(exp.Count)):
+        if not counts_each_row(count, tree, lambda column: lowered(column.name) in names):
+            raise unsupported(
+                "groups by a count of values that may be NULL", "Ask in a session: anondb.open(FILE).sql(...)."
+            )
+
+
 def _answer(release: Opened, sql: str) -> Answer:
     tree = parse(sql)
+    _check_groups(tree, release.manifest)
     plan = rewrite(tree, release.manifest, release.attributes)
     forms = release.original.accepted(sql)
     if len(forms) < 2:

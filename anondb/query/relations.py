@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -238,3 +238,16 @@ def moved(column: Column, rows: Mapping[int, int], person: int) -> Column:
     if isinstance(column, ItemTerm):
         return ItemTerm(rows[column.row])
     return replace(column, person=person) if isinstance(column, ItemsTerm) else column
+
+
+def counts_each_row(count: exp.Expr, tree: exp.Expr, never_null: Callable[[exp.Column], bool]) -> bool:
+    """Whether a count is above 0 for every group of rows of a query: that of ``*``, or of a column that is never NULL."""
+    if not isinstance(count, exp.Count):
+        return False
+    counted = count.this
+    if isinstance(counted, exp.Distinct) and len(counted.expressions) == 1:
+        counted = bare(counted.expressions[0])
+    if isinstance(counted, exp.Star):
+        return True
+    outer = any(join.side for join in tree.find_all(exp.Join))
+    return isinstance(counted, exp.Column) and not outer and never_null(counted)

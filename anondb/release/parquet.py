@@ -20,9 +20,10 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import write_file
+from anondb.engine.memory import half_of
 from anondb.engine.spill import private_directory
 from anondb.engine.untrusted import reader_engine
-from anondb.errors import AnondbError, DamagedFile, InputError
+from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
 from anondb.release.catalog import Finding
 from anondb.release.conditions import released_attributes
 from anondb.release.digest import content_digest, file_digest
@@ -129,8 +130,10 @@ def _manifest_text(content: Mapping[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def as_file(folder: str | os.PathLike[str], scripts: Scripts) -> Iterator[Path]:
+def as_file(folder: str | os.PathLike[str], scripts: Scripts, memory_limit: str | None = None) -> Iterator[Path]:
     """The path of a private file with the rows of a folder of Parquet files; another folder stays as it is.
+
+    ``memory_limit`` is that of the database that reads them.
 
     Raises:
         InputError: ``not_a_release``.
@@ -141,7 +144,7 @@ def as_file(folder: str | os.PathLike[str], scripts: Scripts) -> Iterator[Path]:
         return
     private = private_directory()
     try:
-        read = read_back(Path(folder), private, scripts)
+        read = read_back(Path(folder), private, scripts, memory_limit)
         if read.file is None and {f.check for f in read.findings} == {"bytes"}:
             raise DamagedFile(
                 f"The folder {Path(folder).name!r} is damaged: files in it are not those of {MANIFEST_FILE}.",
@@ -158,7 +161,7 @@ def as_file(folder: str | os.PathLike[str], scripts: Scripts) -> Iterator[Path]:
         shutil.rmtree(private, ignore_errors=True)
 
 
-def read_back(folder: Path, directory: Path, scripts: Scripts) -> ReadBack:
+def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str | None = None) -> ReadBack:
     """Check a folder, and write its rows into a sealed file in a private directory, by a clean process.
 
     Nothing but the Parquet files of the tables is read, on a connection that can read no other file. The SQL files must be
@@ -173,7 +176,8 @@ def read_back(folder: Path, directory: Path, scripts: Scripts) -> ReadBack:
     paths = {name: str(folder / rows_file(name)) for name in sorted(tables)}
     if findings:
         return ReadBack(None, tuple(findings))
-    engine = reader_engine(list(paths.values()), directory)
+    half = half_of(memory_limit)  # the other half is for the process that writes
+    engine = reader_engine(list(paths.values()), directory, half)
     try:
         kind = _kind(engine, stated["manifest"], paths)
         if kind is None:
@@ -193,8 +197,10 @@ def read_back(folder: Path, directory: Path, scripts: Scripts) -> ReadBack:
                 listed = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
                 rows = exp.select(*listed).from_(IN_MEMORY.table(name).expression()).order_by("rowid")
                 hand_over_table(engine, rows, directory / rows_file(name))
-            writer.write(BUILD_NAME, build_statements(kind, release_id))
+            writer.write(BUILD_NAME, build_statements(kind, release_id), memory_limit=half)
     except AnondbError as error:
+        if isinstance(error, BudgetExceeded) or error.code in ("out_of_memory", "disk_full"):
+            raise
         return _refused("rows", f"the files cannot be read ({error.code})")
     finally:
         engine.close()

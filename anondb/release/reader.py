@@ -13,6 +13,7 @@ import duckdb
 
 from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
+from anondb.engine.answering import DEFAULT_MEMORY, DEFAULT_SECONDS
 from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_locked
 from anondb.errors import AnondbError, DamagedFile, InputError, InternalError
 from anondb.models import check_count
@@ -24,7 +25,6 @@ from anondb.release.paths import valid_path, wal_of
 from anondb.release.signing import Keys, check_signature, trusted_keys
 
 MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed file
-ANALYST_SECONDS = 60.0  # limit for a statement of an analyst
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def read_sealed_manifest(
 def open_release(
     path: str | os.PathLike[str],
     *,
-    memory_limit: str = "2GB",
+    memory_limit: str = DEFAULT_MEMORY,
     max_seconds: float | None = None,
     threads: int | None = None,
     trusted: str | os.PathLike[str] | None = None,
@@ -238,6 +238,6 @@ def open_release(
     if threads is not None:
         check_count("threads", threads)
     if max_seconds is None and HAS_TIME_LIMIT:
-        max_seconds = ANALYST_SECONDS
+        max_seconds = DEFAULT_SECONDS
     read_sealed_manifest(path, trusted)
     return open_locked(valid_path(path), memory_limit=memory_limit, max_seconds=max_seconds, threads=threads)

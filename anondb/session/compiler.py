@@ -10,13 +10,14 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.query.parsing import lowered
-from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.refusals import name_of, only, too_complex, unsupported
 from anondb.session.item_filters import with_counted_items
 from anondb.session.known import LIKELY, SURE, Column, Known, Sources, projected
 from anondb.session.set_operations import compared
 from anondb.session.values import Value, check_equal
 from anondb.session.weighed import Items, weighed
 
+MAX_QUERIES = 2_000  # that one query consists of, once those that it names are written out
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
 
 
@@ -110,12 +111,14 @@ class Compiler:
         tables: the other tables.
         notes: remarks on the interpretation of the query, each once.
         listing: whether LIMIT keeps all rows that it may choose, flagged, in place of the first by the estimates.
+        queries: how many queries were converted; a common table expression is converted wherever it is named.
     """
 
     people: People
     tables: Tables
     notes: dict[str, None] = field(default_factory=dict)
     listing: bool = False
+    queries: int = 0
 
     # ---------------------------------------------------------------- queries
 
@@ -123,8 +126,11 @@ class Compiler:
         """The rows of a query.
 
         Raises:
-            InputError: ``unsupported_query``.
+            InputError: ``unsupported_query`` or ``query_too_complex``.
         """
+        self.queries += 1
+        if self.queries > MAX_QUERIES:
+            raise too_complex(f"it asks more than {MAX_QUERIES:,} queries, of which it names some many times")
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env)
@@ -201,7 +207,7 @@ class Compiler:
             for a, b in pairs
         )
         flagged = any(side.flagged for side in sides)
-        asked, some = (any(getattr(side, name) for side in sides) for name in ("asked", "open"))
+        asked, some, unsure = (any(getattr(side, name) for side in sides) for name in ("asked", "open", "unsure"))
         if flagged and not repeated:
             asked = True
             made: exp.Query = compared(
@@ -213,7 +219,7 @@ class Compiler:
                 made.set(key, None)
             for key, side in zip(("this", "expression"), sides, strict=True):
                 made.set(key, _aligned_tree(side, columns, flagged))
-        together = Known(made, columns, flagged, asked, some)
+        together = Known(made, columns, flagged, asked, some, unsure)
         if not any(node.args.get(key) for key in ("order", "limit", "offset")):
             return together
         from anondb.session.selects import SelectRows

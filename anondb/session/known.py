@@ -54,6 +54,7 @@ class Known:
         columns: its columns.
         flagged: whether it has the columns ``sure`` and ``likely``.
         asked: whether a condition of the query is a reason for that, and not only groups that may be empty.
+        unsure: whether one of the groups may be empty.
         open: whether rows may be missing: items that were suppressed are not listed. Such relations are flagged.
     """
 
@@ -62,6 +63,7 @@ class Known:
     flagged: bool = False
     asked: bool = False
     open: bool = False
+    unsure: bool = False
 
     @property
     def exact(self) -> bool:
@@ -117,7 +119,7 @@ class Sources:
         tree: the SELECT so far, without expressions.
         by_alias: for each source its alias in the query, and its columns.
         sure, likely: the conditions that the row of each flagged source is there.
-        asked, open: as for the sources.
+        asked, open, unsure: as for the sources.
         merged: the aliases of sources with columns that are shown once (USING).
         totals: the aggregates over all rows that are columns of the rows, if any.
     """
@@ -128,6 +130,7 @@ class Sources:
     likely: list[exp.Expr] = field(default_factory=list)
     asked: bool = False
     open: bool = False
+    unsure: bool = False
     merged: frozenset[str] = frozenset()
     totals: exp.Select | None = None
 
@@ -139,7 +142,7 @@ class Sources:
         if relation.flagged:
             self.sure.append(exp.column(SURE, name))
             self.likely.append(exp.column(LIKELY, name))
-            self.asked = self.asked or relation.asked
+            self.asked, self.unsure = self.asked or relation.asked, self.unsure or relation.unsure
         return exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier(name)))
 
     def column(self, node: exp.Column) -> Value | None:

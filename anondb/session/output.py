@@ -71,7 +71,7 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
         elif column.bounded and bounds:
             listed += [_finite(lower, kind), _finite(upper, kind)]
             columns += [f"{name}_lower", f"{name}_upper"]
-    if known.asked:
+    if known.asked or (bounds and known.unsure):
         listed.append(exp.column("sure", "result"))
         columns.append(CERTAIN)
     return listed, _unique(columns), notes

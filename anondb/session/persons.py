@@ -9,7 +9,7 @@ from itertools import product
 from sqlglot import exp
 
 from anondb.query.refusals import only, too_complex, unsupported
-from anondb.query.relations import bare
+from anondb.query.relations import bare, counts_each_row
 from anondb.session.aggregates import aggregates
 from anondb.session.asking import CHOSEN, ROWS, asking, asking_by, is_count, largest
 from anondb.session.attribute_tests import with_listed_values
@@ -54,16 +54,21 @@ class Persons(RowsOfPersons):
             for call in aggregates(part):
                 made = composed(self._tested(converter.expression(call), base), basics, kind_of)
                 replaced[call] = _as_date(made) if self._is_date(base, call) else made
-        tree = self._listed_once(base, domains, basics)
-        if tree is None:
+        once = self._listed_once(base, domains, basics)
+        if once is None:
             rows = self._rows(base, domains, basics, None if compiler.listing else largest(node, replaced))
             tree = self.counts.put([d.kind for d in domains], rows, len(basics))
+            sure = all((counts[-1][0] or 0) >= 1 for counts in rows.values())
+        else:
+            tree = self.counts.put_listed(domains[0].kind, once, len(basics))
+            sure = all(lower >= 1 for _, lower, _, upper in once if upper != 0)
         spelled = [gives_items(d, base, self.counts) for d in domains]
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(spelled)]
         for n, basic in enumerate(basics):
             number = is_count(basic)
             columns.append(Column(f"#{n}", bounded=True, present=number, unsigned=number))
-        known = Known(tree, tuple(columns), flagged=bool(keys), open=any(d.open for d in domains))
+        some = any(d.open for d in domains)
+        known = Known(tree, tuple(columns), flagged=bool(keys), open=some, unsure=bool(keys) and not sure)
         return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
 
     # ---------------------------------------------------------------- tables with known rows
@@ -202,15 +207,16 @@ class Persons(RowsOfPersons):
         only(node.args["distinct"])
         return list(dict.fromkeys(e.this if isinstance(e, exp.Alias) else e for e in node.expressions))
 
-    def _listed_once(self, base: exp.Select, domains: Sequence[Domain], basics: Sequence[exp.Expr]) -> exp.Query | None:
+    def _listed_once(
+        self, base: exp.Select, domains: Sequence[Domain], basics: Sequence[exp.Expr]
+    ) -> Sequence[Row] | None:
         """The groups by the item with at most one count, whose answer need not be taken apart; None for others."""
         if len(domains) != 1 or domains[0].values is not None or not domains[0].of_items or len(basics) > 1:
             return None
         (count,) = basics or [ROWS]
-        if not isinstance(count, exp.Count) or self._values_of(base, count):  # FILTER does not choose the groups
+        if not self._each_row(base, count):  # nor does FILTER choose the groups
             return None
-        rows = self.counts.answer(asking_by(base, [domains[0].key], count, ()))
-        return self.counts.put_listed(domains[0].kind, rows, len(basics))
+        return self.counts.answer(asking_by(base, [domains[0].key], count, ()))
 
     def _rows(
         self, base: exp.Select, domains: Sequence[Domain], basics: Sequence[exp.Expr], most: exp.Limit | None
@@ -232,7 +238,7 @@ class Persons(RowsOfPersons):
             if any(c == exp.false() for _, c in group):
                 continue
             values, conditions = [v for v, _ in group], [c for _, c in group if not isinstance(c, exp.Boolean)]
-            some = next((c for c in basics if isinstance(c, exp.Count) and not self._values_of(base, c)), ROWS)
+            some = next((c for c in basics if self._each_row(base, c)), ROWS)
             if not listed:
                 counts = {count: self._one(base, count, conditions) for count in dict.fromkeys((*basics, some))}
                 rows[tuple(values)] = [counts[count] for count in (*basics, some)]
@@ -254,6 +260,15 @@ class Persons(RowsOfPersons):
                     at[n] = cell
                 rows[tuple(at)] = [answer.get(value, none) for answer, none in zip(answers, absent, strict=True)]
         return {at: counts for at, counts in rows.items() if counts[-1][2] != 0}
+
+    def _each_row(self, base: exp.Select, count: exp.Expr) -> bool:
+        """Whether the groups are those for which a count is above 0."""
+
+        def never_null(column: exp.Column) -> bool:
+            key = self.counts.kind(base, column)
+            return key is not None and key.what in ("id", "item")
+
+        return not self._values_of(base, count) and counts_each_row(count, base, never_null)
 
     def _absent(self, base: exp.Select, of: Sequence[Domain], count: exp.Expr) -> Bounds:
         """A count for values that its answer does not list: not known for those that other files list than FILTER chooses,

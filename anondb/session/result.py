@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from anondb.engine.answering import Limits
+
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 40
 """Rows of a result that are printed; the number of the others is said."""
+
+
+MOST_AT_ONCE = 100_000
+"""Rows that are converted in one go, which no limit ends."""
 
 
 class Result:
@@ -31,8 +37,9 @@ class Result:
         columns: Sequence[str],
         notes: Sequence[str],
         fetched: Sequence[tuple[Any, ...]] | None = None,
+        limits: Limits = Limits(),  # noqa: B008
     ) -> None:
-        self._relation, self._fetched = rows, fetched
+        self._relation, self._fetched, self._limits = rows, fetched, limits
         self.columns = list(columns)
         self.types = [str(kind) for kind in rows.types]
         self.notes = list(notes)
@@ -44,17 +51,22 @@ class Result:
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows, as Python values."""
-        return fetched(self._relation) if self._fetched is None else list(self._fetched)
+        if self._fetched is not None:
+            return list(self._fetched)
+        with self._limits.hold():
+            return fetched(self._relation)
 
     def df(self) -> pd.DataFrame:
         """The rows as a data frame of pandas."""
-        frame = self._relation.df()
+        with self._limits.hold():
+            frame = self._relation.df()
         frame.columns = self.columns
         return frame
 
     def arrow(self) -> pa.Table:
         """The rows as an Arrow table."""
-        return self._relation.to_arrow_table().rename_columns(self.columns)
+        with self._limits.hold():
+            return self._relation.to_arrow_table().rename_columns(self.columns)
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values; dates and other values without a form in JSON are texts."""
@@ -63,7 +75,7 @@ class Result:
 
     def copy(self) -> Result:
         """The same result with lists of its own."""
-        return Result(self._relation, self.columns, self.notes, self._fetched)
+        return Result(self._relation, self.columns, self.notes, self._fetched, self._limits)
 
     def __len__(self) -> int:
         return len(self._relation if self._fetched is None else self._fetched)
@@ -95,7 +107,10 @@ def fetched(rows: duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
     """All rows of a relation, as Python values."""
     if any("TIME ZONE" in str(kind) for kind in rows.types):  # for these, DuckDB itself needs the package pytz
         return list(zip(*(column.to_pylist() for column in rows.to_arrow_table().columns), strict=True))
-    return rows.fetchall()
+    number = len(rows)
+    if number <= MOST_AT_ONCE:
+        return rows.fetchall()
+    return [row for first in range(0, number, MOST_AT_ONCE) for row in rows.limit(MOST_AT_ONCE, first).fetchall()]
 
 
 def _is_plain(value: Any) -> bool:

@@ -208,7 +208,8 @@ class SelectRows:
                 self._windowed = self._shown
         names, values = self._projection()
         listed = projected(values)
-        if self._is_cut(values):
+        cut = self._is_cut(values)
+        if cut:
             chosen = self._leading(names, values) if self.compiler.listing else None
             if chosen is not None:
                 return chosen
@@ -222,7 +223,8 @@ class SelectRows:
         self._order(values)
         flagged = rows.sure is not None
         asked = flagged and (self._asked or self.sources.asked)
-        return Known(tree, described(names, values), flagged, asked, rows.open)
+        unsure = flagged and self.sources.unsure and not cut  # of those that LIMIT chose, none is certain
+        return Known(tree, described(names, values), flagged, asked, rows.open, unsure)
 
     def _groups(self) -> bool:
         """Whether the SELECT groups known rows."""

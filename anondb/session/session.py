@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine, Table
+from anondb.engine.answering import DEFAULT_MEMORY, Limits
 from anondb.engine.elsewhere import is_url
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
@@ -22,7 +23,7 @@ from anondb.query import parse
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.query.together import Together
-from anondb.release.reader import ANALYST_SECONDS, SealedRelease, contradictions_told, sealed_releases
+from anondb.release.reader import SealedRelease, contradictions_told, sealed_releases
 from anondb.release.signing import Keys
 from anondb.session.compiler import Compiler
 from anondb.session.desk import Desk
@@ -46,7 +47,7 @@ Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 def open_session(
     files: Sources,
     *,
-    memory_limit: str = "2GB",
+    memory_limit: str = DEFAULT_MEMORY,
     max_seconds: float | None = None,
     threads: int | None = None,
     on_statement: Callable[[str], None] | None = None,
@@ -58,9 +59,10 @@ def open_session(
         files: a sealed file, a folder of them, a release in PostgreSQL (``postgresql://HOST/DATABASE/SCHEMA``), a list of
             these, or a pattern such as ``weeks/*.duckdb``. Several must be releases of disjoint persons and of tables with
             equal names and columns; their counts add up.
-        memory_limit: DuckDB's memory limit. An eighth of it more, at most 512 MiB, is for the rows of the files, which
-            are kept in memory if they have room there.
-        max_seconds: the time limit of a statement, 60 seconds by default.
+        memory_limit: how much memory an answer may take, in DuckDB's notation. On Linux it holds for all memory that this
+            process takes while it opens the files, answers, or converts the rows of a result, and an eighth more.
+        max_seconds: how many seconds it may take; by default 60 seconds of CPU time, so that other programs do not
+            shorten it.
         threads: DuckDB's number of threads.
         on_statement: called with the text of every statement before it runs.
         trusted: the public key that must have signed each file, or a file with such keys; by default that of
@@ -71,21 +73,19 @@ def open_session(
         DamagedFile: a file is cut short, or bytes of it have changed.
         InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``, ``different_releases``, or ``overlap``: the
             manifests show that files hold the same persons.
-        EngineError: a file is locked by a process that writes it.
+        EngineError: a file is locked by a process that writes it, or a limit was reached.
     """
-    options: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "on_statement": on_statement}
-    options["max_seconds"] = ANALYST_SECONDS if max_seconds is None else max_seconds
-    if not _is_limit(options["max_seconds"]):
-        raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
-    with contextlib.ExitStack() as stack:
+    limits = Limits.of(memory_limit, max_seconds)
+    options: dict[str, Any] = {"threads": threads, "on_statement": on_statement}
+    with limits.hold(), contextlib.ExitStack() as stack:
         paths = _paths(files)
-        local = [stack.enter_context(at_hand(path, on_statement)) for path in paths]
-        trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(path) for path in paths]}
-        opened = stack.enter_context(sealed_releases(local, **options, **trust))
+        local = [stack.enter_context(at_hand(path, on_statement, memory_limit)) for path in paths]
+        options |= {"trusted": trusted, "named": [name_of(path) for path in paths]}
+        opened = stack.enter_context(sealed_releases(local, memory_limit=memory_limit, **options))
         sealed = [
             one if is_url(path) else replace(one, path=Path(path)) for one, path in zip(opened, paths, strict=True)
         ]
-        return session_on(sealed, stack.pop_all(), **options)
+        return session_on(sealed, stack.pop_all(), limits=limits, **options)
 
 
 def session_on(
@@ -93,12 +93,11 @@ def session_on(
     resources: contextlib.ExitStack | None = None,
     opened: Sequence[Opened] = (),
     *,
-    memory_limit: str = "2GB",
-    max_seconds: float = ANALYST_SECONDS,
+    limits: Limits = Limits(),  # noqa: B008
     threads: int | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> Session:
-    """A session on open sealed files, which closes ``resources``; for the limits of its own work see ``open_session``.
+    """A session on open sealed files, which closes ``resources``; ``limits`` hold for each answer.
 
     ``opened`` is what was read of the files, if they were asked before.
     """
@@ -106,11 +105,10 @@ def session_on(
         if resources is not None:
             stack.enter_context(resources)
         check_alike(sealed)
-        limits: dict[str, Any] = {"memory_limit": memory_limit, "max_seconds": max_seconds, "threads": threads}
-        desk = desk_engine(**limits, on_statement=on_statement)
+        desk = desk_engine(memory_limit=limits.memory, threads=threads, on_statement=on_statement)
         stack.callback(desk.close)
         kept = contextlib.ExitStack()
-        session = Session(sealed, desk, kept, opened)
+        session = Session(sealed, desk, kept, opened, limits)
         kept.enter_context(stack.pop_all())
         return session
 
@@ -144,11 +142,6 @@ def _no_path() -> InputError:
     )
 
 
-def _is_limit(seconds: Any) -> bool:
-    """Whether a time limit is a number of seconds above 0."""
-    return isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < 10**6
-
-
 class Session:
     """A session on sealed files, which are read-only and locked. ``open_session`` opens it; close it, or use ``with``.
 
@@ -162,9 +155,10 @@ class Session:
         sealed: Sequence[SealedRelease],
         desk: DuckDBEngine,
         resources: contextlib.ExitStack,
-        opened: Sequence[Opened] = (),
+        opened: Sequence[Opened],
+        limits: Limits,
     ) -> None:
-        self._resources, self._closed, self._sealed = resources, False, sealed
+        self._resources, self._closed, self._limits, self._sealed = resources, False, limits, sealed
         self._desk = Desk(desk)
         together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
         self._opened = opened or [Opened(s.engine, s.schema, s, together) for s in sealed]
@@ -205,12 +199,13 @@ class Session:
 
         Returns:
             The result. Conditions on counts are true, false or NULL where the bounds do not decide. If the result has rows
-            that a condition on a count may or may not keep, it has a last column ``certain``.
+            that a condition on a count may or may not keep, or groups that need not exist, it has a last column ``certain``.
 
         Raises:
             InputError: ``bad_sql``, ``bad_parameter``, ``unsupported_query`` with the construct at fault,
                 ``query_too_complex`` or ``ambiguous_item``.
             DamagedFile: rows of a file contradict each other.
+            BudgetExceeded: ``time_limit`` or ``out_of_memory``.
         """
         self._check_open()
         with contradictions_told(self._sealed):
@@ -222,6 +217,13 @@ class Session:
         plain = parameters is None and isinstance(query, str)
         if plain and (kept := self._results.find((query, bounds))) is not None:
             return kept.copy()
+        with self._limits.hold():
+            return self._found(query, parameters, bounds, plain)
+
+    def _found(
+        self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str, plain: bool
+    ) -> Result:
+        """The result of a query, which is kept if it is the same each time."""
         tree = self._releases.unqualified(with_parameters(parse(numbered(query)), parameters))
         if not repeatable(tree):
             return self._answer(tree, bounds == "columns")
@@ -240,7 +242,7 @@ class Session:
             rows = materialized(self._desk.engine, selected, failed)
         finally:
             self._desk.sweep()
-        return Result(rows, columns, notes)
+        return Result(rows, columns, notes, limits=self._limits)
 
     def _compiled(self, tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
         """The rows of a query, and its notes; a query that is refused is tried with its subqueries merged."""
@@ -262,7 +264,7 @@ class Session:
 
         def work() -> Result:
             rows = engine.connection.sql(text)
-            return Result(rows, columns, notes, fetched(rows))
+            return Result(rows, columns, notes, fetched(rows), self._limits)
 
         return engine.guarded(work, failed)
 

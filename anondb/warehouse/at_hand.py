@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def at_hand(
-    source: str | os.PathLike[str] | Place, on_statement: Callable[[str], None] | None = None
+    source: str | os.PathLike[str] | Place,
+    on_statement: Callable[[str], None] | None = None,
+    memory_limit: str | None = None,
 ) -> Iterator[str | os.PathLike[str]]:
     """The path of a sealed file; for a folder of Parquet files, or a release in PostgreSQL, that of a private file with its
-    rows.
+    rows, which is made within the memory limit.
 
     Raises:
         InputError: ``no_such_release``; ``not_a_release``: it holds other objects than anondb's, or other SQL.
@@ -30,7 +32,7 @@ def at_hand(
             from anondb.release.parquet import as_file
             from anondb.warehouse.bounds_sql import scripts
 
-            with as_file(source, scripts) as file:
+            with as_file(source, scripts, memory_limit) as file:
                 yield file
             return
         yield source

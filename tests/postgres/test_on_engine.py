@@ -10,6 +10,7 @@ import pytest
 from portions import some
 from postgres.databases import Databases, command
 from realdata import DATA, needs
+from sqlglot import parse_one
 
 import anondb
 from anondb import on_engine
@@ -17,6 +18,7 @@ from anondb.data.taxonomy import load_taxonomy
 from anondb.errors import InputError
 from anondb.models.transactional import TransactionalK
 from anondb.utility import workload
+from anondb.warehouse.postgres import PostgresWarehouse
 
 KINDS = {
     "plain": {"model": anondb.KmAnonymity(5, 2), "taxonomy": "shop.food"},
@@ -179,3 +181,28 @@ def test_verification_there(databases: Databases) -> None:
         "verify", databases.raw_url(), "--transactions", "shop.sales", "--model", "k", "--k", "3", "--on-engine"
     )
     assert done.returncode == 4 and "Traceback" not in done.stderr
+
+
+def test_ids_are_fetched_once_and_verification_fetches_none(
+    databases: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[list[str]] = []
+    read = PostgresWarehouse.rows_of
+
+    def rows_of(self: PostgresWarehouse, table: Any, columns: Any) -> Any:
+        fetched.append(list(columns))
+        return read(self, table, columns)
+
+    monkeypatch.setattr(PostgresWarehouse, "rows_of", rows_of)
+    texts: list[str] = []
+    with anondb.connect(databases.raw_url()) as db:
+        engine: Any = db.engine
+        engine.server._on_statement = texts.append
+        db.anonymize("shop.sales", name="ids", replace=True, on_engine=True, **KINDS["plain"])
+        assert fetched == [["tid", "item"], ["tid", "id"]]
+        assert not db.verify("shop.sales", model=anondb.KmAnonymity(100, 1), on_engine=True).verified
+        assert len(fetched) == 2
+    showing = [
+        t for t in texts if t.startswith("SELECT") and "id" in {c.alias_or_name for c in parse_one(t).expressions}
+    ]
+    assert len(showing) == 1

@@ -122,7 +122,7 @@ def test_an_event_trigger_is_refused(release: Databases) -> None:
 def test_what_cannot_be_read(release: Databases) -> None:
     refusals = {
         release.url("nothing"): "no_such_release",
-        release.server.url("nowhere", "x"): "connection",
+        release.server.url("nowhere", "x"): "no_such_database",
         release.server.url(release.releases): "bad_url",
         "postgresql://127.0.0.1:1/a/b": "connection",
         "postgresql://u:secret@h/a/b/c": "bad_url",

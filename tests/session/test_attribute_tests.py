@@ -96,9 +96,10 @@ CHARTS = {
 @pytest.mark.parametrize("name", CHARTS)
 def test_charts_of_bi_tools_have_the_answers_of_plain_sql(session: Session, name: str) -> None:
     one, two = map(session.sql, CHARTS[name])
-    assert one.columns == two.columns
+    width = len(one.columns)  # a LIMIT of a tool leaves out whether a group is certain to exist
+    assert one.columns == two.columns[:width] and {*two.columns[width:]} <= {"certain"}
     first, second = (
-        [[v if isinstance(v, int | float) else str(v) for v in row] for row in sorted(r.fetchall(), key=str)]
+        [[v if isinstance(v, int | float) else str(v) for v in row[:width]] for row in sorted(r.fetchall(), key=str)]
         for r in (one, two)
     )
     assert len(first) > 0 and first == [pytest.approx(row) for row in second]
@@ -122,5 +123,5 @@ def test_the_literal_at_fault_is_named_under_group_by(session: Session) -> None:
 )
 def test_a_condition_to_group_by_is_null_for_null(session: Session, key: str, expected: dict[bool | None, int]) -> None:
     rows = session.sql(f"SELECT {key} AS k, count(*) AS n FROM records GROUP BY k").fetchall()
-    bounds = {k: (low, high) for k, _, low, high in rows}
+    bounds = {k: (low, high) for k, _, low, high, *_ in rows}
     assert all(bounds[k][0] <= n <= bounds[k][1] for k, n in expected.items()), rows

@@ -31,7 +31,7 @@ def test_a_query_and_its_rows(connection: dbapi.Connection) -> None:
     cursor = connection.cursor()
     assert cursor.description is None and cursor.rowcount == -1
     assert cursor.execute(ITEMS) is cursor
-    assert [column[0] for column in cursor.description or ()] == ["item", "n", "n_lower", "n_upper"]
+    assert [column[0] for column in cursor.description or ()] == ["item", "n", "n_lower", "n_upper", "certain"]
     kinds = [column[1] for column in cursor.description or ()]
     assert kinds[0] == dbapi.STRING != dbapi.NUMBER and kinds[1] == dbapi.NUMBER != dbapi.DATETIME
     rows = connection.session.sql(ITEMS).fetchall()
@@ -124,7 +124,7 @@ def test_pandas(connection: dbapi.Connection) -> None:
 def test_polars(connection: dbapi.Connection) -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
     frame = pl.read_database(ITEMS, connection)
-    assert frame.columns == ["item", "n", "n_lower", "n_upper"] and frame["n"].dtype == pl.Float64
+    assert frame.columns == ["item", "n", "n_lower", "n_upper", "certain"] and frame["n"].dtype == pl.Float64
     assert frame.rows() == connection.session.sql(ITEMS).fetchall()
     asked = pl.read_database(
         "SELECT count(*) AS n FROM sales WHERE item = ?", connection, execute_options={"parameters": ["milk"]}

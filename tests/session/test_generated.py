@@ -59,8 +59,9 @@ def test_generated_sql_has_the_answers_of_plain_sql(
     asked: Session, generated: str, plain: str, values: dict[str, object] | None
 ) -> None:
     first, second = asked.sql(generated, values), asked.sql(plain)
-    assert first.columns == second.columns
-    assert first.fetchall() == [pytest.approx(row) for row in second.fetchall()]
+    width = len(first.columns)  # a LIMIT of a tool leaves out whether a group is certain to exist
+    assert first.columns == second.columns[:width] and {*second.columns[width:]} <= {"certain"}
+    assert first.fetchall() == [pytest.approx(row[:width]) for row in second.fetchall()]
 
 
 def test_columns_have_different_names(asked: Session) -> None:

@@ -127,7 +127,7 @@ def test_the_rows_of_all_items_are_put_on_the_desk_once(shop: Path) -> None:
         listed = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC")
         first = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 3")
         shares = session.sql("SELECT item, count(*) * 1.0 / sum(count(*)) OVER () AS p FROM sales GROUP BY item")
-        assert first.fetchall() == listed.fetchall()[:3] and len(shares) == len(listed)
+        assert first.fetchall() == [row[:4] for row in listed.fetchall()[:3]] and len(shares) == len(listed)
     assert len([text for text in said if text.startswith('CREATE TABLE "memory"."main"."facts')]) == 1
 
 

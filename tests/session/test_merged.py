@@ -132,7 +132,7 @@ def test_triples_with_a_fixed_item(named: Named, shop: Path, sql: str) -> None:
 
 def test_the_most_frequent_triples(named: Named) -> None:
     sql = f"SELECT a.item, b.item, count(*) AS n {TRIPLE} GROUP BY a.item, b.item ORDER BY count(*) DESC"
-    assert named[1].sql(f"{sql} LIMIT 2").fetchall() == named[1].sql(sql).fetchall()[:2]
+    assert named[1].sql(f"{sql} LIMIT 2").fetchall() == [row[:5] for row in named[1].sql(sql).fetchall()[:2]]
 
 
 def test_triples_without_a_fixed_item_are_refused(named: Named) -> None:

@@ -159,7 +159,22 @@ def test_groups_that_a_condition_on_a_count_may_keep_are_marked(shop: Path) -> N
         assert result.columns[-1] == "certain"
         certain = {row[0] for row in result.fetchall() if row[-1]}
         assert certain <= kept <= {row[0] for row in result.fetchall()}
-        assert "certain" not in session.sql("SELECT item, count(*) FROM sales GROUP BY item").columns
+
+
+def test_groups_that_need_not_exist_are_marked(shop: Path) -> None:
+    asked = "SELECT item, count(*) AS n FROM sales GROUP BY item"
+    for name in ("plain", "supports"):
+        with anondb.open(shop / f"{name}.duckdb") as session:
+            rows = session.sql(asked)
+            assert rows.columns[-1] == "certain"
+            assert all((low >= 1) == certain for _, _, low, _, certain in rows.fetchall())
+            assert "certain" in session.sql("SELECT item FROM sales GROUP BY item").columns
+            assert "certain" in session.sql(f"SELECT * FROM ({asked}) ORDER BY item").columns
+            assert "certain" in session.sql(f"{asked} UNION ALL SELECT 'all', 1").columns
+            sure = "SELECT item = 'milk' AS milk, count(*) AS n FROM sales GROUP BY milk"
+            assert ("certain" in session.sql(sure).columns) == (name == "plain")  # where both groups have somebody
+            assert session.sql(asked, bounds="none").columns == ["item", "n"]
+            assert session.sql(f"SELECT sum(n) AS n FROM ({asked})").columns == ["n", "n_lower", "n_upper"]
 
 
 def test_a_quotient_has_no_bounds_where_its_denominator_may_be_0(shop: Path) -> None:
@@ -317,11 +332,11 @@ def test_numbers_of_items_are_counts_of_listed_items(shop: Path) -> None:
     with anondb.open(shop / "supports.duckdb") as session:
         ((number, lower, upper),) = session.sql("SELECT count(DISTINCT item) AS n FROM sales").fetchall()
         listed = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item").fetchall()
-        assert (lower, upper) == (sum(low >= 1 for _, _, low, _ in listed), len(listed)) and lower <= number <= upper
+        assert (lower, upper) == (sum(low >= 1 for _, _, low, _, _ in listed), len(listed)) and lower <= number <= upper
         two = "SELECT count(DISTINCT item) FILTER (WHERE item IN ('milk', 'bread')) AS n, count(DISTINCT tid) m FROM sales"
         assert session.sql(two, bounds="none").fetchall() == [(2, 30)]
         by = session.sql("SELECT item[1] AS c, count(DISTINCT item) AS n FROM sales GROUP BY c ORDER BY c").fetchall()
-        assert [(c, upper) for c, _, _, upper in by] == [("b", 2), ("d", 1), ("f", 1), ("m", 1), ("r", 1)]
+        assert [(c, upper) for c, _, _, upper, *_ in by] == [("b", 2), ("d", 1), ("f", 1), ("m", 1), ("r", 1)]
     with anondb.open(shop / "suppressed.duckdb") as session:
         ((_, lower, upper),) = session.sql("SELECT count(DISTINCT item) AS n FROM sales").fetchall()
         assert lower >= 1 and upper is None

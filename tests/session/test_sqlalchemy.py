@@ -174,7 +174,7 @@ def test_pandas_and_own_tables(shop: Path) -> None:
     prices = pd.DataFrame({"item": ["milk"], "price": [1.5]})
     engine = sa.create_engine(f"anondb:///{shop / 'plain.duckdb'}", connect_args={"tables": {"prices": prices}})
     frame = pd.read_sql(sa.select(ITEM, N).group_by(ITEM), engine)
-    assert list(frame.columns) == ["item", "n", "n_lower", "n_upper"] and len(frame) == 6
+    assert list(frame.columns) == ["item", "n", "n_lower", "n_upper", "certain"] and len(frame) == 6
     assert pd.read_sql_table("prices", engine).equals(prices)
     engine.dispose()
 
@@ -183,7 +183,7 @@ def test_polars(engine: Any) -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
     with engine.connect() as connection:
         frame = pl.read_database("SELECT item, count(*) AS n FROM sales GROUP BY item", connection)
-    assert frame.columns == ["item", "n", "n_lower", "n_upper"] and frame.height == 6
+    assert frame.columns == ["item", "n", "n_lower", "n_upper", "certain"] and frame.height == 6
 
 
 @pytest.mark.parametrize(

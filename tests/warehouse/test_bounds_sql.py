@@ -90,3 +90,10 @@ def test_spark(spark: Any, folder: tuple[Path, Answers]) -> None:
         array = f"array({listed})" if items else "CAST(array() AS ARRAY<STRING>)"
         found.append(tuple(spark.sql(f"SELECT * FROM count_bounds({array})").collect()[0]))
     agree(found, wanted)
+    for items, words in (
+        ("NULL", "is NULL"),
+        ("array('x', NULL)", "has a NULL"),
+        ("array(CAST(NULL AS STRING))", "has a NULL"),
+    ):
+        with pytest.raises(Exception, match=f"count_bounds: the list of items {words}"):
+            spark.sql(f"SELECT upper_bound FROM count_bounds({items})").collect()

@@ -4,6 +4,7 @@
 -- grain: one row
 -- The body of the table function count_bounds(items) of Spark, which can filter by its parameter but neither unnest nor aggregate
 -- it. The bounds and the estimate are those of sql/release/count_bounds.sql, which has the proof.
+-- The CASE refuses what is no list of items: the error is a cast of its text, which only runs where it is needed.
 WITH wanted AS (
     SELECT released_item, item FROM released_items WHERE list_contains(getvariable('items'), item)
 ),
@@ -49,3 +50,11 @@ SELECT
     CAST(CASE WHEN has_unknown THEN 0 ELSE n * probability END AS DOUBLE) AS estimate,
     CAST(CASE WHEN has_unknown AND nothing_suppressed THEN 0 ELSE n END AS BIGINT) AS upper_bound
 FROM counted
+WHERE
+    CASE
+        WHEN getvariable('items') IS NULL
+            THEN CAST(concat('count_bounds: the list of items is NULL. Give a list, array() for all transactions.') AS BOOLEAN)
+        WHEN array_length(list_filter(getvariable('items'), lambda x: x IS NOT NULL)) < array_length(getvariable('items'))
+            THEN CAST(concat('count_bounds: the list of items has a NULL in it. Leave it out.') AS BOOLEAN)
+        ELSE true
+    END

@@ -4,6 +4,7 @@
 -- grain: one row
 -- The body of the table function count_bounds(items) of Spark for a release with item supports: Spark can filter by the parameter, but
 -- neither unnest nor aggregate it. The bounds and the estimate are those of sql/release/count_bounds_supports.sql, which has the proof.
+-- The CASE refuses what is no list of items: the error is a cast of its text, which only runs where it is needed.
 WITH wanted AS (
     SELECT released_item, item FROM released_items WHERE list_contains(getvariable('items'), item)
 ),
@@ -101,3 +102,11 @@ SELECT
     CAST(least(greatest(middle, low), high) AS DOUBLE) AS estimate,
     CAST(high AS BIGINT) AS upper_bound
 FROM bounded
+WHERE
+    CASE
+        WHEN getvariable('items') IS NULL
+            THEN CAST(concat('count_bounds: the list of items is NULL. Give a list, array() for all transactions.') AS BOOLEAN)
+        WHEN array_length(list_filter(getvariable('items'), lambda x: x IS NOT NULL)) < array_length(getvariable('items'))
+            THEN CAST(concat('count_bounds: the list of items has a NULL in it. Leave it out.') AS BOOLEAN)
+        ELSE true
+    END
