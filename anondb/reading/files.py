@@ -77,30 +77,23 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
         InputError: the file does not exist, or is not what it is read as (``anondb.reading``).
     """
     name = f"file {path.name!r}"
-    try:
-        found = format_of(path, f"{role} {name}")
-        with private_folder(engine) as private:
+    with private_folder(engine) as private:
+        try:
+            found = format_of(path, f"{role} {name}")
             account = Account(path.name, role, "", 0, None, False, found.name, None)
-            rows = _opened(engine, path, found, reading, private, name, account, table)
+            rows = _opened(path, found, reading, private, name, account, table)
             if not rows.account.sha256:
                 digest, size = digest_of(path)
                 rows = replace(rows, account=replace(rows.account, sha256=digest, bytes=size))
-            yield rows
-    except OSError:
-        raise InputError(
-            f"The {role} {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions."
-        ) from None
+        except OSError:
+            raise InputError(
+                f"The {role} {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions."
+            ) from None
+        yield rows
 
 
 def _opened(
-    engine: Engine,
-    path: Path,
-    found: Format,
-    reading: Reading,
-    private: Path,
-    name: str,
-    account: Account,
-    table: str | None,
+    path: Path, found: Format, reading: Reading, private: Path, name: str, account: Account, table: str | None
 ) -> FileRows:
     if found.name == "parquet":
         return _parquet(path, name, account)
@@ -143,7 +136,8 @@ def _line_layout(plain: Path, found: Format, reading: Reading) -> tuple[str | No
 
 
 def _baskets(plain: Path, found: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
-    if found.name == "dat" and reading == Reading(layout=reading.layout) and account.layout == "basket":
+    by_blanks = (reading.delimiter, reading.quote, reading.header) == (None, None, None)
+    if found.name == "dat" and by_blanks and account.layout == "basket":
         number = baskets.check_fimi(plain, name)
         account = replace(account, lines=number, dialect=baskets.described(" "))
         return _lines(plain, "transactions/dat_lines", " ", number, account)
@@ -176,10 +170,8 @@ def _parquet(path: Path, name: str, account: Account) -> FileRows:
 
     try:
         number = pyarrow.parquet.read_metadata(path).num_rows
-    except Exception as error:  # whatever a damaged file makes it raise
-        raise InputError(f"{name} is damaged.", code="bad_file") from (
-            error if isinstance(error, MemoryError) else None
-        )
+    except (OSError, ValueError):
+        raise InputError(f"{name} is damaged.", code="bad_file") from None
     reader = exp.Anonymous(this="read_parquet", expressions=[file_literal(path), _option("hive_partitioning", False)])
     return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True), number)
 
