@@ -220,7 +220,9 @@ def write(ledger: dict[tuple[str, str, int], Entry], file: Path = FILE) -> None:
         lines = csv.writer(target, lineterminator="\n")
         lines.writerow(COLUMNS)
         for (release, shape, n), e in ledger.items():
-            lines.writerow([release, shape, n, e.outcome, e.rows, e.unbounded, f"{e.log_widths:.7g}", e.digest, e.cells])
+            lines.writerow(
+                [release, shape, n, e.outcome, e.rows, e.unbounded, f"{e.log_widths:.7g}", e.digest, e.cells]
+            )
 
 
 def worse(before: Entry, now: Entry) -> str:
