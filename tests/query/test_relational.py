@@ -366,9 +366,7 @@ def test_truth(engine: Engine, asked: Sessions, seeds: range) -> None:
             try:
                 check(engine, release, sql)
                 answered += 1
-            except (
-                InputError
-            ) as refusal:  # where a session counts by the values of an attribute in place of its condition
+            except InputError as refusal:  # a session counts by the values of an attribute for some conditions
                 assert refusal.code == "unsupported_query" and "'size'" in str(refusal), sql
                 refused += 1
         clear(engine, schema)
