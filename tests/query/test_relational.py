@@ -342,7 +342,7 @@ def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
 @pytest.mark.parametrize("seeds", portions(6, 15, 100))
 def test_truth(engine: Engine, asked: Sessions, seeds: range) -> None:
     """On random releases the truth lies within the bounds, also with several attributes, joins and groups."""
-    answered = 0
+    answered = refused = 0
     for seed in seeds:
         rng = random.Random(1_000 + seed)
         rows, sets = draw(rng)
@@ -363,10 +363,14 @@ def test_truth(engine: Engine, asked: Sessions, seeds: range) -> None:
             if joined and counted == "count(*)":
                 where += " AND item IN ('p', 'q')"
             sql = f"SELECT {selected}{counted} FROM records r{joined} WHERE {where}{grouped}"
-            check(engine, release, sql)
-            answered += 1
+            try:
+                check(engine, release, sql)
+                answered += 1
+            except InputError as refusal:  # a session counts by the values of an attribute for some conditions
+                assert refusal.code == "unsupported_query" and "'size'" in str(refusal), sql
+                refused += 1
         clear(engine, schema)
-    assert answered > len(seeds) * 3
+    assert answered > len(seeds) * 3 and refused < 0.1 * answered
 
 
 def test_lists_may_lack_persons_without_items(engine: Engine) -> None:
