@@ -45,6 +45,7 @@ class PublishedRows:
         rows: its distinct transactions ``(persons, items, copies, attribute_values)``; None for an anatomy.
         counts: ``(item, lower_bound, upper_bound)``: what it says of each item.
         buckets: ``(bucket_id, column_id, items, copies)`` of an anatomy; None for other releases.
+        digest: a query of the digest of its rows; None for an anatomy, and for rows in the ledger.
     """
 
     manifest: Mapping[str, str]
@@ -54,6 +55,13 @@ class PublishedRows:
     rows: exp.Query | None
     counts: Table | exp.Query
     buckets: Table | exp.Query | None = None
+    digest: exp.Query | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether its transactions have the same common generalization as those of any other release of the same data that
+        is exact: nothing is suppressed in some of them only."""
+        return self.rows is not None and (self.one_image or self.manifest["suppression"] == "none")
 
     @property
     def k(self) -> int:
@@ -94,9 +102,9 @@ def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
         "transactions": schema.table("transactions"),
         "records": records,
     }
-    rows = load("release/published_rows").bind(tables, {})
+    rows, digest = (load(name).bind(tables, {}) for name in ("release/published_rows", "release/rows_digest"))
     one_image = not kind.local and kind.attributes is None
-    return PublishedRows(manifest, one_image, columns, members, rows, counts)
+    return PublishedRows(manifest, one_image, columns, members, rows, counts, digest=digest)
 
 
 @contextlib.contextmanager
@@ -213,13 +221,17 @@ def compare(
     of anatomies has the column values without their buckets, over the intersections of the columns of both. The result is
     None if only one of the releases is an anatomy.
 
-    With ``same_data`` both are global recodings of the same data: nothing of their common generalization can differ, and
-    their rows are not compared.
+    With ``same_data`` both are exact releases of the same data: nothing of their common generalization can differ, and of
+    the rows of recodings that are not global it is only seen whether all are equal.
     """
     k = max(first.k, second.k)
     if same_data:
         known = {n for of_label in _cells(engine, first, second) for n in of_label.values()}
-        return None, Difference("transactions", 0, 0, 0, 0, k, len(known))
+        common = Difference("transactions", 0, 0, 0, 0, k, len(known))
+        if first.one_image and second.one_image:
+            return None, common
+        digests = [r.digest and engine.select(r.digest, "the digest of the rows")["digest"][0] for r in (first, second)]
+        return (replace(common, cells=None) if digests[0] and digests[0] == digests[1] else None), common
     if first.rows is None or second.rows is None:
         if first.buckets is None or second.buckets is None:
             return None

@@ -20,7 +20,8 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.owner import publications
+from anondb.owner import publications, published_rows
+from anondb.owner import releases as stored
 from anondb.owner.publications import Difference, Intersection, notes
 from anondb.owner.published_rows import common_cells
 
@@ -362,6 +363,7 @@ def test_what_was_not_compared_does_not_read_as_safe() -> None:
         Intersection("one", 9, whole=differ, common=nothing),
         Intersection("one", 9, whole=None, common=nothing),
         Intersection("one", 9, whole=differ, common=some),
+        against(0, bounds_differ=3),
     ):
         assert "is not known" in notes([unknown])[0] and "Nobody" not in notes([unknown])[0]
     assert "no set of items is shown by both" in Intersection("one", 9, whole=differ, common=nothing).words
@@ -381,6 +383,58 @@ def test_known_items_are_looked_for_in_all_earlier_releases(owner_file: Path, tm
         wanted = naive(database, names, 8)
         assert wanted != naive(database, names[:2], 8)
     assert [(i.smallest_of_one, i.smallest_of_two, i.below_k) for i in found] == [wanted, wanted]
+
+
+@pytest.mark.parametrize("kind", some(["local", "records"], "local"))
+def test_the_same_rows_tell_nothing_and_others_are_not_known(owner_file: Path, tmp_path: Path, kind: str) -> None:
+    """Of recodings that are not global, candidates are not counted: only equal rows are known to say nothing more."""
+    prepare(owner_file)
+    others = (
+        {"model": KmAnonymity(2, 2), "algorithm": "similar", "taxonomy": "food"} if kind == "local" else {"delta": 0.2}
+    )
+    with anondb.connect(owner_file) as database:
+        for n, options in enumerate((KINDS[kind], KINDS[kind], {**KINDS[kind], **others})):
+            release = database.anonymize("sales", name=f"r{n}", queries=3, **options)
+            found = release.publish(tmp_path / f"{n}.duckdb", allow_overlap=True).intersections
+            lines = notes(found)
+            if n == 1:
+                assert "Nobody was found" in lines[0] and "no transaction is in one" in lines[0]
+    if as_published(tmp_path / "2.duckdb") == as_published(tmp_path / "0.duckdb"):
+        pytest.fail("the third release was to have other rows")
+    assert "is not known" in lines[0] and "Of 2 earlier" in lines[0]
+
+
+@pytest.mark.slow
+def test_what_is_known_of_the_same_data_is_what_comparing_finds(owner_file: Path) -> None:
+    """Of any two recodings of the same data that are exact, also if they differ much."""
+    prepare(owner_file)
+    with duckdb.connect(str(owner_file)) as connection:
+        connection.execute("DELETE FROM persons WHERE tid NOT IN (SELECT tid FROM sales)")  # they would be more persons
+    recodings: list[dict[str, Any]] = [
+        *(options for name, options in KINDS.items() if name != "anatomy"),
+        {"taxonomy": "drinks", "model": KmAnonymity(5, 2)},
+        {"taxonomy": "food", "model": TransactionalK(2)},
+        {"taxonomy": "food", "model": KmAnonymity(2, 2), "algorithm": "lra"},
+        {"model": KmAnonymity(3, 2), "algorithm": "similar"},
+        {**KINDS["records"], "delta": 0.3},
+    ]
+    alike = compared = 0
+    with anondb.connect(owner_file) as database:
+        names = [f"r{n}" for n in range(len(recodings))]
+        for name, options in zip(names, recodings, strict=True):
+            database.anonymize("sales", name=name, queries=1, **options)
+        with database.engine.transaction():
+            schemas = [stored.find_release(database.engine, name) for name in names]
+            shown = [r for s in schemas if (r := published_rows.of_schema(database.engine, s)) is not None and r.exact]
+            for one, other in combinations([*shown, shown[-1]], 2):
+                known, found = (published_rows.compare(database.engine, one, other, same) for same in (True, False))
+                assert known is not None and found is not None and found[0] is not None
+                assert (known[1].size, known[1].cells) == (found[1].size, found[1].cells) == (0, known[1].cells)
+                if known[0] is not None:
+                    assert found[0].size == 0
+                    alike += 1
+                compared += 1
+    assert alike and compared > 20
 
 
 def test_the_rows_of_earlier_releases_of_the_same_data_are_not_read(owner_file: Path, tmp_path: Path) -> None:
