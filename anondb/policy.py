@@ -110,10 +110,7 @@ class Policy:
     reading: Reading = DETECTED
     id: str = parameter("tid", "Column that identifies a person.", "COL", panel=DATA)
     population: str | None = parameter(
-        None,
-        "Whom the ids mean: equal ids of two populations that you name are different people.",
-        "NAME",
-        panel=DATA,
+        None, "Whom the ids mean: equal ids of two populations that you name are different people.", "NAME", panel=DATA
     )
     item: str = parameter("item", "Column of items; a LIST column is accepted.", "COL", panel=DATA)
     taxonomy: Any = parameter(None, "Taxonomy of the items.", "TABLE|FILE", panel=DATA)

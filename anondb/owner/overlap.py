@@ -21,6 +21,7 @@ from anondb.owner import persons as of_persons
 from anondb.owner import published_rows as published
 from anondb.owner.ledger import LedgerEntry
 from anondb.owner.publications import Intersection
+from anondb.owner.published_rows import PublishedRows
 from anondb.release.objects import SchemaName
 
 GONE = "its rows are gone: its schema was not dropped by anondb"
@@ -42,12 +43,9 @@ def _published(engine: Engine, catalog: str) -> list[LedgerEntry]:
     return [by_id[i] for i in gone if i in by_id]
 
 
-def published_before(
-    engine: Engine, catalog: str, but: str | None = None, population: str | None = None
-) -> list[LedgerEntry]:
+def published_before(engine: Engine, catalog: str, but: str | None, population: str | None) -> list[LedgerEntry]:
     """The published releases whose ids may mean the same people, except the one with the number ``but``."""
-    entries = _published(engine, catalog)
-    return [e for e in entries if e.release_id != but and not _apart(e.population, population)]
+    return [e for e in _published(engine, catalog) if e.release_id != but and not _apart(e.population, population)]
 
 
 def _apart(one: str | None, other: str | None) -> bool:
@@ -66,14 +64,9 @@ def stated(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
         return ()
     shared = of_persons.shared(engine, catalog, release_id)
     apart = [e for e in _published(engine, catalog) if e.release_id in shared and _apart(e.population, here)]
-    if not apart:
-        return ()
-    others = quote_list(sorted({str(e.population) for e in apart}))
-    number = max(shared[e.release_id] for e in apart)
-    return (
-        f"{number:,} ids of the population {here!r} are also in published releases of {others}: other"
-        " people, as you have stated by naming the populations; nothing was compared.",
-    )
+    others, number = {str(e.population) for e in apart}, max((shared[e.release_id] for e in apart), default=0)
+    said = f"{number:,} ids of the population {here!r} are also in published releases of {quote_list(sorted(others))}: other"
+    return (f"{said} people, as you have stated by naming the populations; nothing was compared.",) * bool(apart)
 
 
 def earlier(
@@ -124,8 +117,8 @@ def measure(
     release = published.of_schema(engine, schema)
     if release is None or not before:
         return []
-    data_of = {e.release_id: e.fingerprint for e in ledger.entries(engine, catalog)}
-    now = data_of.get(release.manifest["release_id"])
+    number = release.manifest["release_id"]
+    now = next((e.fingerprint for e in ledger.entries(engine, catalog) if e.release_id == number), None)
     others = [published.find(engine, catalog, one.entry.name, one.entry.release_id) for one in before]
     known = [other for other in others if other is not None and other.one_image]
     joint: dict[str, Any] = {}
@@ -140,22 +133,17 @@ def measure(
     if any(same) and not release.one_image and release.digest is not None:  # of its rows, which are then read once
         value = str(engine.select(release.digest, "the digest of the rows")["digest"][0])
         release = replace(release, digest=exp.select(exp.convert(value).as_("digest")))
+    results = [Intersection(one.entry.name, one.persons, one.entry.release_id) for one in before]
     with contextlib.nullcontext(release) if all(same) else published.at_hand(engine, release) as once:
         return [
-            _measured(engine, once, one, other, joint if other in known else {}, same_data)
-            for one, other, same_data in zip(before, others, same, strict=True)
+            _measured(engine, once, replace(found, **joint) if other in known else found, other, same_data)
+            for found, other, same_data in zip(results, others, same, strict=True)
         ]
 
 
 def _measured(
-    engine: Engine,
-    release: published.PublishedRows,
-    one: Earlier,
-    other: published.PublishedRows | None,
-    joint: dict[str, Any],
-    same_data: bool,
+    engine: Engine, release: PublishedRows, result: Intersection, other: PublishedRows | None, same_data: bool
 ) -> Intersection:
-    result = Intersection(one.entry.name, one.persons, one.entry.release_id, **joint)
     if other is None:
         return replace(result, reason=GONE)
     compared = published.compare(engine, release, other, same_data)

@@ -153,17 +153,16 @@ class Intersection:
         if self.below_k or (told is not None and told.below_k):
             return 1
         alike = self.whole is not None and not self.whole.size  # the same rows say nothing more
-        return 3 if told is not None and (alike or self.smallest is not None) else 2
+        return 3 if told is not None and (alike or self.smallest is not None) and not self.bounds_differ else 2
 
     @property
     def words(self) -> str:
         """One line for the owner."""
         head = f"Compared with the published {self.other!r}"
         if self.difference is None:
-            reason = self.reason or "no set of items is shown by both"
-            head = f"{head}: not measured, since {reason}."
+            head += f": not measured, since {self.reason or 'no set of items is shown by both'}."
         else:
-            head = f"{head}: {self.difference.words}"
+            head += f": {self.difference.words}"
         fewest = "1 person fits" if self.smallest == 1 else f"{self.smallest or 0:,} persons fit"
         fit = "" if self.smallest is None else f" At least {fewest} both by one or two known items"
         fit += f"; {self.below_k:,} such combinations fit fewer than k." if self.below_k else "." * bool(fit)

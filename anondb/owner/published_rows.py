@@ -102,7 +102,7 @@ def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
         "transactions": schema.table("transactions"),
         "records": records,
     }
-    rows, digest = (load(f"release/{name}").bind(tables, {}) for name in ("published_rows", "rows_digest"))
+    rows, digest = (load(name).bind(tables, {}) for name in ("release/published_rows", "release/rows_digest"))
     one_image = not kind.local and kind.attributes is None
     return PublishedRows(manifest, one_image, columns, members, rows, counts, digest=digest)
 

@@ -2,15 +2,17 @@
 -- params: none
 -- returns: digest
 -- grain: one row
--- A digest of the rows of a release as its readers see them, whatever their numbers: equal rows have equal digests in one
--- version of DuckDB.
+-- A digest of the rows of a release as its readers see them, whatever their numbers: the sum of the digests of all rows, each of
+-- the sum of the digests of its released items and of its relational values. A digest is the upper half of an MD5.
 WITH held AS (
-    SELECT transaction_id, sum(CAST(hash(item, copies) AS HUGEINT)) AS items FROM transactions GROUP BY transaction_id
+    SELECT transaction_id, sum(CAST(md5_number(CAST(copies AS TEXT) || ':' || item) >> 64 AS HUGEINT)) AS items
+    FROM transactions
+    GROUP BY transaction_id
 )
 SELECT
-    concat_ws(
-        ':', version(), count(*), coalesce(sum(CAST(hash(held.items, records.attribute_values) AS HUGEINT)), 0)
-    ) AS digest
+    CAST(count(*) AS TEXT) || ':' || CAST(coalesce(sum(CAST(
+        md5_number(coalesce(CAST(held.items AS TEXT), '') || ':' || CAST(records.attribute_values AS TEXT)) >> 64 AS HUGEINT
+    )), 0) AS TEXT) AS digest
 FROM transaction_ids
 JOIN records ON transaction_ids.transaction_id = records.transaction_id
 LEFT JOIN held ON transaction_ids.transaction_id = held.transaction_id

@@ -363,6 +363,7 @@ def test_what_was_not_compared_does_not_read_as_safe() -> None:
         Intersection("one", 9, whole=differ, common=nothing),
         Intersection("one", 9, whole=None, common=nothing),
         Intersection("one", 9, whole=differ, common=some),
+        against(0, bounds_differ=3),
     ):
         assert "is not known" in notes([unknown])[0] and "Nobody" not in notes([unknown])[0]
     assert "no set of items is shown by both" in Intersection("one", 9, whole=differ, common=nothing).words
