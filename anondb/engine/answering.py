@@ -12,7 +12,7 @@ from typing import Any
 
 from anondb.engine.limit import TimeLimit, current
 from anondb.engine.memory import SHARE, bytes_of
-from anondb.errors import AnondbError, BudgetExceeded, EngineError, InputError, by_interface
+from anondb.errors import BudgetExceeded, EngineError, InputError
 
 if sys.platform == "linux":
     import resource
@@ -57,59 +57,49 @@ class Limits:
         if current.get() is not None:
             yield
             return
-        most = bytes_of(self.memory)
-        grant = None if most is None else max(most + most // SHARE, LEAST_BYTES)
-        limit = TimeLimit(
-            self.seconds or DEFAULT_SECONDS,
-            self._late(),
-            cpu=self.seconds is None,
-            full=lambda: self._full() if _is_full() else None,
-        )
-        failure: AnondbError
+        most, now = bytes_of(self.memory), _memory()
+        known = most is not None and now is not None
+        (resident, data), grant = now or (0, 0), max((most or 0) + (most or 0) // SHARE, LEAST_BYTES)
+
+        def full() -> BudgetExceeded | None:
+            return self._exceeded("out_of_memory") if known and (_memory() or (0, 0))[0] - resident > grant else None
+
+        cpu, failure = self.seconds is None, ""
+        limit = TimeLimit(self.seconds or DEFAULT_SECONDS, self._exceeded("time_limit"), cpu=cpu, full=full)
         token = current.set(limit)
         try:
-            with _granted(grant), limit.running():
+            with _refused(data + grant + grant // 4) if known else contextlib.nullcontext(), limit.running():
                 yield
             return
-        except MemoryError:
-            failure = self._full()
-        except RuntimeError as error:
-            nested = "The query is too complex: it is nested too deeply."
-            if isinstance(error, RecursionError):
-                failure = InputError(nested, code="query_too_complex", hint="Ask a simpler query.")
-            elif "start new thread" in str(error):  # it has no memory left for its stack
-                failure = self._full()
-            else:
+        except (MemoryError, RuntimeError, EngineError) as error:
+            failure = _code(error)
+            if not failure:
                 raise
-        except EngineError as error:
-            if error.code != "out_of_memory":
-                raise
-            failure = self._full()
         finally:
             current.reset(token)
-        raise failure  # outside the handlers, so that nothing keeps the memory
+        if failure == "query_too_complex":
+            raise InputError(
+                "The query is too complex: it is nested too deeply.", code=failure, hint="Ask a simpler query."
+            )
+        raise self._exceeded(failure)  # outside the handlers, so that nothing keeps the memory
 
-    def _full(self) -> BudgetExceeded:
-        words = f"The answer needs more memory than the limit of {self.memory}."
-        return BudgetExceeded(words, code="out_of_memory", hint=_hint("memory_limit"))
-
-    def _late(self) -> BudgetExceeded:
-        words = f"{DEFAULT_SECONDS:g} seconds of CPU time" if self.seconds is None else f"{self.seconds:g} seconds"
-        return BudgetExceeded(
-            f"The answer took longer than the limit of {words}.", code="time_limit", hint=_hint("max_seconds")
-        )
-
-
-def _hint(option: str) -> str:
-    more = f"Ask for less at once, or open the release with a larger {option}."
-    return by_interface(command_line="Ask for less at once.", python=more, sql=more)
+    def _exceeded(self, code: str) -> BudgetExceeded:
+        seconds = f"{self.seconds or DEFAULT_SECONDS:g} seconds" + (" of CPU time" if self.seconds is None else "")
+        more, limit = ("took longer", seconds) if code == "time_limit" else ("needs more memory", self.memory)
+        hint = "Ask for less at once, or open the release with higher limits."
+        return BudgetExceeded(f"The answer {more} than the limit of {limit}.", code=code, hint=hint)
 
 
-# --- memory ---------------------------------------------------------------------------------------------------------
-
-_lock = threading.Lock()
-_grants: list[int] = []  # of the answers that are computed now
-_before = (0, 0)  # the resident bytes and the data bytes of this process before the first of them
+def _code(error: Exception) -> str:
+    """The code of an error for the analyst; empty if the error itself says more."""
+    if isinstance(error, RecursionError):
+        return "query_too_complex"
+    thread = isinstance(error, RuntimeError) and "start new thread" in str(error)  # no memory is left for its stack
+    return (
+        "out_of_memory"
+        if isinstance(error, MemoryError) or thread or getattr(error, "code", "") == "out_of_memory"
+        else ""
+    )
 
 
 def _memory() -> tuple[int, int] | None:
@@ -121,44 +111,17 @@ def _memory() -> tuple[int, int] | None:
 
 
 @contextlib.contextmanager
-def _granted(most: int | None) -> Iterator[None]:
-    """Let the process take some bytes more during the block.
+def _refused(most: int) -> Iterator[None]:
+    """Have the system refuse data memory above some bytes.
 
     DuckDB's own limit holds for its tables, neither for the values that a function makes nor for Python's objects. A single
-    value is made in one go: in the main thread, which no other work of the process runs beside, the system refuses more.
+    value is made in one go, which nothing interrupts. The limit binds other threads, too, so only the main one sets it.
     """
-    global _before
-    now = _memory()
-    if most is None or now is None:
-        yield
-        return
-    with _lock:
-        _before = _before if _grants else now
-        _grants.append(most)
-    try:
-        with _refused(now[1] + most + most // 4):
-            yield
-    finally:
-        with _lock:
-            _grants.remove(most)
-
-
-def _is_full() -> bool:
-    """Whether the process has taken more than was granted."""
-    now = _memory()
-    return now is not None and bool(_grants) and now[0] - _before[0] > sum(_grants)
-
-
-@contextlib.contextmanager
-def _refused(most: int) -> Iterator[None]:
-    """Have the system refuse data memory above some bytes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if soft != resource.RLIM_INFINITY:
-        most = min(soft, most)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    resource.setrlimit(resource.RLIMIT_DATA, (most if soft == resource.RLIM_INFINITY else min(soft, most), hard))
     try:
         yield
     finally:

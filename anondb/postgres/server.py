@@ -65,6 +65,9 @@ _BY_CLASS: Mapping[str, tuple[type[AnondbError], str, str]] = {  # by the beginn
     "57": (EngineError, "connection", "The connection to PostgreSQL was ended"),
 }
 _HINTS = {
+    "connection": "Check the host and the port of the URL, and that the server runs.",
+    "no_connect": "An administrator lets it: GRANT CONNECT ON DATABASE name TO role.",
+    "ssl": "Check sslmode and sslrootcert in the URL, such as ?sslmode=verify-full.",
     "conflict": "Nothing was kept: run it again.",
     "login": "Check the role, and its password in PGPASSFILE or the URL.",
     "locked": "A reader's open transaction may hold it: look it up in pg_stat_activity.",
@@ -73,53 +76,23 @@ _HINTS = {
     "read_only": "Open it for writing, on a server that is no standby.",
     "not_a_release": "Drop or move them first.",
 }
-_CONNECTING: Sequence[
-    tuple[str, type[AnondbError], str, str, str]
-] = (  # by the words of libpq, which has no SQLSTATE then
+_CONNECTING: Sequence[tuple[str, type[AnondbError], str, str]] = (  # by the words of libpq, which has no SQLSTATE then
+    ("password authentication failed|no password supplied", InputError, "login", "PostgreSQL refused the password"),
+    ('role ".*" (does not exist|is not perm)', InputError, "login", "The role does not exist, or may not log in"),
+    ('database ".*" does not exist', InputError, "no_such_database", "There is no such database"),
+    ("permission denied for database", InputError, "no_connect", "The role may not connect to the database"),
     (
-        "password authentication failed|no password supplied",
-        *(InputError, "login", "PostgreSQL refused the password", "Put the password into PGPASSFILE or PGPASSWORD."),
+        "pg_hba.conf",
+        InputError,
+        "login",
+        "No rule of pg_hba.conf lets the role connect from here; it may want ?sslmode=require",
     ),
-    (
-        'role ".*" (does not exist|is not permitted to log in)',
-        *(InputError, "login", "The role does not exist, or may not log in", "Check the role in the URL."),
-    ),
-    (
-        'database ".*" does not exist',
-        *(InputError, "no_such_database", "There is no such database", _HINTS["no_such_database"]),
-    ),
-    (
-        "permission denied for database",
-        *(InputError, "no_privilege", "The role may not connect to the database"),
-        "An administrator lets it: GRANT CONNECT ON DATABASE name TO role.",
-    ),
-    (
-        "no pg_hba.conf entry|pg_hba.conf rejects",
-        *(InputError, "login", "No rule of the server's pg_hba.conf lets this role connect from here"),
-        "If the server wants SSL, add ?sslmode=require to the URL; else ask its administrator for a rule.",
-    ),
-    (
-        "SSL|certificate|GSSAPI",
-        *(EngineError, "ssl", "The server and this client agree on no encryption"),
-        "Check sslmode and sslrootcert in the URL, such as ?sslmode=verify-full.",
-    ),
-    (
-        "too many (clients|connections)|remaining connection slots",
-        *(EngineError, "connection", "The server has no connection left", "Try again later."),
-    ),
-    (
-        "translate host name|Name or service not known",
-        *(EngineError, "connection", "The host of the URL has no address", "Check the name of the host."),
-    ),
-    (
-        "refused|No such file or directory",
-        *(EngineError, "connection", "No server of PostgreSQL listens at this host and port"),
-        "Check the host and the port, and that the server runs.",
-    ),
-    (
-        "timeout expired|timed out",
-        *(EngineError, "connection", "The server did not answer in time", "Check the host, the port and firewalls."),
-    ),
+    ("SSL|certificate|GSSAPI", EngineError, "ssl", "The server and this client agree on no encryption"),
+    ("too many clients|remaining connection slots", EngineError, "connection", "The server has no connection left"),
+    ("translate host name", EngineError, "connection", "The host of the URL has no address"),
+    ("refused|No such file", EngineError, "connection", "No server of PostgreSQL listens at this host and port"),
+    ("timeout expired|timed out", EngineError, "connection", "The server did not answer in time"),
+    ("", EngineError, "connection", "PostgreSQL cannot be reached"),
 )
 
 
@@ -384,14 +357,8 @@ def _typed(error: Any, what: str, connecting: bool = False) -> AnondbError:
         if state.startswith(beginning):
             return kind(f"{words} ({what}, SQLSTATE {state}).", code=code, hint=_HINTS.get(code))
     if connecting:
-        for pattern, kind, code, words, hint in _CONNECTING:
-            if re.search(pattern, str(error)):
-                return kind(f"{words} ({what}).", code=code, hint=hint)
-        return EngineError(
-            f"PostgreSQL cannot be reached ({what}).",
-            code="connection",
-            hint="Check the host, the port, the role and its password.",
-        )
+        _, kind, code, words = next(row for row in _CONNECTING if re.search(row[0], str(error)))
+        return kind(f"{words} ({what}).", code=code, hint=_HINTS[code])
     if not state and type(error).__name__ == "OperationalError":  # the server did not answer
         return EngineError(f"The connection to PostgreSQL was lost ({what}).", code="connection")
     return EngineError(f"PostgreSQL refused a statement ({what}, SQLSTATE {state or 'unknown'}).", code="refused")

@@ -77,7 +77,7 @@ def test_where_no_connection_is_made(databases: Databases) -> None:
         good.replace(databases.raw, "nowhere"): ("no_such_database", "There is no such database"),
         databases.raw_url("nobody_of_this_name"): ("login", "The role does not exist"),
         databases.raw_url("nologin"): ("login", "The role does not exist, or may not log in"),
-        databases.raw_url("analysts"): ("no_privilege", "may not connect to the database.*GRANT CONNECT"),
+        databases.raw_url("analysts"): ("no_connect", "may not connect to the database.*GRANT CONNECT"),
         good + "&port=5999": ("connection", "No server of PostgreSQL listens"),
         "postgresql://127.0.0.1:1/db": ("connection", "No server of PostgreSQL listens"),
     }
