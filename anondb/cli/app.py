@@ -328,37 +328,6 @@ def only_table(database: Database, id_column: str, item_column: str) -> str:
     return tables[0].sql()
 
 
-def table_to_check(source: str, id_column: str, item_column: str) -> str:
-    """The only base table of a file that has both columns; the search runs no code of the file, which may be untrusted.
-
-    Raises:
-        InputError: ``no_transactions``: several tables, or none; or the only one is a view or has computed columns: reading
-            it would run its author's code, so the user must name it.
-    """
-    from anondb.data.sources import tables_with
-    from anondb.release.catalog import listed
-    from anondb.release.reader import locked_engine
-
-    engine, schema, _ = locked_engine(source)
-    try:
-        tables = tables_with(engine, schema.catalog, id_column, item_column)
-        objects = listed(engine, schema.catalog)
-    finally:
-        engine.close()
-    nothing = (" GENERATED ", "")
-    computed = [t for t in tables if " GENERATED " in objects.get((t.schema, "table", t.name), nothing)[0]]
-    if len(tables) != 1 or computed:
-        raise InputError(
-            f"{len(tables)} tables and views have the columns {id_column!r} and {item_column!r};"
-            f" {len(computed)} of them are views or compute columns.",
-            code="no_transactions",
-            hint="Name the transactions with --transactions TABLE (and --id, --item).",
-        )
-    table = tables[0].expression()
-    table.set("catalog", None)
-    return table.sql(dialect="duckdb")
-
-
 def transactions_of(
     database: Database,
     source: str,

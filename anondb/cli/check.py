@@ -21,7 +21,6 @@ from anondb.cli.app import (
     model_from,
     opened,
     shown_statements,
-    table_to_check,
     transactions_of,
 )
 from anondb.cli.flags import MODEL_PARAMETERS, flag_values, reading_in, with_flags
@@ -131,6 +130,37 @@ def verify(
     _print(checked, witnesses, as_json)
 
 
+def table_to_check(source: str, id_column: str, item_column: str) -> str:
+    """The only base table of a file that has both columns; the search runs no code of the file, which may be untrusted.
+
+    Raises:
+        InputError: ``no_transactions``: several tables, or none; or the only one is a view or has computed columns: reading
+            it would run its author's code, so the user must name it.
+    """
+    from anondb.data.sources import tables_with
+    from anondb.release.catalog import listed
+    from anondb.release.reader import locked_engine
+
+    engine, schema, _ = locked_engine(source)
+    try:
+        tables = tables_with(engine, schema.catalog, id_column, item_column)
+        objects = listed(engine, schema.catalog)
+    finally:
+        engine.close()
+    nothing = (" GENERATED ", "")
+    computed = [t for t in tables if " GENERATED " in objects.get((t.schema, "table", t.name), nothing)[0]]
+    if len(tables) != 1 or computed:
+        raise InputError(
+            f"{len(tables)} tables and views have the columns {id_column!r} and {item_column!r};"
+            f" {len(computed)} of them are views or compute columns.",
+            code="no_transactions",
+            hint="Name the transactions with --transactions TABLE (and --id, --item).",
+        )
+    table = tables[0].expression()
+    table.set("catalog", None)
+    return table.sql(dialect="duckdb")
+
+
 def _promise(name: str | None, parameters: dict[str, Any]) -> Callable[[Model | None], Model]:
     """The model that the user asks for; missing parameters come from a default."""
     return lambda default: model_from(name, default, **parameters)
@@ -167,7 +197,7 @@ def _print(
     sealed = checked if isinstance(checked, SealedCheck) else None
     verification = checked.verification if isinstance(checked, SealedCheck) else checked
     if as_json:
-        print_json(checked.to_json(witnesses=witnesses > 0) | ({} if accounts is None else read_json(accounts)))
+        print_json(checked.to_json(witnesses=witnesses > 0) | (read_json(accounts) if accounts else {}))
     else:
         for account in accounts or ():
             typer.echo(f"read {plain(account.words)}")

@@ -101,6 +101,7 @@ def _detected(engine: Engine, source: Source, id_column: str, item_column: str) 
             return "list", "each cell is a list"
         return "long", None
     columns = item_columns(source, item_column, id_column)
+    _check_types(source, columns, "one-hot")
     if source.how.item_domains:
         return "wide", "the columns are different domains"
     if all(source.columns[name] == "BOOLEAN" for name in columns) or _only_truth(engine, source, columns):

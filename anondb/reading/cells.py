@@ -169,7 +169,7 @@ def _sheet(path: Path, reading: Reading, name: str) -> tuple[tuple[str, ...], It
         sheets = [[list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book.worksheets]
         book.close()
     except Exception:  # whatever a damaged file makes it raise
-        raise InputError(f"{name} is damaged.", code="bad_file") from None
+        raise InputError(f"{name} is damaged.", code="unreadable") from None
     filled = [rows[reading.skip or 0 :] for rows in sheets]
     filled = [kept for rows in filled if (kept := [row for row in rows if any(cell is not None for cell in row)])]
     if len(filled) > 1:

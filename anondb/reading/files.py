@@ -171,7 +171,7 @@ def _parquet(path: Path, name: str, account: Account) -> FileRows:
     try:
         number = pyarrow.parquet.read_metadata(path).num_rows
     except (OSError, ValueError):
-        raise InputError(f"{name} is damaged.", code="bad_file") from None
+        raise InputError(f"{name} is damaged.", code="unreadable") from None
     reader = exp.Anonymous(this="read_parquet", expressions=[file_literal(path), _option("hive_partitioning", False)])
     return FileRows(exp.select("*").from_(exp.Table(this=reader)), replace(account, header=True), number)
 

@@ -138,7 +138,7 @@ def reading_flags(values: Mapping[str, Any]) -> list[str]:
     for name in READING:
         if name in values:
             value, dashed = values[name], name.replace("_", "-")
-            words += [f"--no-{dashed}"] if value is False else [f"--{dashed}"]
+            words += [f"--{'no-' if value is False else ''}{dashed}"]
             words += [] if isinstance(value, bool) else [str(value) if value != "\t" else "tab"]
     return words
 

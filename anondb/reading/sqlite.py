@@ -49,4 +49,4 @@ def _closing(connection: sqlite3.Connection, rows: Iterable[Iterable[Any]], name
 
 
 def _damaged(name: str) -> InputError:
-    return InputError(f"{name} cannot be read as a SQLite file.", code="bad_file")
+    return InputError(f"{name} cannot be read as a SQLite file.", code="unreadable")

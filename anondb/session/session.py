@@ -80,8 +80,8 @@ def open_session(
     with limits.hold(), contextlib.ExitStack() as stack:
         paths = _paths(files)
         local = [stack.enter_context(at_hand(path, on_statement, memory_limit)) for path in paths]
-        options |= {"trusted": trusted, "named": [name_of(path) for path in paths]}
-        opened = stack.enter_context(sealed_releases(local, memory_limit=memory_limit, **options))
+        trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(path) for path in paths]}
+        opened = stack.enter_context(sealed_releases(local, memory_limit=memory_limit, **options, **trust))
         sealed = [
             one if is_url(path) else replace(one, path=Path(path)) for one, path in zip(opened, paths, strict=True)
         ]

@@ -75,8 +75,8 @@ LISTS = {
 }
 REFUSED = {  # the type that the error names, and a value
     "json": ("JSON", "'[\"a\",  1]'"),
-    "jsonb": ("JSON", "'[\"a\", 1]'"),
-    "basket": ("JSON", "'[1]'"),
+    "jsonb": ("JSON", "'{\"a\": 1}'"),
+    "basket": ("JSON", "'{\"b\": 1}'"),
     "jsonb[]": ("JSON[]", "array['1']"),
     "real": ("FLOAT", "1.5"),
     "double precision": ("DOUBLE", "1.5"),
@@ -293,3 +293,13 @@ def test_types_of_a_strangers_release() -> None:
     kinds = {"int8": "BIGINT", "date": "DATE", "json": "VARCHAR", "money": "VARCHAR", "numeric": "VARCHAR"}
     columns = [Column(name, name, None, -1, False) for name in kinds] + [Column("citext", "x.citext", None, -1, True)]
     assert declared_types(SourceTable("x", "records", "r", tuple(columns))) == kinds | {"citext": "VARCHAR"}
+
+
+def test_json_arrays_of_single_values_are_lists(databases: Databases, db: Database) -> None:
+    """As the layout says: each array is the list of a person."""
+    databases.sql("CREATE TABLE baskets (tid integer, items jsonb)")
+    databases.sql("INSERT INTO baskets VALUES (1, '[\"a\", \"b, c\"]'), (2, '[\"a\", 7]'), (3, '[]')")
+    profiled = db.profile("baskets", item="items")
+    assert (profiled.persons, profiled.empty, profiled.items) == (3, 1, 3)
+    databases.sql("INSERT INTO baskets VALUES (4, '{\"a\": 1}')")
+    assert refused(db.profile, "baskets", item="items").code == "bad_type"

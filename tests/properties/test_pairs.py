@@ -295,7 +295,7 @@ def test_too_many_occurrences_are_refused_before_a_join(engine: Engine, monkeypa
 
 @pytest.mark.parametrize(
     ("limit", "expected"),
-    [("1.0 KiB", 128), ("2 GB", 1 << 28), ("80 bytes", 10), ("7.5 TiB", MOST_BYTES), ("unlimited", 0), ("", 0)],
+    [("1.0 KiB", 128), ("2 GB", 250_000_000), ("80 bytes", 10), ("7.5 TiB", MOST_BYTES), ("unlimited", 0), ("", 0)],
 )
 def test_the_share_of_arrays(limit: str, expected: int) -> None:
     assert array_bytes(bytes_of(limit)) == expected

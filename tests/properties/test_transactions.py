@@ -219,7 +219,7 @@ def test_item_types(db: Engine, expression: str, label: str) -> None:
         f"[['{SECRET}']]",
         "[[TIMESTAMP '2020-01-01']]",
         f"[{{'{SECRET}': 1}}]",
-        f"'[\"{SECRET}\"]'::JSON",
+        f"'{{\"{SECRET}\": 1}}'::JSON",
         "CAST('2020-01-01 00:00:00+00' AS TIMESTAMP WITH TIME ZONE)",
         "INTERVAL 1 DAY",
         "'101'::BIT",

@@ -16,7 +16,7 @@ from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
 
 CELLS = {
-    "JSON": "'[\"s3cret\", 1]'::JSON",
+    "JSON": "'{\"s3cret\": 1}'::JSON",
     "JSON[]": "['\"s3cret\"'::JSON]",
     "STRUCT": "{'a': 's3cret'}",
     "MAP": "MAP {'s3cret': 1}",
