@@ -54,7 +54,7 @@ def run(
 ) -> None:
     """Run SQL with statements of anonymized views, or make and refresh the releases of a file of policies."""
     from anondb.data.files import load_files
-    from anondb.reading.formats import is_data_file
+    from anondb.reading.formats import is_data_file, stem_of
 
     settings: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "log_file": log_file}
     if source.lower().endswith(".toml"):
@@ -73,7 +73,7 @@ def run(
     results = []
     with opened(source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
         if is_data_file(source):
-            load_files(database.engine, {"transactions": (source, Path(source).stem)})
+            load_files(database.engine, {"transactions": (source, stem_of(Path(source)))})
         for result in database.run(text):
             results.append(result)
             if not as_json and not quiet:
@@ -106,14 +106,17 @@ def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql:
     """``run FILE.toml``: make or refresh the releases of a file of policies; flags replace its settings."""
     from anondb.data.files import load_files
     from anondb.owner import policy_file
-    from anondb.reading.formats import is_data_file
+    from anondb.reading.formats import is_data_file, stem_of
+    from anondb.reading.options import OF_TEXTS, Reading
 
     policies = policy_file.read(path)
     settings = {**policies.settings, **{name: value for name, value in flags.items() if value is not None}}
+    reading = {name: settings.pop(name) for name in OF_TEXTS if name in settings}
     results = []
     with opened(policies.source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
         if is_data_file(policies.source):
-            load_files(database.engine, {"transactions": (policies.source, Path(policies.source).stem)})
+            named = {"transactions": (policies.source, stem_of(Path(policies.source)))}
+            load_files(database.engine, named, reading=Reading(**reading))
         for name, result in policy_file.run(database.engine, policies):
             results.append({"release": name, "kind": result.kind, "result": result.to_json()})
             if not as_json and not quiet:

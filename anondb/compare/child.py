@@ -23,7 +23,7 @@ from anondb.engine import Table
 from anondb.errors import AnondbError, InfeasibleError, speaking
 from anondb.models.named import make_model
 from anondb.owner.releases import current_catalog
-from anondb.reading.formats import is_data_file
+from anondb.reading.formats import is_data_file, stem_of
 from anondb.reading.options import ReadAs, Reading
 
 NAME = "compared"
@@ -80,8 +80,8 @@ def _open(database: Database, job: dict[str, Any]) -> Any:
     if is_data_file(file):
         if not job["log"]:
             return ReadAs(file, reading, job["transactions"])
-        load_files(engine, {"transactions": (job["source"], file.stem)}, reading=reading)
-        return file.stem
+        load_files(engine, {"transactions": (job["source"], stem_of(file))}, reading=reading)
+        return stem_of(file)
     stem = Path(job["source"]).stem
     name = "source" if stem.lower() in ("memory", "system", "temp") else stem
     path = exp.alias_(exp.Literal.string(os.path.abspath(job["source"])), exp.to_identifier(name, quoted=True))

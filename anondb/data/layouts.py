@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,15 +42,17 @@ def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
         return [source.column(item_column, "--item")]
     chosen: list[str] = []
     for part in item_column.split(","):
-        pattern = re.compile(fnmatch.translate(part.strip()), re.IGNORECASE) if "*" in part else None
-        if pattern is not None and part not in source.columns:
-            fitting = [name for name in others if pattern.match(name)]
+        pattern = re.compile(re.escape(part.strip()).replace(r"\*", ".*"), re.IGNORECASE)
+        if "*" in part and part not in source.columns:
+            fitting = [name for name in others if pattern.fullmatch(name)]
             chosen += fitting or [source.column(part, "--item")]
         else:
             exact = part in source.columns or part.lower() in {name.lower() for name in source.columns}
             chosen.append(source.column(part if exact else part.strip(), "--item"))
-    if len(set(chosen)) < len(chosen):
-        raise InputError("--item names a column twice.", code="column_clash", hint="Name each once.")
+    if len(set(chosen)) < len(chosen) or len(others) < len({*others, *chosen}):
+        raise InputError(
+            "--item names a column twice, or that of the ids.", code="column_clash", hint="Name each column once."
+        )
     return chosen
 
 
@@ -71,6 +72,8 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
     if source.account is not None:
         source = replace(source, account=replace(source.account, layout=layout, reason=reason))
     if layout == "long":
+        if source.how.item_domains:
+            raise InputError("item_domains goes with several columns of items.", code="bad_usage", hint="Leave it out.")
         if not is_single(source, item_column):
             raise InputError(
                 "The layout long has one column of items.", code="bad_layout", hint="Name one with --item."
@@ -86,7 +89,9 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
     if layout == "one-hot":
         _check_truth(engine, source, columns)
     items = (_one_hot if layout == "one-hot" else _wide)(source, columns)
-    return _with_items(source, columns, ITEMS, items), id_column, ITEMS
+    kept = {name.lower() for name in source.columns if name not in columns}
+    name = next(n for n in (ITEMS, *(f"{ITEMS}{i}" for i in range(2, len(kept) + 3))) if n not in kept)
+    return _with_items(source, columns, name, items), id_column, name
 
 
 def _detected(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[str, str | None]:
@@ -123,8 +128,8 @@ def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
     if has or id_column != ROW_ID:
         return source, source.column(id_column, "--id")
     number = exp.Window(this=exp.RowNumber()).as_(ROW_ID)
-    query = exp.select(number, "*").from_(_inner(source))
-    return replace(source, query=query, columns={ROW_ID: "BIGINT", **source.columns}), ROW_ID
+    query = exp.select("*", number).from_(_inner(source))
+    return replace(source, query=query, columns={**source.columns, ROW_ID: "BIGINT"}), ROW_ID
 
 
 def _inner(source: Source) -> exp.Subquery:
@@ -141,7 +146,7 @@ def _text(source: Source, name: str) -> exp.Expr:
 
 def _with_items(source: Source, columns: Sequence[str], name: str, items: exp.Expr) -> Source:
     """The source without the columns of items, and with the lists that they become."""
-    kept = [c for c in source.columns if c not in columns and c.lower() != name.lower()]
+    kept = [c for c in source.columns if c not in columns]
     query = exp.select(*map(_column, kept), items.as_(name, quoted=True)).from_(_inner(source))
     kinds = {c: source.columns[c] for c in kept} | {name: "VARCHAR[]"}
     return replace(source, query=query, columns=kinds, collated=source.collated - {name})
@@ -282,9 +287,9 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
     Raises:
         InputError: ``bad_layout``, or ``no_separator`` if it has to be named.
     """
-    if source.columns[name].endswith("]"):
-        return exp.cast(_column(name), "VARCHAR[]", dialect="duckdb")
     source.column(name, "--item")
+    if source.columns[name] != "JSON" and element_of(source, name) is not None:
+        return exp.cast(_column(name), "VARCHAR[]", dialect="duckdb")
     if source.how.item_separator is None and _all_arrays(engine, source, name):
         lists = _bracketed(source, name)
         nested = "list_bool_or(list_transform(items, lambda each: starts_with(each, '[') OR starts_with(each, '{')))"
@@ -296,6 +301,8 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
                 hint="Items are texts, numbers or booleans.",
             )
         return lists
+    if source.columns[name] == "JSON":
+        element_of(source, name)
     separator = source.how.item_separator or _separator(engine, source, name)
     return _present(_parsed(_SEPARATED, cell=_cell(source, name), separator=exp.Literal.string(separator)))
 
@@ -320,7 +327,7 @@ def _separator(engine: Engine, source: Source, name: str) -> str:
         return occurring[0] if occurring else " "
     which = " or ".join(map(repr, occurring)) if occurring else "nothing that is known"
     raise InputError(
-        f"The items in {name!r} of {source.name} are separated by {which}.",
+        f"The items in column {list(source.columns).index(name) + 1} of {source.name} are separated by {which}.",
         code="no_separator",
         hint="Name it with --item-separator.",
     )

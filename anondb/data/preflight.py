@@ -109,9 +109,9 @@ def _of_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str
     found: dict[str, str] = {}
     ids = _ids_among(engine, dataset, (*_MISSING_WORDS, dataset.id_column)) if ids_here else set[str]()
     header = support.get(dataset.item_column, 0)
-    if header and (dataset.id_column in ids or dataset.account is not None):
+    if dataset.id_column in ids or (header and dataset.account is not None):
         found["header-in-items"] = (
-            "An item has the name of the column of items: the file may have a second header, as where two files were joined."
+            "An item or an id has the name of its column: there may be a second header, as where two files were joined."
         )
     missing = sum(support.get(word, 0) for word in _MISSING_WORDS)
     missing_ids = len(ids.intersection(_MISSING_WORDS))

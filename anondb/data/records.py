@@ -240,6 +240,8 @@ def _snapshot(
     key = text(id_column) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(id_column, quoted=True)
     texts = [text(c).as_(f"c{i}") for i, c in enumerate(columns)]
     query = exp.select(key.as_("id"), *texts).from_(inner)
+    if source.how.drop_missing_ids:
+        query = query.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
     of_items = _is_of_items(source, dataset)
     with reading(source.name):
         rows = engine.create("records_source", query.distinct() if of_items else query)

@@ -98,7 +98,7 @@ class Source:
     def _check_fault(self, column: str) -> None:
         if column in self.faults:
             raise InputError(
-                f"The column {column!r} of {self.name} {self.faults[column]}.",
+                f"Column {list(self.columns).index(column) + 1} of {self.name} {self.faults[column]}.",
                 code="bad_type",
                 hint="Write all values as texts, or all as numbers.",
             )
@@ -304,6 +304,8 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     a ``Source`` for the duration of the block."""
     asked = as_read(data)
     data, how = asked.data, asked.reading
+    if what == COUNTED_LATER and not isinstance(data, Path) and not (isinstance(data, str) and is_file(data)):
+        how.check_for(None)
     if isinstance(data, exp.Query):
         yield replace(describe(engine, data, f"the {what} query"), how=how)
     elif isinstance(data, QuerySource):
@@ -355,6 +357,9 @@ def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str |
             int(engine.scalar("transactions/row_count", {"source": rows})), file.records, name
         )
         engine.account(account)
-        query = load("transactions/listed_items").bind({"lines": rows}, {}) if as_list else all_columns(rows)
-        yield replace(source, query=query, account=account)
+        source = replace(source, query=all_columns(rows), account=account)
+        if as_list:
+            listed = load("transactions/listed_items").bind({"lines": rows}, {})
+            source = replace(source, query=listed, columns={"item": "VARCHAR"})
+        yield source
         engine.drop(rows)

@@ -166,8 +166,8 @@ def load_transactions(
     return replace(
         dataset,
         duplicates=duplicates,
-        is_table=not merged and not changed and (bags or not duplicates or element is not None),
-        warnings=remarks_on(dataset, duplicates, 0 if changed else merged, missing),
+        is_table=not merged and not missing and not changed and (bags or not duplicates or element is not None),
+        warnings=remarks_on(dataset, duplicates, merged, missing),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
         account=_accounted(engine, source, dataset, missing, (id_column, item_column)),

@@ -17,6 +17,7 @@ from sqlglot import exp
 from anondb.data.layouts import FALSE, TRUE
 from anondb.data.preflight import Finding, findings
 from anondb.data.sources import open_source
+from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InputError
@@ -179,9 +180,9 @@ def _first_rows(
         with engine.transaction(), open_source(engine, ReadAs(path, _options(reading)), "transactions") as source:
             if source.lines is not None:
                 return [], [], None
-            rows = engine.select(
-                exp.select("*").from_(source.query.subquery("rows")).limit(200), "reading the first rows"
-            )
+            first = exp.select("*").from_(source.query.subquery("rows")).limit(200)
+            with opening(source.name):
+                rows = engine.select(first, "reading the first rows")
             texts = [[None if v is None else str(v) for v in column.tolist()] for column in rows.values()]
             return list(source.columns), list(zip(*texts, strict=True)), None
     except InputError as error:

@@ -21,6 +21,7 @@ from anondb.owner.releases import current_catalog, reference_of
 from anondb.owner.script import check_query
 from anondb.owner.targets import anchored, check_target, how, target_of
 from anondb.owner.view_results import Result
+from anondb.reading.formats import stem_of
 from anondb.statements.statement import CreateView
 
 SUFFIX = ".toml"
@@ -119,7 +120,7 @@ def _statement(engine: DuckDBEngine, file: PolicyFile, name: str, options: dict[
             raise InputError(
                 f"[release.{name}] names no transactions.", code="no_transactions", hint="Add transactions."
             )
-        named = resolve_table(engine, Path(file.source).stem if table is None else table, "transactions")
+        named = resolve_table(engine, stem_of(Path(file.source)) if table is None else table, "transactions")
         reference = reference_of(engine, named) or named.sql()
         query = exp.select("*").from_(exp.to_table(reference, dialect="duckdb")).sql(dialect="duckdb")
     statement = CreateView(name, query, options, replace)

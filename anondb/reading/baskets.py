@@ -13,6 +13,7 @@ from anondb.reading.options import Reading
 from anondb.reading.shape import Dialect, Lines, chunks, named, records
 
 ITEM_END, LINE_END = "\x1f", "\x1e"  # of the plain form of baskets
+_NUMBER = re.compile(r"-?\d+(\.\d+)?$")
 _SPMF_LINE = re.compile(r"(@CONVERTED_FROM_TEXT|@ITEM=)|(-?\d+ )+-1 -2\s*$")
 
 
@@ -70,13 +71,12 @@ def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
                 item, _, label = line.rstrip("\n")[6:].partition("=")
                 labels[item] = label
             elif line.strip() and line[0] not in "@#%":
-                items = line.partition(":")[0].split()
-                if "-2" in items[:-1]:
-                    raise InputError(
-                        f"{name} is no SPMF file: line {number} goes on after its end, -2.",
-                        code="bad_file",
-                        hint="Mend it.",
-                    )
+                items, *utilities = (part.split() for part in line.split(":"))
+                known = [len(part) for part in utilities] in ([], [1, len(items)])
+                known &= all(_NUMBER.match(number) for part in (items, *utilities) for number in part)
+                if not known or "-2" in items[:-1]:
+                    what = "goes on after its end, -2" if known else "has other things than numbers and two colons"
+                    raise InputError(f"{name} is no SPMF file: line {number} {what}.", code="bad_file", hint="Mend it.")
                 yield [labels.get(item, item) for item in items if item not in ("-1", "-2")]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from anondb.errors import InputError
+from anondb.reading.dialect import distinct_names
 from anondb.reading.formats import Format, plain_text
 from anondb.reading.options import Reading
 from anondb.reading.sqlite import rows_of_table
@@ -36,6 +37,9 @@ class Texts:
         if value is None:
             return None
         kind, text = _kind_and_text(value)
+        if kind == "list":
+            for part in value:
+                self.text(column, part)
         if kind in NESTED:
             self.faults[column] = NESTED[kind]
         elif self._kinds.setdefault(column, {}).setdefault(text, kind) != kind:
@@ -127,14 +131,19 @@ def rewritten(
         plain = plain_text(path, found, reading, private, name)
         target = private / f"{len(list(private.iterdir()))}.csv"
         columns = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
-        rows: Iterable[Iterable[Any]] = ([row.get(column) for column in columns] for row in _objects(plain, name))
+        keys = columns
+        rows: Iterable[Iterable[Any]] = ([row.get(key) for key in keys] for row in _objects(plain, name))
     else:
         columns, rows = _sheet(path, reading, name) if found.name == "xlsx" else rows_of_table(path, name, table)
-    number = 0
+    columns, number = distinct_names(columns, name), 0
     with target.open("x", encoding="utf-8", newline="") as file:
         for row in rows:
             cells = (texts.text(column, value) for column, value in zip(columns, row, strict=True))
-            file.write(",".join("" if t is None else '"' + t.replace('"', '""') + '"' for t in cells) + "\n")
+            try:
+                file.write(",".join("" if t is None else '"' + t.replace('"', '""') + '"' for t in cells) + "\n")
+            except UnicodeEncodeError:
+                words = f"{name} holds a text that is not valid Unicode (a lone surrogate)."
+                raise InputError(words, code="bad_unicode") from None
             number += 1
     return target, columns, number, texts.faults
 
@@ -154,6 +163,27 @@ def _objects(path: Path, name: str) -> Iterator[dict[str, Any]]:
         raise InputError(f"{name} is not valid UTF-8: line {line} is not.", code="bad_unicode") from None
 
 
+def _cells(book: Any) -> list[list[list[Any]]]:
+    """The cells of each sheet, whatever the file says of their range."""
+    sheets = []
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()
+        sheets.append([list(row) for row in sheet.iter_rows(values_only=True)])
+    book.close()
+    return sheets
+
+
+def _check_formulas(values: list[list[Any]], formulas: list[list[Any]], name: str) -> None:
+    """Refuse formulas whose values the file does not have."""
+    for number, (row, written) in enumerate(zip(values, formulas, strict=True), 1):
+        if any(value is None and text is not None for value, text in zip(row, written, strict=True)):
+            raise InputError(
+                f"{name} cannot be read: row {number} has a formula without its value.",
+                code="unreadable",
+                hint="Open it in the program that made it, and save it again, or save it as CSV.",
+            )
+
+
 def _sheet(path: Path, reading: Reading, name: str) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
     """The columns and rows of the only sheet of an Excel file that has cells; formulas have their values."""
     try:
@@ -165,11 +195,11 @@ def _sheet(path: Path, reading: Reading, name: str) -> tuple[tuple[str, ...], It
             hint="Install anondb[excel], or save it as CSV.",
         ) from None
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        sheets = [[list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book.worksheets]
-        book.close()
+        sheets, formulas = (_cells(openpyxl.load_workbook(path, read_only=True, data_only=d)) for d in (True, False))
     except Exception:  # whatever a damaged file makes it raise
         raise InputError(f"{name} is damaged.", code="unreadable") from None
+    for values, written in zip(sheets, formulas, strict=True):
+        _check_formulas(values, written, name)
     filled = [rows[reading.skip or 0 :] for rows in sheets]
     filled = [kept for rows in filled if (kept := [row for row in rows if any(cell is not None for cell in row)])]
     if len(filled) > 1:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from anondb.errors import InputError
 from anondb.reading.options import Reading
-from anondb.reading.shape import NAMES, USUAL, Dialect, Lines, named, quoting, records
+from anondb.reading.shape import MAX_FIELD, NAMES, USUAL, Dialect, Lines, chunks, named, quoting, records
 
 _CANDIDATES = (*USUAL, "::")
 _SAMPLE = 1 << 16
@@ -34,6 +35,7 @@ def _records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
     if len(delimiter) > 1:
         sample, delimiter = sample.replace(delimiter, "\x1f"), "\x1f"
     read: list[list[str]] = []
+    limit = csv.field_size_limit(MAX_FIELD)
     try:
         reader = csv.reader(
             io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, quoting=quoting(quote)
@@ -41,6 +43,8 @@ def _records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
         read.extend(record for record in reader if record)
     except csv.Error:
         return read[:1]
+    finally:
+        csv.field_size_limit(limit)
     return read
 
 
@@ -90,6 +94,10 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
             code="preamble",
             hint="Leave it out with --skip 1; if the separator is not detected then, name it with --delimiter.",
         )
+    if sample[:1] in ("\r", "\n"):
+        raise InputError(
+            f"{name} cannot be read: line 1 is empty.", code="unreadable", hint="Leave empty lines out with --skip."
+        )
     delimiter, _ = detected_delimiter(sample, reading, suffix, name)
     header = reading.header is not False
     draft = Dialect(delimiter, reading.quote_char, header=header)
@@ -97,23 +105,28 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
         first: list[str] = next((record for _, record in records(lines, draft, name) if record), [])
         dialect = Dialect(delimiter, reading.quote_char, lines.end or "\n", header)
     names = first if header else [""] * len(first)
-    return dialect, _distinct([label or f"column{i}" for i, label in enumerate(names, 1)], name, dialect)
+    return dialect, distinct_names(names, name, f" (read as: {dialect.words})")
 
 
-def _distinct(names: list[str], name: str, dialect: Dialect) -> tuple[str, ...]:
-    """The names of columns, no two of which are equal but for their case."""
+def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str, ...]:
+    """The names of columns, no two of which are equal but for their case; one without a name has that of its number.
+
+    Raises:
+        InputError: ``column_clash``.
+    """
     first: dict[str, int] = {}
-    for place, label in enumerate(names, 1):
+    labels = [label or f"column{place}" for place, label in enumerate(names, 1)]
+    for place, label in enumerate(labels, 1):
         if first.setdefault(label.lower(), place) != place:
             raise InputError(
-                f"The columns {first[label.lower()]} and {place} of {name} have the same name (read as: {dialect.words}).",
+                f"The columns {first[label.lower()]} and {place} of {name} have the same name{how}.",
                 code="column_clash",
                 hint="Rename one in the file; if its first line is data, add --no-header.",
             )
-    return tuple(names)
+    return tuple(labels)
 
 
-def basket_delimiter(sample: str, reading: Reading, name: str) -> str:
+def basket_delimiter(path: Path, reading: Reading, name: str) -> str:
     """The delimiter of a file of baskets: the only one of the usual that occurs, else the blank.
 
     Raises:
@@ -121,7 +134,9 @@ def basket_delimiter(sample: str, reading: Reading, name: str) -> str:
     """
     if reading.delimiter is not None:
         return reading.delimiter
-    occurring = [delimiter for delimiter in NAMES if delimiter != " " and delimiter in sample]
+    marks = [delimiter for delimiter in NAMES if delimiter != " "]
+    present = {mark for chunk in chunks(path) for mark in marks if mark.encode() in chunk}
+    occurring = [mark for mark in marks if mark in present]
     if len(occurring) > 1:
         raise InputError(
             f"The items of {name} may be separated by {' or by '.join(map(named, occurring))}.",

@@ -19,7 +19,7 @@ from anondb.errors import InputError
 from anondb.reading import baskets
 from anondb.reading.account import Account
 from anondb.reading.cells import rewritten
-from anondb.reading.dialect import basket_delimiter, dialect_of, sample_of
+from anondb.reading.dialect import basket_delimiter, dialect_of
 from anondb.reading.formats import Format, decompressed, digest_of, format_of, plain_text
 from anondb.reading.options import Reading
 from anondb.reading.shape import Dialect, Lines, Survey, count_records, lines_of, records, survey
@@ -80,6 +80,8 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
     with private_folder(engine) as private:
         try:
             found = format_of(path, f"{role} {name}")
+            if role == "transactions":
+                reading.check_for(found.name)
             account = Account(path.name, role, "", 0, None, False, found.name, None)
             rows = _opened(path, found, reading, private, name, account, table)
             if not rows.account.sha256:
@@ -136,15 +138,15 @@ def _line_layout(plain: Path, found: Format, reading: Reading) -> tuple[str | No
 
 
 def _baskets(plain: Path, found: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
-    by_blanks = (reading.delimiter, reading.quote, reading.header) == (None, None, None)
-    if found.name == "dat" and by_blanks and account.layout == "basket":
-        number = baskets.check_fimi(plain, name)
+    of_fimi = found.name == "dat" and reading.delimiter is None and account.layout == "basket"
+    number = baskets.check_fimi(plain, name) if of_fimi else 0
+    if of_fimi and not reading.header:
         account = replace(account, lines=number, dialect=baskets.described(" "))
         return _lines(plain, "transactions/dat_lines", " ", number, account)
     if account.layout == "spmf":
         how, rows = "SPMF", baskets.spmf_rows(plain, name)
     else:
-        delimiter = basket_delimiter(sample_of(plain), reading, name)
+        delimiter = basket_delimiter(plain, reading, name)
         rows = baskets.basket_rows(plain, delimiter, reading, name)
         how = baskets.described(delimiter)
     target = private / "baskets"
@@ -200,7 +202,7 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Sur
         with path.open("rb") as file:
             longest = max(map(len, file))
         options |= {"max_line_size": 2 * longest, "buffer_size": 4 * longest}
-    settings = [_option(name, value) for name, value in {**options, "nullstr": list(NO_VALUE)}.items()]
+    settings = [_option(name, value) for name, value in {**options, "nullstr": list(NO_VALUE[: len(codes)])}.items()]
     settings.append(exp.PropertyEQ(this=exp.to_identifier("columns"), expression=exp.Struct(expressions=types)))
     reader = exp.Anonymous(this="read_csv", expressions=[file_literal(path), *settings])
     named = [exp.column(code).as_(name, quoted=True) for code, name in zip(codes, columns, strict=True)]

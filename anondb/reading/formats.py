@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,6 +90,8 @@ def format_of(path: Path, name: str) -> Format:
     named = _BY_SUFFIX.get(suffix, "text")
     if compression is None and path.suffix.lower() in _COMPRESSED and start:
         raise _disagrees(name, path.suffix)
+    if start.startswith(b"PK\x03\x04") and suffix != ".xlsx":
+        raise InputError(f"The {name} is an archive.", code="bad_file", hint="Unpack it.")
     holds = next((f for magic, f in _BY_CONTENT.items() if start.startswith(magic)), None)
     if holds is None and (named in _BY_CONTENT.values() or start[8:12] == b"DUCK"):
         raise _disagrees(name, suffix)
@@ -109,7 +112,23 @@ def digest_of(path: Path) -> tuple[str, int]:
 
 @contextmanager
 def decompressed(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
-    """The bytes of a file without its compression."""
+    """The bytes of a file without its compression.
+
+    Raises:
+        InputError: ``unreadable``: it is damaged.
+    """
+    try:
+        with _opened(path, compression) as stream:
+            yield stream
+    except (OSError, EOFError, zlib.error):
+        if compression is None:
+            raise
+        words = f"file {path.name!r} cannot be decompressed: it is damaged."
+        raise InputError(words, code="unreadable", hint="Get it again.") from None
+
+
+@contextmanager
+def _opened(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
     if compression == "zstd":
         import pyarrow as pa
 
@@ -146,15 +165,18 @@ def plain_text(path: Path, found: Format, reading: Reading, private: Path, name:
                 text, skip = _after(text, skip)
                 copy.write(text)
             copy.write(decoder.decode(b"", final=True))
+        if skip:
+            raise InputError(
+                f"{name} has fewer lines than are to be skipped.", code="bad_parameter", hint="Lower --skip."
+            )
     except UnicodeError as error:
         before = error.object[: error.start].count(b"\n") if isinstance(error, UnicodeDecodeError) else 0
         raise not_utf8(name, lines + before, reading.encoding) from None
-    except (OSError, EOFError):
-        raise InputError(f"{name} cannot be decompressed: it is damaged.", code="bad_file") from None
     return target
 
 
 def _after(text: str, skip: int) -> tuple[str, int]:
     """A text without its first lines, and how many are still to be skipped."""
     parts = text.split("\n", skip)
-    return parts[-1], skip - len(parts) + 1
+    left = skip - len(parts) + 1
+    return "" if left else parts[-1], left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -12,6 +13,9 @@ from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, 
 LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "blank": " ", "space": " "}
 NO_QUOTE = ("", "none")
+OF_TEXTS = ("delimiter", "quote", "header", "encoding", "skip")
+_OF_FORMATS = {"text": OF_TEXTS, "dat": OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip")}
+_QUOTE = re.compile(r"[!-\[\]-~]")
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,14 @@ class Reading:
             value = _ESCAPES.get(getattr(self, name), getattr(self, name))
             object.__setattr__(self, name, value)
             if value is not None and (
-                not isinstance(value, str) or not 0 < len(value) <= longest or set(value) & set('\r\n"')
+                not isinstance(value, str) or not 0 < len(value.encode()) <= longest or set(value) & set('\r\n"\\')
             ):
-                words = f"{name} must be a text of 1 to {longest} characters, without quotes and line ends."
+                words = f"{name} must be a text of 1 to {longest} bytes, without quotes, backslashes and line ends."
                 raise InputError(words, code="bad_parameter")
-        if self.quote is not None and self.quote not in NO_QUOTE and len(self.quote) != 1:
-            raise InputError("quote must be one character, or none.", code="bad_parameter")
+        if self.quote is not None and self.quote not in NO_QUOTE and not _QUOTE.fullmatch(self.quote):
+            raise InputError("quote must be one punctuation mark of ASCII, or none.", code="bad_parameter")
+        if self.delimiter is not None and self.quote_char is not None and self.quote_char in self.delimiter:
+            raise InputError("The quote and the delimiter must differ.", code="bad_parameter")
         if self.skip is not None and (type(self.skip) is not int or not 0 <= self.skip < 2**31):
             raise InputError("skip must be a number of lines.", code="bad_parameter")
         for name in ("header", "item_domains", "drop_missing_ids", "drop_missing_items"):
@@ -81,6 +87,18 @@ class Reading:
     def quote_char(self) -> str | None:
         """The quote; None if quotes are characters like any others."""
         return '"' if self.quote is None else None if self.quote in NO_QUOTE else self.quote
+
+    def check_for(self, form: str | None) -> None:
+        """Refuse options that a format does not have; None is that of tables and data frames.
+
+        Raises:
+            InputError: ``bad_usage``.
+        """
+        for name in set(OF_TEXTS) - set(_OF_FORMATS.get(form or "", ())):
+            if getattr(self, name) is not None:
+                raise InputError(
+                    f"{name} goes with text files, which this is not.", code="bad_usage", hint="Leave it out."
+                )
 
     def texts(self) -> dict[str, Any]:
         """What differs from the defaults, by name."""
@@ -145,7 +163,7 @@ def reading_flags(values: Mapping[str, Any]) -> list[str]:
 
 def _check_encoding(name: Any) -> None:
     try:
-        b"".decode(name)
+        "a".encode(name)
     except (LookupError, UnicodeError, TypeError, ValueError):
         raise InputError(
             "There is no such encoding.", code="bad_parameter", hint="Name one of Python's, such as latin-1 or utf-16."

@@ -282,6 +282,8 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
         for line in self._file:
             self.number += 1
             self.last = line
+            if self._several is not None and _UNIT in line:
+                raise csv.Error("control character")
             yield line if self._several is None else line.replace(self._several, _UNIT)
 
     def __exit__(self, *_: object) -> None:
@@ -329,6 +331,8 @@ def _counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
     found = empty = 0
     with Lines(path, dialect.delimiter) as lines:
         for first, record in records(lines, dialect, name):
+            if lines.end not in ("", dialect.newline):
+                raise _uneven(name, dialect, f"line {lines.number} ends otherwise than the first")
             if not record:
                 empty += 1
                 continue
@@ -336,8 +340,6 @@ def _counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
             if len(record) != fields:
                 what = f"line {first} has {len(record)} field{'s' * (len(record) != 1)}, the first record {fields}"
                 raise _uneven(name, dialect, what)
-            if lines.end not in ("", dialect.newline):
-                raise _uneven(name, dialect, f"line {lines.number} ends otherwise than the first")
             if _blanks_before_quote(record, lines.last, dialect):
                 raise _uneven(name, dialect, f"line {first} has blanks before a quote")
         return Shape(found, empty, lines.number)
@@ -357,6 +359,8 @@ def _fault(error: str, first: int, last: int) -> str:
         return f"the quote that opens in line {first} is never closed"
     if "new-line" in error:
         return f"line {last} ends otherwise than the first"
+    if "control" in error:
+        return f"line {last} has the control character 31"
     return f"line {first} has a field with text beside its quotes"
 
 

@@ -12,7 +12,9 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 
-_LISTED = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name"
+_LISTED = """
+SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name
+"""
 
 
 def rows_of_table(path: Path, name: str, table: str | None) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:

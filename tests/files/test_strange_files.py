@@ -1,0 +1,203 @@
+"""Files that would lose rows, merge persons, crash a command or show a value: each is read whole, or refused in words."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from cli.shop import Run, in_process
+
+import anondb
+from anondb.errors import InputError
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return in_process(monkeypatch, capsys)
+
+
+def refusal(work: Callable[[], Any], *words: str) -> str:
+    with pytest.raises(InputError) as caught:
+        work()
+    assert all(word in str(caught.value) for word in words), caught.value
+    return str(caught.value)
+
+
+def profile(path: Path, **options: Any) -> Any:
+    return anondb.connect().profile(path, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("tid,item\r\n1,a\r\n2,b\r\n\r12,c\r\n3,d\r\n", "line 4 ends otherwise"),
+        ("tid,item\r\n1,a\r\n\r\r\n22,b\r\n", "ends otherwise"),
+        ("\n\ntid,item\n1,a\n", "line 1 is empty"),
+        ("tid::item\n1::a\x1fb\n", "control character"),
+        ("tid,item\n1,a\nPK", "line 3 has 1 field,"),
+    ],
+)
+def test_odd_lines(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(text.encode())
+    refusal(lambda: profile(path), words)
+
+
+def test_lines_that_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("".join(f"note {i} {'x' * 30}\n" for i in range(40_000)) + "1,a\n2,b\n")
+    assert profile(path, skip=40_000, header=False, id="column1", item="column2").persons == 2
+    refusal(lambda: profile(path, skip=50_000, header=False), "fewer lines")
+
+
+@pytest.mark.parametrize("text", ["1:5 2:3\n", "1 2 -1 3 -2 4\n", "<0> 1 -1 <1> 2 -1 -2\n"])
+def test_what_is_not_spmf(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "s.txt"
+    path.write_text(text)
+    refusal(lambda: profile(path, layout="spmf"), "is no SPMF file: line 1")
+
+
+def test_a_delimiter_that_comes_late(tmp_path: Path) -> None:
+    path = tmp_path / "s.txt"
+    path.write_text("whole milk\n" * 7000 + "whole milk,rye bread\n")
+    assert profile(path, layout="basket").items == 2
+    dat = tmp_path / "ratings.dat"
+    dat.write_text("1::1193::5\n")
+    refusal(lambda: profile(dat, quote="none"), "no FIMI file")
+
+
+@pytest.mark.parametrize("row", [{"p": "a", "P": "b"}, {"item": [1, "1"]}, {"item": {"x": 1}}, {"item": "\ud800"}])
+def test_json_that_would_merge(tmp_path: Path, row: dict[str, Any]) -> None:
+    path = tmp_path / "s.ndjson"
+    path.write_text(json.dumps({"tid": 1, **row}))
+    refusal(lambda: profile(path, item="item" if "item" in row else "p"))
+
+
+def test_sheets(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "s.xlsx"
+
+    def write(*rows: Any) -> Path:
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(path)
+        return path
+
+    refusal(lambda: profile(write(["tid", "item"], [1, "a"], ["=1+1", '="b"'])), "row 3 has a formula")
+    refusal(lambda: profile(write(["tid", "p", "p"], [1, "a", "b"]), item="p"), "columns 2 and 3")
+    refusal(lambda: profile(write([1, "flu"], [2, "hiv"], ["2", "x"]), layout="wide", header=False), "Column 1")
+    refusal(lambda: profile(write(["tid", "item"], [1, "a"]), delimiter=";"), "delimiter", "text files")
+    import zipfile
+
+    with zipfile.ZipFile(write(["tid", "item"], [1, "a"], [2, "b"])) as old:
+        parts = {name: old.read(name) for name in old.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace(b'ref="A1:B3"', b'ref="A1:B2"')
+    with zipfile.ZipFile(path, "w") as new:
+        for name, content in parts.items():
+            new.writestr(name, content)
+    assert profile(path).persons == 2
+
+
+def test_tables_of_sqlite(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE sqlitestuff (tid, item)")
+        connection.execute("INSERT INTO sqlitestuff VALUES (1, 'a')")
+    connection.close()
+    assert profile(path).persons == 1
+
+
+def test_archives_and_damaged_files(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_bytes(b"PK\x03\x04rest")
+    refusal(lambda: profile(tmp_path / "s.csv"), "archive")
+    whole = gzip.compress(b"tid,item\n" + b"1,a\n" * 5000)
+    for name, content in (("cut", whole[:-20]), ("bad", whole[:30] + bytes(20) + whole[50:])):
+        path = tmp_path / f"{name}.csv.gz"
+        path.write_bytes(content)
+        for command in ("profile", "peek"):
+            found = run(command, path)
+            assert found.code == 2 and "damaged" in found.err, (name, command)
+
+
+@pytest.mark.parametrize("encoding", ["nosuch", "rot13", "hex", "zip", "\0"])
+def test_encodings_that_are_none(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "s.csv").write_text("tid,item\n1,a\n")
+    refusal(lambda: profile(tmp_path / "s.csv", encoding=encoding), "no such encoding")
+
+
+@pytest.mark.parametrize(
+    "options", [{"quote": ","}, {"quote": "é"}, {"quote": "\\"}, {"delimiter": "\\"}, {"delimiter": "ééé"}]
+)
+def test_dialects_that_are_none(tmp_path: Path, options: dict[str, Any]) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("tid,item\n1,a\n")
+    if options == {"quote": ","}:
+        options = {**options, "delimiter": ","}
+    refusal(lambda: profile(path, **options))
+
+
+@pytest.mark.parametrize(
+    "cell", ["{'n': 'bob'}", "[{'n': 'bob'}]", "[1.5::DOUBLE]", "'bob'::BLOB", '\'{"n": "bob"}\'::JSON']
+)
+def test_a_layout_does_not_lift_the_rules_of_types(cell: str) -> None:
+    database = anondb.connect()
+    database.sql(f"CREATE TABLE t AS SELECT i AS tid, {cell} AS item FROM range(9) r(i)")
+    for options in ({}, {"item_separator": ","}):
+        assert "bob" not in refusal(lambda o=options: database.profile("t", layout="list", **o), "type")  # type: ignore[misc]
+
+
+def test_errors_of_columns_that_nobody_named_show_no_value(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("HIV\ncold\nflu\n")
+    assert "HIV" not in refusal(lambda: profile(path, layout="list"), "column 1")
+
+
+def test_the_id_is_no_item() -> None:
+    frame = pd.DataFrame({"Item": [1, 2], "p1": ["a", "b"], "p2": ["c", None], "item2": ["x", "y"]})
+    profiled = anondb.connect().profile(frame, id="Item", item="p1,p2", layout="wide")
+    assert (profiled.persons, profiled.items) == (2, 3)
+    refusal(lambda: anondb.connect().profile(frame, id="Item", item="Item,p1", layout="wide"), "that of the ids")
+    odd = pd.DataFrame({"tid": [1], "x[1]": ["a"], "x[2]": ["b"]})
+    assert anondb.connect().profile(odd, item="x[*").items == 2
+
+
+def test_rows_that_are_left_out_are_not_asked_for() -> None:
+    """The table that analysts ask has no other rows than the release."""
+    database = anondb.connect()
+    database.sql(
+        "CREATE TABLE t AS SELECT i // 4 AS tid, CASE WHEN i % 4 < 3 THEN 'm' || i % 4 END AS item FROM range(80) r(i)"
+    )
+    model = anondb.KmAnonymity(2, 1)
+    release = database.anonymize("t", model=model, name="spring", drop_missing_items=True, queries=0)
+    assert release.manifest["table"] == "spring"
+
+
+def test_a_list_of_sensitive_items(tmp_path: Path) -> None:
+    from anondb.data.sensitive import load_sensitive
+
+    path = tmp_path / "sensitive.txt"
+    path.write_bytes(b"flu, with fever\r\n\r\n  HIV \r\n")
+    database = anondb.connect()
+    with database.engine.transaction():
+        assert load_sensitive(database.engine, path) == ("HIV", "flu, with fever")
+
+
+def test_a_file_of_policies_says_how_its_source_is_read(run: Run, tmp_path: Path) -> None:
+    rows = [f"{i};{item}" for i in range(40) for item in ("milk", "bread")]
+    (tmp_path / "p.csv").write_text("\n".join(["# export", "customer;product", *rows, ""]))
+    policy = 'source = "p.csv"\nskip = 1\ndelimiter = ";"\n\n[release.spring]\nid = "customer"\nitem = "product"\n'
+    (tmp_path / "policy.toml").write_text(policy + 'k = 2\nm = 1\npublish = "spring.duckdb"\n')
+    found = run("run", tmp_path / "policy.toml")
+    assert found.code == 0, found.err
+    asked = "SELECT count(DISTINCT customer) FROM p"
+    assert run("query", tmp_path / "spring.duckdb", asked).out.split()[-3:] == ["40", "40.0", "40"]
+    (tmp_path / "policy.toml").write_text(policy + 'k = 2\nm = 1\nquote = "none"\n')
+    assert "text files" in run("run", tmp_path / "policy.toml").err
