@@ -20,6 +20,7 @@ from anondb.load import Persons, load, sizes
 from anondb.models import Model
 from anondb.owner import ledger, persons, publications
 from anondb.owner.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
+from anondb.owner.asked import asked_table
 from anondb.owner.constraint_report import check_constraints
 from anondb.owner.published_rows import keep as keep_rows
 from anondb.owner.releases import check_writable, current_catalog, reference_of
@@ -199,7 +200,7 @@ def _release(
         if old is not None:
             keep_rows(engine, schema.catalog, old)
         rule = support_rule(model) if policy.item_supports else None
-        named = replace(dataset, table=dataset.asked_table(name), item_column=dataset.asked_item)
+        named = replace(dataset, table=asked_table(dataset, name), item_column=dataset.asked_item)
         write = partial(freeze, replace=policy.replace, supports=rule, records_table=task.records_table)
         frozen = write(engine, named, recoding, model, release_schema=schema)
         found = preflight.one_released_item(dataset, frozen.released_items) if model.layout != "buckets" else []

@@ -71,16 +71,6 @@ class Dataset:
         """The name of the column of items in a release: ``item`` if several became one."""
         return self.item_column if "," not in self.item_column and "*" not in self.item_column else ITEMS
 
-    def asked_table(self, name: str) -> str:
-        """The table name that analysts query for the release ``name``: the source's, if the release has the same rows.
-
-        If rows were merged, counts over the source differ: then it is the release's name, or ``release_<name>`` if the
-        source has that name.
-        """
-        if self.is_table:
-            return self.table
-        return name if name.lower() != self.table.lower() else f"release_{name}"
-
     @property
     def n_items(self) -> int:
         """The number of distinct items."""

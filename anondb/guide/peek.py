@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -23,11 +21,10 @@ from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.baskets import looks_like_fimi
-from anondb.reading.dialect import detected_delimiter, sample_of
+from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, sample_of, sample_records
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import ReadAs, Reading, reading_flags
-from anondb.reading.shape import quoting
 
 PERSONS = 3
 _IDS = (
@@ -124,7 +121,7 @@ def _propose_text(
             sample = sample_of(plain_text(path, found, _options(reading), private, name))
     except InputError:
         return
-    note = re.match(r'"?sep=(.)"?\r?\n', sample, re.I)
+    note = EXCEL_NOTE.match(sample)
     if note is not None and "skip" not in reading:
         reading |= {"skip": 1, "delimiter": note[1]}
         reasons.append("line 1 is Excel's note of the separator")
@@ -151,20 +148,18 @@ def _propose_dialect(sample: str, found: Format, name: str, reading: dict[str, A
         return
     if delimiter not in (",", ";", "\t", "|"):
         reading.setdefault("delimiter", delimiter)
-    records = list(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter[0], quoting=quoting('"')))
-    changes = sum(len(one) != len(other) for one, other in pairwise(record for record in records if record))
+    records = sample_records(sample, delimiter, '"')
+    changes = sum(len(one) != len(other) for one, other in pairwise(records))
     if share < 1 and 4 * changes >= len(records):
         reading |= {"layout": "basket", "delimiter": delimiter}
         reasons.append("the lines have different numbers of fields, as baskets have")
-    elif "header" not in reading and records and not _has_header([r for r in records if r], delimiter):
+    elif "header" not in reading and records and not _has_header(records):
         reading["header"] = False
         reasons.append("the first line looks like the others, not like names")
 
 
-def _has_header(records: Sequence[Sequence[str]], delimiter: str) -> bool:
+def _has_header(records: Sequence[Sequence[str]]) -> bool:
     """Whether the first record looks like the names of columns: no number, no empty field, and nothing that occurs again."""
-    if len(delimiter) > 1:
-        return False
     first, others = records[0], records[1:]
     if any(re.fullmatch(r"-?[\d.,]+", field.strip()) for field in first) or len(set(first)) < len(first):
         return False

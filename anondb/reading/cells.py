@@ -126,16 +126,15 @@ def rewritten(
         InputError: ``bad_file``, ``bad_unicode``, ``no_such_table``, ``missing_extra``, ``several_sheets``.
     """
     texts = Texts()
-    target = private / f"{len(list(private.iterdir()))}.csv"
     if found.name == "json":
         plain = plain_text(path, found, reading, private, name)
-        target = private / f"{len(list(private.iterdir()))}.csv"
         columns = tuple(dict.fromkeys(key for row in _objects(plain, name) for key in row))
         keys = columns
         rows: Iterable[Iterable[Any]] = ([row.get(key) for key in keys] for row in _objects(plain, name))
     else:
         columns, rows = _sheet(path, reading, name) if found.name == "xlsx" else rows_of_table(path, name, table)
     columns, number = distinct_names(columns, name), 0
+    target = private / f"{len(list(private.iterdir()))}.csv"
     with target.open("x", encoding="utf-8", newline="") as file:
         for row in rows:
             cells = (texts.text(column, value) for column, value in zip(columns, row, strict=True))

@@ -15,7 +15,7 @@ from anondb.reading.shape import MAX_FIELD, NAMES, USUAL, Dialect, Lines, chunks
 _CANDIDATES = (*USUAL, "::")
 _SAMPLE = 1 << 16
 _BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
-_EXCEL = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
+EXCEL_NOTE = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 
 
 def sample_of(path: Path) -> str:
@@ -30,7 +30,7 @@ def sample_of(path: Path) -> str:
     return text if whole else text[: text.rfind("\n") + 1]
 
 
-def _records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
+def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[str]]:
     """The records of a sample that are not empty; none if the dialect does not fit."""
     if len(delimiter) > 1:
         sample, delimiter = sample.replace(delimiter, "\x1f"), "\x1f"
@@ -60,7 +60,7 @@ def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) ->
         candidates = tuple(dict.fromkeys((*filter(None, [_BY_SUFFIX.get(suffix)]), *_CANDIDATES)))
     shares: dict[str, tuple[float, int]] = {}
     for delimiter in candidates:
-        read = _records(sample, delimiter, reading.quote_char)
+        read = sample_records(sample, delimiter, reading.quote_char)
         fields = len(read[0]) if read else 0
         if fields > 1:
             shares[delimiter] = (sum(len(record) == fields for record in read) / len(read), fields)
@@ -88,7 +88,7 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
             columns have one name; ``unreadable``, ``bad_unicode``.
     """
     sample = sample_of(path)
-    if _EXCEL.match(sample):
+    if EXCEL_NOTE.match(sample):
         raise InputError(
             f"Line 1 of {name} is a note of its separator for Excel.",
             code="preamble",

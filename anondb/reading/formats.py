@@ -100,7 +100,7 @@ def format_of(path: Path, name: str) -> Format:
 
 def _disagrees(name: str, suffix: str) -> InputError:
     return InputError(
-        f"The {name} is no {suffix or 'text'} file.", code="bad_file", hint="Give it its right extension."
+        f"The {name} is no {suffix or 'text'} file.", code="unreadable", hint="Give it its right extension."
     )
 
 

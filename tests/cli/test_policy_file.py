@@ -120,7 +120,7 @@ def test_a_data_file(run: Run, tmp_path: Path) -> None:
         ("source = 's'", "bad_usage", "[release.spring]"),
         ("source = 's'\nrelease = 1", "bad_usage", "[release.spring]"),
         ("source = 's'\nrelease.spring = 1", "bad_usage", "[release.spring]"),
-        ("source = 's'\nthread = 1\n" + SPRING, "unknown_option", "Did you mean 'threads'?"),
+        ("source = 's'\nthread = 1\n" + SPRING, "unknown_option", "Did you mean 'threads'"),
         ("source = 's'\nthreads = '1'\n" + SPRING, "bad_parameter", "threads must be an integer, not '1'"),
         ("source = 1\n" + SPRING, "bad_parameter", "source must be a text, not 1"),
         ("source = 's'\n" + SPRING + "kk = 1", "unknown_option", "[release.spring]: There is no option 'kk'"),

@@ -74,7 +74,7 @@ LISTS = {
     "net_price[]": ("DECIMAL(6,2)[]", "array[1.5]", "1.50"),
 }
 REFUSED = {  # the type that the error names, and a value
-    "json": ("JSON", "'[\"a\",  1]'"),
+    "json": ("JSON", "'{\"a\":  1}'"),
     "jsonb": ("JSON", "'{\"a\": 1}'"),
     "basket": ("JSON", "'{\"b\": 1}'"),
     "jsonb[]": ("JSON[]", "array['1']"),

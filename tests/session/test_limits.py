@@ -117,7 +117,7 @@ def forged(shop: Path, folder: Path, rows: int) -> Path:
     assert file.stat().st_size < 5_000
     stated = json.loads((folder / "manifest.json").read_text())
     stated["files"][file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps(stated))
+    (folder / "manifest.json").write_text(json.dumps(stated, ensure_ascii=False, indent=1) + "\n")
     return folder
 
 
