@@ -18,7 +18,7 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.load import Persons, load, sizes
 from anondb.models import Model
-from anondb.owner import ledger, persons, publications
+from anondb.owner import ledger, loaded_files, persons, publications
 from anondb.owner.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
 from anondb.owner.asked import asked_table
 from anondb.owner.constraint_report import check_constraints
@@ -238,7 +238,7 @@ def _release(
         constraints=constraints,
         relational=relational,
         verified_rows=verified_rows,
-        read=task.accounts,
+        read=task.accounts or loaded_files.accounts_of(engine, dataset.reference),
         findings=findings,
     )
     return report, queries

@@ -15,7 +15,7 @@ from anondb.owner import ledger, publications
 from anondb.owner.accuracy import AnatomyFigures
 from anondb.owner.constraint_report import ConstraintReport
 from anondb.owner.publications import Intersection, notes
-from anondb.reading.account import Account, read_json
+from anondb.reading.account import Account, read_json, words_of
 from anondb.release.freeze import FrozenRelease
 from anondb.release.row_sums import RowSums
 from anondb.report_rows import report_rows
@@ -149,6 +149,14 @@ def seconds_of(engine: Engine, catalog: str, release_id: str) -> dict[str, float
     """The wall time of each step that made a release; empty if the ledger has no report of it."""
     values = _values_of(engine, catalog, release_id)
     return {} if values is None else {step: value for step, value in values["seconds"].items() if step != "total"}
+
+
+def read_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
+    """A line on each file that was read for a release, and on each finding that its owner confirmed."""
+    values = _values_of(engine, catalog, release_id) or {}
+    accounts = [account for account in (values.get("read"), *values.get("read_beside", ())) if account]
+    confirmed = (f"confirmed {f['name']}: {f['message']}" for f in values.get("findings", ()))
+    return (*(f"read {words_of(account)}" for account in accounts), *confirmed)
 
 
 def _values_of(engine: Engine, catalog: str, release_id: str) -> dict[str, Any] | None:

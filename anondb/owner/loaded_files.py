@@ -11,6 +11,7 @@ from anondb.data.files import Loaded
 from anondb.engine import Engine, Table
 from anondb.owner import ledger
 from anondb.owner.releases import current_catalog, reference_of
+from anondb.reading.account import Account, account_from
 from anondb.reading.formats import digest_of
 
 
@@ -64,6 +65,12 @@ def of_table(engine: Engine, table: Table | None) -> tuple[str, dict[str, Any]] 
         return None
     rows = engine.query("release/loaded_files", {"loaded_files": known}, reference=reference)
     return (rows["path"][-1], json.loads(rows["account"][-1])) if len(rows["path"]) else None
+
+
+def accounts_of(engine: Engine, table: Table | None) -> tuple[Account, ...]:
+    """The account of the file that a table was loaded from, if the ledger has one."""
+    known = of_table(engine, table)
+    return () if known is None else (account_from(known[1]),)
 
 
 def again(engine: Engine, entry: ledger.LedgerEntry, table: Table | None) -> SourceFile | None:

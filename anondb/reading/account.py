@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from anondb.errors import InputError
@@ -70,6 +70,15 @@ class Account:
                 hint="Say how the file is read: --delimiter, --quote, --skip. anondb peek FILE shows what it looks like.",
             )
         return replace(self, rows=rows)
+
+
+def account_from(values: Mapping[str, Any]) -> Account:
+    """The account that ``to_json`` gave."""
+    known = {f.name: values[f.name] for f in fields(Account)}
+    dialect = known["dialect"]
+    if isinstance(dialect, dict):
+        dialect = Dialect(**dialect, header=known["header"])
+    return Account(**{**known, "dialect": dialect, "left_out": tuple(known["left_out"])})
 
 
 def accounts_of(accounts: Sequence[Account], first: Account | None) -> tuple[Account, ...]:

@@ -69,6 +69,7 @@ class OwnerReport:
         overlaps: a line on other publications of the same persons, and one on populations that the owner has told apart.
         publications: the sealed files of the release.
         seconds: the wall time of each step.
+        read: a line on each file that was read, and on each finding that the owner confirmed.
     """
 
     contents: Contents
@@ -85,6 +86,7 @@ class OwnerReport:
     overlaps: tuple[str, ...]
     publications: tuple[publications.Publication, ...]
     seconds: dict[str, float]
+    read: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
@@ -95,6 +97,7 @@ class OwnerReport:
             "algorithm": entry.algorithm,
             "population": entry.population,
             "source": self.source,
+            "read": list(self.read),
             "verified": entry.verified,
             "items": entry.items,
             "suppressed_items": entry.suppressed_items,
@@ -152,6 +155,7 @@ def collect(
         parents = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
         recorded = ledger.recorded_answers(engine, catalog, entry.release_id)
         seconds = reports.seconds_of(engine, catalog, entry.release_id)
+        read = reports.read_of(engine, catalog, entry.release_id)
         stated = overlap.stated(engine, catalog, entry.release_id)
         published = [p for p in publications.publications(engine, catalog) if p.release_id == entry.release_id]
     parameters = model_of(release.manifest).parameters()
@@ -173,6 +177,7 @@ def collect(
         overlaps=(*publications.notes(stored.measured(engine, name, stored.earlier_of(engine, name))), *stated),
         publications=tuple(published),
         seconds=seconds,
+        read=read,
     )
     return _with_source(engine, report, decisions, parents, queries, individuals, seed)
 

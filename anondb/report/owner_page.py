@@ -30,6 +30,7 @@ def owner_page(report: OwnerReport) -> str:
         '<p class="owner">This page has true counts and labels of the source. It is for the owner; analysts get the page of'
         " <code>--public</code>.</p>",
         _source(report),
+        "".join(f"<p>{raised(label(line, 1000))}.</p>" for line in report.read),
         tiles(_tiles(report)),
         promise(contents),
         f"<p><b>Verified.</b> {VERIFIED}</p>",

@@ -341,3 +341,16 @@ def test_a_python_without_openpyxl_says_what_to_install(tmp_path: Path, monkeypa
     (tmp_path / "s.xlsx").write_bytes(b"PK\x03\x04")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     refused(lambda: anondb.connect().profile(tmp_path / "s.xlsx"), "missing_extra", "anondb[excel]")
+
+
+def test_the_owners_report_has_the_account_and_the_findings(run: Run, tmp_path: Path) -> None:
+    own, path = tmp_path / "own.duckdb", tmp_path / "visits.csv"
+    FINDINGS["one-item"].to_csv(path, index=False)
+    run("load", own, "--transactions", path, "--as", "visits")
+    made = ("--transactions", "visits", "--k", "2", "--m", "1", "--release", "spring", "--json")
+    assert "one-item" in run("anonymize", own, *made).json["error"]["message"]
+    report = run("anonymize", own, *made, "--accept", "one-item").json
+    assert report["read"]["rows"] == 203 and report["read"]["dialect"]["delimiter"] == ","
+    lines = run("report", own, "--release", "spring", "--html", tmp_path / "r.html", "--json").json["read"]
+    assert lines[0].startswith("read visits.csv: ") and lines[1].startswith("confirmed one-item: ")
+    assert "203 rows, 200 persons" in (tmp_path / "r.html").read_text()
