@@ -157,10 +157,8 @@ def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> l
     unused = [name for name in names if name.lower() not in used]
     if names and not unused:
         return []
-    which = (
-        f"{len(unused)} of {len(names)} hierarchies have" if names else "The folder of hierarchies is empty: none has"
-    )
-    return [Finding("unused-hierarchies", f"{which} the name of a quasi-identifier.")]
+    which = f"{len(unused)} of {len(names)} hierarchies have no quasi-identifier of their name."
+    return [Finding("unused-hierarchies", which if names else "The folder of hierarchies is empty.")]
 
 
 FINDINGS = (

@@ -12,7 +12,7 @@ from anondb.data.sources import open_source, reading
 from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.reading.shape import Dialect
+from anondb.reading.options import Dialect
 
 
 def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:

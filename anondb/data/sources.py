@@ -16,15 +16,13 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.data.frames import check_frame, is_frame
-from anondb.engine import Engine, Table, is_binary, load
+from anondb.engine import Engine, Table, is_binary
 from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
-from anondb.reading.baskets import ITEM_END
-from anondb.reading.files import open_file
+from anondb.reading.files import listed_items, open_file
 from anondb.reading.formats import SUFFIXES, stem_of, suffix_of
-from anondb.reading.options import DETECTED, Reading, as_read
-from anondb.reading.shape import Dialect
+from anondb.reading.options import DETECTED, Dialect, Reading, as_read
 
 _NUMBERS = itertools.count()
 COUNTED_LATER = "transactions"
@@ -333,9 +331,15 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
 @contextlib.contextmanager
 def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str | None) -> Iterator[Source]:
     """Open a file. The rows of transactions are counted where they are copied; those of other files are copied here."""
-    as_list = what == LIST and suffix_of(path) == ".txt"
-    if as_list:
-        how = replace(how, delimiter=ITEM_END, quote="none", header=False)
+    if what == LIST and suffix_of(path) == ".txt":
+        account, items = listed_items(engine, path, what, how)
+        engine.account(account)
+        rows = engine.put(f"file_{next(_NUMBERS)}", {"item": ("VARCHAR", items)})
+        yield Source(
+            all_columns(rows), f"file {path.name!r}", {"item": "VARCHAR"}, stem_of(path), typed=False, account=account
+        )
+        engine.drop(rows)
+        return
     with open_file(engine, path, what, how, table) as file:
         name, table = f"file {path.name!r}", table or stem_of(path)
         if file.columns is None and file.lines is None:
@@ -357,9 +361,5 @@ def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str |
             int(engine.scalar("transactions/row_count", {"source": rows})), file.records, name
         )
         engine.account(account)
-        source = replace(source, query=all_columns(rows), account=account)
-        if as_list:
-            listed = load("transactions/listed_items").bind({"lines": rows}, {})
-            source = replace(source, query=listed, columns={"item": "VARCHAR"})
-        yield source
+        yield replace(source, query=all_columns(rows), account=account)
         engine.drop(rows)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from anondb.errors import InputError
-from anondb.reading.shape import Dialect
+from anondb.reading.options import Dialect
 
 
 @dataclass(frozen=True)

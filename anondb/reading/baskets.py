@@ -9,8 +9,8 @@ from pathlib import Path
 
 from anondb.errors import InputError
 from anondb.reading.dialect import sample_of
-from anondb.reading.options import Reading
-from anondb.reading.shape import Dialect, Lines, chunks, named, records
+from anondb.reading.options import Dialect, Reading, named
+from anondb.reading.shape import Lines, chunks, records
 
 ITEM_END, LINE_END = "\x1f", "\x1e"  # of the plain form of baskets
 _NUMBER = re.compile(r"-?\d+(\.\d+)?$")

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anondb.errors import InputError
-from anondb.reading.options import Reading
-from anondb.reading.shape import MAX_FIELD, NAMES, USUAL, Dialect, Lines, chunks, named, quoting, records
+from anondb.reading.options import NAMES, Dialect, Reading, named
+from anondb.reading.shape import MAX_FIELD, USUAL, Lines, chunks, quoting, records
 
 _CANDIDATES = (*USUAL, "::")
 _SAMPLE = 1 << 16

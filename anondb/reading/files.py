@@ -21,8 +21,8 @@ from anondb.reading.account import Account
 from anondb.reading.cells import rewritten
 from anondb.reading.dialect import basket_delimiter, dialect_of
 from anondb.reading.formats import Format, decompressed, digest_of, format_of, plain_text
-from anondb.reading.options import Reading
-from anondb.reading.shape import Dialect, Lines, Survey, count_records, lines_of, records, survey
+from anondb.reading.options import Dialect, Reading
+from anondb.reading.shape import Lines, Survey, count_records, first_invalid, lines_of, not_utf8, records, survey
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
 NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL
@@ -231,6 +231,30 @@ def first_line(path: Path, reading: Reading, role: str) -> str:
     with decompressed(path, found.compression) as stream:
         text = stream.read(1 << 16).decode(reading.encoding or "utf-8-sig", errors="replace")
     return text.partition("\n")[0]
+
+
+def listed_items(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[str]]:
+    """The account and the items of a text file with one on each line, without blanks around them; empty lines are none.
+
+    Raises:
+        InputError: as ``open_file``.
+    """
+    name = f"file {path.name!r}"
+    found = format_of(path, f"{role} {name}")
+    digest, size = digest_of(path)
+    with private_folder(engine) as private:
+        plain = plain_text(path, found, reading, private, name)
+        invalid = first_invalid(plain)
+        if invalid:
+            raise not_utf8(name, invalid)
+        with plain.open(encoding="utf-8") as file:
+            lines = [line.strip() for line in file]
+    items = [line for line in lines if line]
+    empty = len(lines) - len(items)
+    encoding = reading.encoding or "utf-8"
+    how = "a list with an item on each line"
+    account = Account(path.name, role, digest, size, len(lines), False, how, encoding, empty=empty, rows=len(items))
+    return account, items
 
 
 @contextlib.contextmanager

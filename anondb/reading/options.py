@@ -13,6 +13,7 @@ from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, 
 LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "blank": " ", "space": " "}
 NO_QUOTE = ("", "none")
+NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 OF_TEXTS = ("delimiter", "quote", "header", "encoding", "skip")
 _OF_FORMATS = {"text": OF_TEXTS, "dat": OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip")}
 _QUOTE = re.compile(r"[!-\[\]-~]")
@@ -107,6 +108,41 @@ class Reading:
 
 DETECTED = Reading()
 READING: Mapping[str, Parameter] = {f.name: s for f in fields(Reading) if (s := parameter_of(f)) is not None}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The dialect of a rectangular text file.
+
+    Attributes:
+        delimiter: what separates fields; None if there is one field only.
+        quote: the quote, doubled within quotes; None if there is none.
+        newline: the end of a line.
+        header: whether the first record names the columns.
+    """
+
+    delimiter: str | None
+    quote: str | None = '"'
+    newline: str = "\n"
+    header: bool = True
+
+    @property
+    def words(self) -> str:
+        """The dialect in words, for messages."""
+        fields = "one column" if self.delimiter is None else f"separated by {named(self.delimiter)}"
+        quoted = (
+            "without quotes" if self.quote is None else "quoted by " + ("'\"'" if self.quote == '"' else self.quote)
+        )
+        return f"{fields}, {quoted}, " + ("line 1 as its header" if self.header else "no header")
+
+    def to_json(self) -> dict[str, str | None]:
+        """The dialect as JSON values."""
+        return {"delimiter": self.delimiter, "quote": self.quote, "newline": self.newline}
+
+
+def named(delimiter: str) -> str:
+    """A delimiter in words."""
+    return NAMES.get(delimiter, repr(delimiter))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,48 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.errors import InputError
+from anondb.reading.options import Dialect
 
 CHUNK = 1 << 20
 _BLOCK = 1 << 18
 MAX_FIELD = 1 << 28
 _UNIT = "\x1f"  # stands for a delimiter of several characters
 USUAL = (",", ";", "\t", "|")
-NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """The dialect of a rectangular text file.
-
-    Attributes:
-        delimiter: what separates fields; None if there is one field only.
-        quote: the quote, doubled within quotes; None if there is none.
-        newline: the end of a line.
-        header: whether the first record names the columns.
-    """
-
-    delimiter: str | None
-    quote: str | None = '"'
-    newline: str = "\n"
-    header: bool = True
-
-    @property
-    def words(self) -> str:
-        """The dialect in words, for messages."""
-        fields = "one column" if self.delimiter is None else f"separated by {named(self.delimiter)}"
-        quoted = (
-            "without quotes" if self.quote is None else "quoted by " + ("'\"'" if self.quote == '"' else self.quote)
-        )
-        return f"{fields}, {quoted}, " + ("line 1 as its header" if self.header else "no header")
-
-    def to_json(self) -> dict[str, str | None]:
-        """The dialect as JSON values."""
-        return {"delimiter": self.delimiter, "quote": self.quote, "newline": self.newline}
-
-
-def named(delimiter: str) -> str:
-    """A delimiter in words."""
-    return NAMES.get(delimiter, repr(delimiter))
 
 
 @dataclass(frozen=True)

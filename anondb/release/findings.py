@@ -189,8 +189,8 @@ def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
     names = [manifest[key] for key in _NAMES if key in manifest]
     if "partition" in manifest:
         part = partition_of(manifest)
-        odd += part is None
-        names += part or ()
+        odd += part is None or len(part[1]) > _MOST_OF_NAME  # any text can be a value of the column
+        names += part[:1] if part else ()
     odd += sum(not (0 < len(name) <= _MOST_OF_NAME and name.isprintable()) for name in names)
     odd += "sensitive" in manifest and not _is_list(manifest["sensitive"])
     try:

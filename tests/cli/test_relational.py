@@ -193,6 +193,8 @@ def test_diagnoses_of_patients(tmp_path: Path, items: str) -> None:
         str(DATA / "icd9.tree"),
         "--option",
         f"items={items}",
+        "--accept",
+        "one-released-item",
         "--release",
         "r",
         "--publish",

@@ -62,11 +62,6 @@ ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
     Example("transactions/collation", [("",)]),
-    Example(
-        "transactions/listed_items",
-        [("milk",), ("rye bread",)],
-        {"lines": ("column1 VARCHAR", [(" milk",), ("",), ("rye bread",), (" ",)])},
-    ),
     Example("transactions/collations", [], values={"wanted": "nothing"}),
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
     Example("transactions/table_names", []),
