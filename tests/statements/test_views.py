@@ -360,7 +360,7 @@ def test_a_replaced_version_is_compared_too(db: anondb.Database, tmp_path: Path)
     db.sql("DROP ANONYMIZED VIEW spring")
     again = made(db, text.replace("CREATE", "CREATE OR REPLACE"))
     assert len(again.report.intersections) == 3
-    assert len(again.notes) == 1 and "Of its 3 versions" in again.notes[0]
+    assert len(again.notes) == 1 and "Of 3 earlier publications of these persons" in again.notes[0]
 
 
 def test_paths_of_a_view_are_absolute(db: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
