@@ -89,9 +89,9 @@ def edges_of_levels(rows: list[tuple[str, ...]]) -> list[Edge]:
 
 def _read_paths(engine: Engine, path: Path, reading: Reading) -> list[Edge]:
     try:
-        with ragged_rows(engine, path, "taxonomy", reading) as (account, rows):
-            engine.account(account)
-            return _edges_of_rows(list(rows))
+        account, rows = ragged_rows(engine, path, "taxonomy", reading)
+        engine.account(account)
+        return _edges_of_rows(rows)
     except InputError as error:
         if error.code != "unreadable":
             raise

@@ -233,56 +233,42 @@ def first_line(path: Path, reading: Reading, role: str) -> str:
     return text.partition("\n")[0]
 
 
+@contextlib.contextmanager
+def _plain(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[tuple[Path, Account]]:
+    """A text file as plain UTF-8, and the account of it without its dialect and its rows."""
+    name = f"file {path.name!r}"
+    found = format_of(path, f"{role} {name}")
+    digest, size = digest_of(path)
+    with private_folder(engine) as private:
+        plain = plain_text(path, found, reading, private, name)
+        lines, encoding = lines_of(plain), reading.encoding or "utf-8"
+        yield plain, Account(path.name, role, digest, size, lines, False, found.name, encoding)
+
+
 def listed_items(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[str]]:
     """The account and the items of a text file with one on each line, without blanks around them; empty lines are none.
 
     Raises:
         InputError: as ``open_file``.
     """
-    name = f"file {path.name!r}"
-    found = format_of(path, f"{role} {name}")
-    digest, size = digest_of(path)
-    with private_folder(engine) as private:
-        plain = plain_text(path, found, reading, private, name)
+    with _plain(engine, path, role, reading) as (plain, account):
         invalid = first_invalid(plain)
         if invalid:
-            raise not_utf8(name, invalid)
+            raise not_utf8(f"file {path.name!r}", invalid)
         with plain.open(encoding="utf-8") as file:
             lines = [line.strip() for line in file]
     items = [line for line in lines if line]
-    empty = len(lines) - len(items)
-    encoding = reading.encoding or "utf-8"
     how = "a list with an item on each line"
-    account = Account(path.name, role, digest, size, len(lines), False, how, encoding, empty=empty, rows=len(items))
-    return account, items
+    return replace(account, dialect=how, empty=len(lines) - len(items), rows=len(items)), items
 
 
-@contextlib.contextmanager
-def ragged_rows(
-    engine: Engine, path: Path, role: str, reading: Reading
-) -> Iterator[tuple[Account, Iterator[list[str]]]]:
-    """The records of a text file of paths, which may have different numbers of fields, without empty lines.
+def ragged_rows(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[list[str]]]:
+    """The account and the records of a text file of paths, which may have different numbers of fields; no empty lines.
 
     Raises:
         InputError: as ``open_file``.
     """
-    name = f"file {path.name!r}"
-    found = format_of(path, f"{role} {name}")
-    digest, size = digest_of(path)
-    with private_folder(engine) as private:
-        plain = plain_text(path, found, reading, private, name)
-        dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
-        with Lines(plain, dialect.delimiter) as lines:
-            rows = [record for _, record in records(lines, dialect, name) if record]
-        account = Account(
-            path.name,
-            role,
-            digest,
-            size,
-            lines_of(plain),
-            False,
-            dialect,
-            reading.encoding or "utf-8",
-            rows=len(rows),
-        )
-        yield account, iter(rows)
+    dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
+    with _plain(engine, path, role, reading) as (plain, account), Lines(plain, dialect.delimiter) as lines:
+        rows = [record for _, record in records(lines, dialect, f"file {path.name!r}") if record]
+    return replace(account, dialect=dialect, rows=len(rows)), rows
