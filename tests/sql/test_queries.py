@@ -497,6 +497,8 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
         return "STRUCT(item VARCHAR)[]"
     if query.name.startswith("proof/") and column in ("item", "items"):  # it reads a sealed file
         return "VARCHAR" if column == "item" else "VARCHAR[]"
+    if query.name.startswith("answers/") and column in ("label", "member"):  # numbers
+        return "INTEGER"
     if column == "attribute_values":
         return "VARCHAR[]"
     if "attribute_values" in query.reads[table] and column in ("items", "copies"):  # rows as their readers see them
