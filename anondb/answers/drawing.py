@@ -6,19 +6,18 @@ row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.answers.expected import Ints, begins
-from anondb.answers.files import ROWS, File, place
+from anondb.answers.expected import Flags, Ints, begins
+from anondb.answers.files import DRAWN, ROWS, File, Numbered, place
 from anondb.answers.hashing import OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, hashed
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, load
 
-DRAWN, LENGTHS, ORIGINS, COUNTS, CANDIDATES = map(place, ("drawn", "lengths", "origins", "counts", "candidates"))
+LENGTHS, ORIGINS, COUNTS, CANDIDATES = map(place, ("lengths", "origins", "counts", "candidates"))
 AT_ONCE = 4_000_000  # rows that one statement draws, if no single released item has more
 KEPT = ("world", "member", "wanted", "tid", "labels")
 
@@ -32,41 +31,31 @@ class Sets:
         worlds: the number of worlds.
 
     Attributes:
-        label: for each member of all files the number of its released item, counted through.
         counts: how many transactions hold each member (row) in each world (column).
         single: whether the released item stands for this member alone, so that nothing is drawn.
     """
 
     def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
         self._desk, self._worlds = desk, worlds
-        sizes = [len(file.members.label) for file in files]
-        most = [int(file.members.label.max(initial=0)) for file in files]
-
-        def of_files(values: Sequence[int] | Ints) -> Ints:
-            return np.repeat(np.asarray(values, dtype=np.int64), sizes)
-
-        def joined(values: Iterator[Ints]) -> Ints:
-            return np.concatenate(list(values))
-
-        self._number = joined(f.members.label for f in files)
-        self.label = self._number + of_files(np.cumsum([0, *most[:-1]]))
-        self._first = of_files(np.cumsum([0, *sizes[:-1]]))
-        self._seed = of_files([f.facts.seed for f in files])
-        self._support = joined(f.members.support for f in files)
-        self.single = joined(f.members.size == 1 for f in files)
-        self.counts = joined(rounded(f.members, f.means, f.members.label, worlds, f.facts.seed) for f in files)
-        tids = of_files(np.cumsum([0, *(f.facts.transactions for f in files[:-1])]))
-        some = np.flatnonzero(begins(self.label))
-        origins = {"label": self.label, "tids_before": tids, "members_before": self._first, "seed": self._seed}
+        self._numbered = numbered = Numbered.of(files)
+        self._support = np.concatenate([file.members.support for file in files])
+        self.single = np.concatenate([file.members.size == 1 for file in files])
+        counts = [rounded(f.members, f.means, f.members.label, worlds, f.facts.seed) for f in files]
+        self.counts = np.concatenate(counts)
+        some = np.flatnonzero(begins(numbered.label))
+        origins = {"label": numbered.label, "tids_before": numbered.tids, "members_before": numbered.first}
+        origins |= {"seed": numbered.seed}
         desk.put(ORIGINS, {name: ("BIGINT", values[some]) for name, values in origins.items()})
         desk.create(LENGTHS, "answers/lengths", {"rows": ROWS})
-        desk.put(DRAWN, {"world": ("SMALLINT", []), "tid": ("INTEGER", []), "member": ("INTEGER", [])})
 
-    def draw(self, chosen: npt.NDArray[np.bool_]) -> None:
+    def draw(self, chosen: Flags) -> Flags:
         """Append the holders of members to the table ``DRAWN``.
 
         Args:
             chosen: for each member of all files whether to draw it; all members of a released item together.
+
+        Returns:
+            What was drawn.
         """
         for some in self._portions(np.flatnonzero(chosen & ~self.single)):
             self._desk.put(COUNTS, {name: ("BIGINT", values) for name, values in self._table(some).items()})
@@ -75,20 +64,22 @@ class Sets:
             drawn = load("answers/drawn").bind({"candidates": CANDIDATES, "raced": hashed(raced, KEPT)}, {})
             self._desk.run(exp.Insert(this=DRAWN.expression(), expression=drawn), "drawing worlds")
             self._desk.drop(COUNTS, CANDIDATES)
+        return chosen
 
     def _portions(self, members: Ints) -> Sequence[Ints]:
         """Divide members, whole released items at a time, into portions of about ``AT_ONCE`` rows."""
         if not len(members):
             return []
         rows = self.counts[members].sum(axis=1)
-        starts = np.flatnonzero(begins(self.label[members]))
+        starts = np.flatnonzero(begins(self._numbered.label[members]))
         portion = (np.cumsum(rows) - rows)[starts] // AT_ONCE
         return np.split(members, starts[np.flatnonzero(begins(portion))][1:])
 
     def _table(self, some: Ints) -> dict[str, Ints]:
         """The rows of ``counts`` in ``sql/answers/candidates.sql`` for whole released items."""
+        numbered = self._numbered
         n, support, world = self.counts[some], self._support[some, None], np.arange(self._worlds)
-        starts = begins(self.label[some])
+        starts = begins(numbered.label[some])
         of, ends = np.cumsum(starts) - 1, np.r_[np.flatnonzero(starts)[1:], len(some)] - 1
         upto = np.cumsum(n, axis=0)
         upto -= (upto - n)[starts][of]
@@ -97,13 +88,17 @@ class Sets:
         firsts = support * upto // total - first
         first, firsts = np.where(n == support, 0, first), np.where(n == support, support, firsts)
         others = np.maximum(support - firsts, 1)
-        label, member, seed = self._number[some, None], (some - self._first[some])[:, None], self._seed[some, None]
+        label, member, seed = (
+            numbered.number[some, None],
+            (some - numbered.first[some])[:, None],
+            numbered.seed[some, None],
+        )
         step = 1 + h(label, STEP, seed) % support
         turned = support * ((world + h(label, TURN, seed)) % self._worlds) // self._worlds
         others_step = 1 + h(label, member, world + OTHERS_STEP + seed) % others
         columns = {
             "world": world,
-            "label": self.label[some, None],
+            "label": numbered.label[some, None],
             "member": some[:, None],
             "support": support,
             "first_place": first,

@@ -13,12 +13,13 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 SWEEPS = 30
 FLOOR = 0.5  # holders that a member has at least, since it is listed; without it the fit puts most members to 0
 
 
-def begins(values: Ints) -> npt.NDArray[np.bool_]:
+def begins(values: Ints) -> Flags:
     """Where a run of equal values begins."""
     return np.asarray(np.r_[True, values[1:] != values[:-1]][: len(values)], dtype=np.bool_)
 

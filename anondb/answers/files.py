@@ -6,15 +6,16 @@ those of the files before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.expected import Floats, Members, expected
+from anondb.answers.expected import Floats, Ints, Members, expected
 from anondb.answers.facts import Facts, facts_of
 from anondb.answers.hashing import seed_of
 from anondb.engine import DuckDBEngine, Table
@@ -32,7 +33,8 @@ def place(name: str, number: int | None = None) -> Table:
     return Table("memory", SCHEMA, name if number is None else f"{name} {number}")
 
 
-ROWS = place("rows")
+ROWS, DRAWN = place("rows"), place("drawn")
+DRAWN_COLUMNS = {"world": "SMALLINT", "tid": "INTEGER", "member": "INTEGER"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,41 @@ class File:
         return expected(self.members, self.facts.transactions, self.facts.k)
 
 
+@dataclass(frozen=True)
+class Numbered:
+    """The members of all files, numbered through: a row for each, in the order of files, released items and members.
+
+    Attributes:
+        label: the number of the released item.
+        number: the same in the file alone.
+        first: the number of the first member of the file.
+        tids: how many transactions the files before have.
+        seed: the seed of the file.
+    """
+
+    label: Ints
+    number: Ints
+    first: Ints
+    tids: Ints
+    seed: Ints
+
+    @classmethod
+    def of(cls, files: Sequence[File]) -> Numbered:
+        """The members of files."""
+        sizes = [len(file.members.label) for file in files]
+        number = np.concatenate([file.members.label for file in files])
+
+        def of_files(values: Sequence[int]) -> Ints:
+            return np.repeat(np.asarray(values, dtype=np.int64), sizes)
+
+        def before(values: Sequence[int]) -> Ints:
+            return of_files([0, *accumulate(values)][:-1])
+
+        labels = before([int(file.members.label.max(initial=0)) for file in files])
+        tids, seed = before([f.facts.transactions for f in files]), of_files([f.facts.seed for f in files])
+        return cls(number + labels, number, before(sizes), tids, seed)
+
+
 def copied(desk: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
     """Copy the rows of sealed files to a database in memory.
 
@@ -79,6 +116,11 @@ def copied(desk: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
         tids += made[-1].facts.transactions
         labels += int(read[0].label.max(initial=0))
     return made
+
+
+def make_empty(desk: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> None:
+    """Make a table without rows, with columns of these types."""
+    desk.put(table, {name: (kind, []) for name, kind in columns.items()})
 
 
 def make_schema(desk: DuckDBEngine, name: str) -> None:
@@ -131,8 +173,9 @@ def _copy(desk: DuckDBEngine, one: SealedRelease, number: int, tids: int, labels
         _carry(one.engine, exp.select("*").from_(stored("buckets").expression()), desk, place("buckets", number))
         return
     before = {"labels_before": labels, "tids_before": tids}
-    rows = NamedRows("answers/rows", {"transaction_items": stored("transaction_items")}, before)
-    _carry(one.engine, rows.tree(), desk, ROWS)
+    rows = NamedRows("answers/rows", {"transaction_items": stored("transaction_items")}, before).tree()
+    of_sets = exp.select("label", "tid").from_(rows.subquery("rows"))
+    _carry(one.engine, of_sets if one.manifest["semantics"] == "set" else rows, desk, ROWS)
     for name in ("records", "released_values") if one.kind.attributes is not None else ():
         _carry(one.engine, exp.select("*").from_(stored(name).expression()), desk, place(name, number))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.answers.drawing import DRAWN
-from anondb.answers.facts import Column, Facts
-from anondb.answers.files import ROWS, place
-from anondb.engine import Table, load
+from anondb.answers.facts import BAGS, Column, Facts
+from anondb.answers.files import DRAWN, ROWS, place
+from anondb.answers.records import VALUES
+from anondb.engine import NamedRows, Table, load
 from anondb.engine.queries import Tables
 
-BASE, ITEMS, IDS, VALUES = map(place, ("base", "items", "ids", "drawn values"))
+BASE, ITEMS, IDS = map(place, ("base", "items", "ids"))
 
 
 def schema_of(world: int) -> str:
@@ -38,7 +38,8 @@ def tables_of(facts: Facts, world: int, *, kept: bool) -> dict[Table, exp.Query]
 
 def _transactions(facts: Facts, world: int, kept: bool) -> exp.Query:
     """The table of transactions: a row for each item, or one with a list for each id."""
-    tables: Tables = {"drawn": DRAWN, "items": ITEMS, "rows": ROWS, "base": BASE}
+    copies = NamedRows("answers/repeated_rows", {"rows": ROWS}, {})
+    tables: Tables = {"drawn": DRAWN, "items": ITEMS, "rows": copies if facts.rows == BAGS else ROWS, "base": BASE}
     held = load("answers/held" if kept else "answers/held_drawn")
     rows = held.bind({name: tables[name] for name in held.reads}, {"world": world})
     source = load("answers/held_lists").bind({"held": rows, "ids": IDS}, {}) if facts.lists else rows

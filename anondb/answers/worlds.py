@@ -12,12 +12,17 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from sqlglot import exp
 
+from anondb.answers.bags import Bags
+from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
 from anondb.answers.expected import Ints
-from anondb.answers.files import File, make_schema, place
+from anondb.answers.facts import BAGS, BUCKETS, SETS
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, make_schema, place
+from anondb.answers.records import VALUES, columns_of, draw_records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
 from anondb.engine import DuckDBEngine
 
+_DRAWING: dict[str, type[Sets | Bags | Buckets]] = {SETS: Sets, BAGS: Bags, BUCKETS: Buckets}
 MOST_WORLDS = 20
 MOST_ROWS = 20_000_000
 
@@ -43,35 +48,46 @@ class Worlds:
 
     def __init__(self, desk: DuckDBEngine, files: Sequence[File]) -> None:
         self._desk, self._files = desk, files
-        self.count = worlds_for(sum(_rows_of(file) for file in files))
-        self._sets = Sets(desk, files, self.count)
-        self._drawn = np.zeros(len(self._sets.label), dtype=np.bool_)
+        self.count = worlds_for(_rows_of(desk, files))
+        facts = files[0].facts
+        self._drawing = _DRAWING[facts.rows](desk, files, self.count)
+        self._drawn = np.zeros(len(self._drawing.single), dtype=np.bool_)
+        self._values_drawn = facts.records is None
         self._names = np.array([name for file in files for name in file.names], dtype=object)
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
+        make_empty(desk, DRAWN, DRAWN_COLUMNS)
+        if facts.records is not None:
+            make_empty(desk, VALUES, columns_of(facts))
         self._list_items()
-        kept = bool(self._sets.single.any())
+        kept = bool(self._drawing.single.any())
         for world in range(self.count):
             make_schema(desk, schema_of(world))
-            tables = tables_of(files[0].facts, world, kept=kept)
+            tables = tables_of(facts, world, kept=kept)
             views = [exp.Create(this=name.expression(), kind="VIEW", expression=rows) for name, rows in tables.items()]
             desk.run_all(views, "the tables of a world")
 
-    def draw(self, labels: Collection[str] | None = None) -> None:
+    def draw(self, labels: Collection[str] | None = None, *, records: bool = True) -> None:
         """Draw what the worlds hold of released items; each is drawn once.
 
         Args:
-            labels: the labels of released items; None for all.
+            labels: the labels of released items; None for all. In releases of bags and in anatomies they depend on each
+                other: all are drawn.
+            records: whether to draw the attributes of records, too.
         """
         wanted = ~self._drawn
         if labels is not None:
             wanted &= np.isin(self._names, np.array(list(labels), dtype=object))
         if wanted.any():
-            self._sets.draw(wanted)
-            self._drawn |= wanted
+            self._drawn |= self._drawing.draw(wanted)
+        if records and not self._values_drawn:
+            draw_records(self._desk, self._files, self.count)
+            self._values_drawn = True
 
-    def holders(self, item: str) -> Ints:
-        """How many transactions hold an item, in each world; nothing is drawn for it."""
-        return np.asarray(self._sets.counts[self._texts == item].sum(axis=0), dtype=np.int64)
+    def holders(self, item: str) -> Ints | None:
+        """How many transactions hold an item, in each world; nothing is drawn. None for releases of bags and anatomies."""
+        if not isinstance(self._drawing, Sets):
+            return None
+        return np.asarray(self._drawing.counts[self._texts == item].sum(axis=0), dtype=np.int64)
 
     def labels_of(self, item: str) -> frozenset[str]:
         """The labels of the released items that may stand for an item."""
@@ -84,8 +100,8 @@ class Worlds:
         part = np.repeat(np.array(parts, dtype=object), [len(file.names) for file in self._files])
         columns = {
             "member": ("INTEGER", np.arange(len(part))),
-            "label": ("INTEGER", self._sets.label),
-            "single": ("BOOLEAN", self._sets.single),
+            "label": ("INTEGER", Numbered.of(self._files).label),
+            "single": ("BOOLEAN", self._drawing.single),
             "item": ("VARCHAR", self._texts),
             "part": ("VARCHAR", part),
         }
@@ -114,7 +130,19 @@ def _typed(name: str, kind: str | None) -> exp.Expr:
     return exp.column(name) if kind is None else exp.cast(exp.column(name), kind, dialect="duckdb").as_(name)
 
 
-def _rows_of(file: File) -> float:
-    """The expected number of rows of a world of a file, in all of its tables."""
-    facts = file.facts
-    return float(file.means.sum()) + (facts.transactions if facts.records is not None and not facts.inline else 0)
+def _rows_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
+    """How many rows the tables of a world have, as expected."""
+    facts = files[0].facts
+    if facts.rows == SETS:
+        held = sum(float(file.means.sum()) for file in files)
+    else:
+        rows = ["answers/bag_size"] if facts.rows == BAGS else ["answers/bucket_size"] * len(files)
+        held = sum(_size(desk, name, number) for number, name in enumerate(rows))
+    records = facts.records is not None and not facts.inline
+    return held + (sum(file.facts.transactions for file in files) if records else 0)
+
+
+def _size(desk: DuckDBEngine, name: str, number: int) -> int:
+    """The number of rows that bags or the buckets of a file stand for."""
+    table = {"rows": ROWS} if name == "answers/bag_size" else {"buckets": place("buckets", number)}
+    return int(desk.scalar(name, table) or 0)

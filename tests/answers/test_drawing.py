@@ -12,10 +12,10 @@ from answers.naive_worlds import Naive
 from sqlglot import exp
 
 from anondb.answers import hashing
-from anondb.answers.drawing import DRAWN, LENGTHS, ORIGINS, Sets
+from anondb.answers.drawing import LENGTHS, ORIGINS, Sets
 from anondb.answers.expected import Members, expected
 from anondb.answers.facts import SETS, Column, Facts
-from anondb.answers.files import ROWS, File, make_schema
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, make_schema
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import desk_engine
@@ -97,8 +97,9 @@ def drawn(
 ) -> list[set[Row]]:
     """The rows (transaction, member) of each world that are drawn: of all files, numbered through."""
     desk.drop(DRAWN, LENGTHS, ORIGINS)
-    sets = Sets(desk, files, worlds)
-    for some in [sets.label >= 0] if labels is None else [sets.label == label for label in labels]:
+    make_empty(desk, DRAWN, DRAWN_COLUMNS)
+    sets, label = Sets(desk, files, worlds), Numbered.of(files).label
+    for some in [label >= 0] if labels is None else [label == one for one in labels]:
         sets.draw(some)
     found: list[set[Row]] = [set() for _ in range(worlds)]
     columns = desk.select(exp.select("world", "tid", "member").from_(DRAWN.expression()))
