@@ -15,7 +15,6 @@ from sqlglot import exp
 
 from anondb.answers.roles import Relation, Role, RoleReader
 from anondb.query.parsing import lowered
-from anondb.session.kept import repeatable
 
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
 
@@ -87,7 +86,7 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
     tree = _bare(tree)
     relation = reader.relation(tree)
     roles = tuple(role for _, role in relation.columns)
-    of_persons = relation.of_persons or not repeatable(tree) or len(roles) != shown
+    of_persons = relation.of_persons or reader.functions.varies(tree) or len(roles) != shown
     whole = Asked(tree, tree, roles, tuple(range(shown)), misused=reader.misused, of_worlds=reader.reads_persons)
     if of_persons or not isinstance(tree, exp.Select | exp.SetOperation):
         return replace(whole, roles=roles if len(roles) == shown else (Role.VALUE,) * shown, of_persons=of_persons)

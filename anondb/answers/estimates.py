@@ -220,7 +220,7 @@ class Estimator:
         listed: list[exp.Expr] = [place]
         outside: list[exp.Expr] = []
         for n, column in enumerate(known.columns):
-            listed += self._cells(n, column, outside)
+            listed += self._cells(n, column, known, outside)
         here = exp.column(COPY, "b").is_(exp.null()).not_()
         if known.flagged or known.open:
             sure = exp.column(SURE, "b") if known.flagged else here.copy()
@@ -231,15 +231,17 @@ class Estimator:
         tree = tree.join(drawn, on=exp.and_(*on), join_type="full" if known.open else "left")
         return tree.where(exp.or_(here, half.copy())) if known.open else tree
 
-    def _cells(self, n: int, column: Column, outside: list[exp.Expr]) -> list[exp.Expr]:
+    def _cells(self, n: int, column: Column, known: Known, outside: list[exp.Expr]) -> list[exp.Expr]:
         """The columns of one column of the query: its value, and its bounds if it has some."""
+        value: exp.Expr
         value, lower, upper = (exp.column(f"c{n}{end}", "b") for end in ("", "_l", "_u"))
         mean: exp.Expr
         mean, least, most = (exp.column(f"c{n}{end}", "m") for end in ("", "_l", "_u"))
         role = self.asked.roles[n]
         if not role.computed or not (column.bounded or column.by_estimate):
-            other = mean if not role.computed else exp.null()
-            return [exp.func("coalesce", value, other).as_(f"c{n}"), *([lower, upper] if column.bounded else [])]
+            if known.open and not role.computed:
+                value = exp.func("coalesce", value, mean).as_(f"c{n}")
+            return [value, *([lower, upper] if column.bounded else [])]
         if column.by_estimate:
             ends = ("_l", "_u") if self._column(n, column).bounded else ()
             return [mean.as_(f"c{n}"), *(_nothing().as_(f"c{n}{end}") for end in ends)]
@@ -250,7 +252,7 @@ class Estimator:
                 outside.append(exp.or_(exp.LT(this=least, expression=lower), exp.GT(this=most, expression=upper)))
             return [value, lower, upper]
         absent = role is Role.TOTAL and not self.asked.conditioned
-        if absent:
+        if absent and self.types[n].startswith(NUMBERS):
             mean = exp.func("coalesce", mean, exp.Literal.number("0.0"))
         if not self.worlds.possible:
             return [_clipped(mean, lower, upper).as_(f"c{n}"), lower, upper]

@@ -7,9 +7,10 @@ which construct of a query does so, or uses an id in another way than to count, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -88,13 +89,25 @@ class _Scope:
         return None if self.outer is None else self.outer.role(column)
 
 
+class Functions(Protocol):
+    """What is known of DuckDB's functions."""
+
+    def is_aggregate(self, name: str) -> bool:
+        """Whether a function computes one value from several rows."""
+        ...
+
+    def varies(self, tree: exp.Expr) -> bool:
+        """Whether a query may have other rows each time, whatever the tables are."""
+        ...
+
+
 class RoleReader:
     """Reads the roles of the columns of queries.
 
     Args:
         persons: for each of the original's tables, by its name in lower case, its columns and whether one is the id.
         own: the columns of the other tables.
-        is_aggregate: whether a function of DuckDB, by its name, computes one value from several rows.
+        functions: DuckDB's.
 
     Attributes:
         misused: the first construct that uses an id in a way that is not allowed, or reads something else than the tables.
@@ -105,9 +118,9 @@ class RoleReader:
         self,
         persons: Mapping[str, Mapping[str, bool]],
         own: Mapping[str, Iterable[str]],
-        is_aggregate: Callable[[str], bool],
+        functions: Functions,
     ) -> None:
-        self._persons, self._own, self._is_aggregate = persons, own, is_aggregate
+        self._persons, self._own, self.functions = persons, own, functions
         self._ids = {lowered(name) for of in persons.values() for name, is_id in of.items() if is_id}
         self.misused: str | None = None
         self.reads_persons = False
@@ -322,7 +335,9 @@ class RoleReader:
             inner = [*node.this.iter_expressions()]
             inner += [part for key in ("partition_by", "order") for part in _listed(node.args.get(key))]
             return any(map(self.has_aggregate, inner))
-        if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and self._is_aggregate(node.name)):
+        if isinstance(node, exp.AggFunc) or (
+            isinstance(node, exp.Anonymous) and self.functions.is_aggregate(node.name)
+        ):
             return True
         return any(map(self.has_aggregate, node.iter_expressions()))
 
@@ -362,7 +377,9 @@ class RoleReader:
             return Role.TOTAL
         if isinstance(node, exp.Filter):
             return parts[0]
-        if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and self._is_aggregate(node.name)):
+        if isinstance(node, exp.AggFunc) or (
+            isinstance(node, exp.Anonymous) and self.functions.is_aggregate(node.name)
+        ):
             return Role.VALUE
         if not any(part.computed for part in parts):
             return Role.KEY

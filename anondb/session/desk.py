@@ -48,7 +48,7 @@ class Desk:
         """Remove a table of the analyst."""
         self.plain.pop(lowered(name), None)
         if self._columns.pop(lowered(name), None) is not None:
-            view = exp.Drop(this=Table("memory", OWN, name).expression(), kind="VIEW", exists=True)
+            view = exp.Drop(tables=[Table("memory", OWN, name).expression()], kind="VIEW", exists=True)
             self.engine.run(view, "a table of the analyst")
 
     def table(self, node: exp.Table) -> Known | None:
@@ -73,6 +73,21 @@ class Desk:
     def is_aggregate(self, name: str) -> bool:
         """Whether a function of DuckDB computes one value from several rows."""
         return lowered(name) in self._aggregates
+
+    @cached_property
+    def _varying(self) -> frozenset[str]:
+        """The names, in lower case, of DuckDB's functions of which each call may return another value."""
+        volatile = exp.column("stability").eq(exp.Literal.string("VOLATILE"))
+        listed = self.engine.select(
+            exp.select("function_name").from_("duckdb_functions()").where(volatile), "functions"
+        )
+        return frozenset(map(lowered, listed["function_name"].tolist()))
+
+    def varies(self, tree: exp.Expr) -> bool:
+        """Whether a query may have other rows each time, whatever the tables are."""
+        return tree.find(exp.Rand, exp.Uuid) is not None or any(
+            lowered(call.name) in self._varying for call in tree.find_all(exp.Anonymous)
+        )
 
     @staticmethod
     def place(name: str) -> Table:

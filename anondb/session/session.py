@@ -266,7 +266,7 @@ class Session:
         """What reads the roles of the columns of a query."""
         persons = self._releases.persons_tables
         own = {lowered(name): list(columns) for name, columns in self._desk.shapes}
-        return RoleReader(persons, own, self._desk.is_aggregate)
+        return RoleReader(persons, own, self._desk)
 
     def items_named(self, tree: exp.Expr) -> frozenset[str] | None:
         """The items of which alone a query reads rows; None for all."""
