@@ -146,6 +146,11 @@ EXAMPLES = [
         ordered=True,
     ),
     Example(
+        "warehouse/release/shown",
+        [(2,)],
+        {"transaction_items": ("transaction_id INTEGER", [(1,), (3,), (3,)])},
+    ),
+    Example(
         "warehouse/release/label_counts",
         [("U", 2), ("V", 1)],
         {
