@@ -17,7 +17,7 @@ from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
 from anondb.answers.expected import Ints
 from anondb.answers.facts import BAGS, BUCKETS, SETS
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, make_schema, place
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, place, schema
 from anondb.answers.records import VALUES, columns_of, draw_records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
 from anondb.engine import DuckDBEngine
@@ -60,11 +60,12 @@ class Worlds:
             make_empty(desk, VALUES, columns_of(facts))
         self._list_items()
         kept = bool(self._drawing.single.any())
+        statements: list[exp.Expr] = []
         for world in range(self.count):
-            make_schema(desk, schema_of(world))
-            tables = tables_of(facts, world, kept=kept)
-            views = [exp.Create(this=name.expression(), kind="VIEW", expression=rows) for name, rows in tables.items()]
-            desk.run_all(views, "the tables of a world")
+            statements.append(schema(schema_of(world)))
+            for table, rows in tables_of(facts, world, kept=kept).items():
+                statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows))
+        desk.run_all(statements, "the tables of worlds")
 
     def draw(self, labels: Collection[str] | None = None, *, records: bool = True) -> None:
         """Draw what the worlds hold of released items; each is drawn once.

@@ -15,7 +15,7 @@ from anondb.answers import hashing
 from anondb.answers.drawing import LENGTHS, ORIGINS, Sets
 from anondb.answers.expected import Members, expected
 from anondb.answers.facts import SETS, Column, Facts
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, make_schema
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, schema
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import desk_engine
@@ -27,7 +27,7 @@ NAN = float("nan")
 @pytest.fixture
 def desk() -> Iterator[DuckDBEngine]:
     engine = desk_engine(threads=1)
-    make_schema(engine, "worlds")
+    engine.run(schema("worlds"), "a schema")
     yield engine
     engine.close()
 
@@ -159,7 +159,7 @@ def test_worlds_do_not_depend_on_threads_order_or_what_is_asked() -> None:
     found = []
     for threads in (1, 2):
         engine = desk_engine(threads=threads)
-        make_schema(engine, "worlds")
+        engine.run(schema("worlds"), "a schema")
         put(engine, files, rnd)
         found.append(drawn(engine, made, 20))
         labels = list(range(1, sum(len(naive.members) for naive in files) + 1))
