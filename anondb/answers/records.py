@@ -125,7 +125,7 @@ def _of_range(attribute: Attribute, n: int) -> exp.Expr:
         null = exp.cast(exp.column(_named(attribute, "_null"), "records"), "INTEGER")
     size = exp.Add(this=exp.Add(this=width, expression=exp.convert(1)), expression=null)
     choice = _choice(size, n)
-    value = _of_units(exp.Add(this=low.copy(), expression=choice), attribute.ends)
+    value = of_units(exp.Add(this=low.copy(), expression=choice), attribute.ends)
     return exp.Case(ifs=[exp.If(this=choice.copy() > exp.paren(width.copy()), true=exp.null())], default=value)
 
 
@@ -149,7 +149,7 @@ def _units(value: exp.Expr, kind: str | None) -> exp.Expr:
     return exp.cast(value, "HUGEINT")
 
 
-def _of_units(value: exp.Expr, kind: str | None) -> exp.Expr:
+def of_units(value: exp.Expr, kind: str | None) -> exp.Expr:
     """A whole number of units as a value of the type."""
     if kind == "DATE":
         days = exp.cast(exp.paren(value), "INTEGER")

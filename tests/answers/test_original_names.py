@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -122,7 +123,9 @@ def test_lists_include_transactions_without_items(tmp_path: Path) -> None:
     [
         ("BIGINT", -1),
         ("DOUBLE", -1.0),
-        ("DECIMAL(9,2)", -1),
+        ("DECIMAL(9,2)", Decimal("-0.01")),
+        ("DECIMAL(3,1)", Decimal("-0.1")),
+        ("DECIMAL(20,0)", -1),
         ("VARCHAR", "modelled-1"),
         ("BOOLEAN", "modelled-1"),
         ("DATE", date(9999, 12, 30)),
