@@ -71,7 +71,7 @@ def _of_world(world: int) -> exp.Subquery:
 def modelled_id(column: Column, table: str) -> exp.Expr:
     """The id of a modelled person by its number: a value that no person of the original has.
 
-    Numbers are negative; those of a DECIMAL count down in its last decimal. Texts are ``modelled-1`` and so on, as are ids of
+    Numbers are negative; of a DECIMAL, multiples of its last decimal. Texts are ``modelled-1`` and so on, as are ids of
     a type without a value to spare (BOOLEAN). Dates are the days before 9999-12-31, timestamps the seconds before it, UUIDs
     ``ffffffff-ffff-ffff-ffff-`` with the number in hexadecimal digits, of a version that does not exist.
     """
