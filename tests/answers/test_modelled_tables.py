@@ -83,11 +83,11 @@ class Said:
         made = {f"{name}{end}" for record in self.records[:1] for name in record for end in ("_lo", "_hi", "_null")}
         self.attributes = [name for record in self.records[:1] for name in [*record][1:] if name not in made]
 
-    def faults(self, held: Mapping[int, list[str]], first: int) -> list[str]:
-        """What the items of a world say that the file forbids; ``first`` transactions are in the files before."""
+    def faults(self, held: Mapping[int, list[str]]) -> list[str]:
+        """What the items of a world say that the file forbids."""
         found, bags = [], self.manifest["semantics"] != "set"
         for tid, labels in self.shown.items():
-            items = held[first + tid]
+            items = held[tid]
             if not set(items) <= set().union(*(self.members[label] for label in labels)):
                 found.append("an item outside the released items")
             if not bags and len(set(items)) < len(items):
@@ -99,14 +99,14 @@ class Said:
                 if sum(item in self.members[label] for item in items) < (needed if bags else 1):
                     found.append("too few members of a released item")
         for label, item, low, high, _ in self.supports:
-            n = sum(item in held[first + tid] for tid, labels in self.shown.items() if label in labels)
+            n = sum(item in held[tid] for tid, labels in self.shown.items() if label in labels)
             if not low <= n <= high:
                 found.append("a number of holders outside the item supports")
         return found
 
     def record_faults(self, rows: Rows) -> list[str]:
-        """What the attributes of a world (id, values) say that the file forbids."""
-        found, of = [], {-row[0]: row[1:] for row in rows}
+        """What the attributes of a world (number of the person, values) say that the file forbids."""
+        found, of = [], {row[0]: row[1:] for row in rows}
         if len(of) < len(rows) or not of.keys() <= {record["transaction_id"] for record in self.records}:
             found.append("another number of persons")
         for record in self.records:
@@ -129,19 +129,24 @@ def check(files: Sequence[Path]) -> None:
         said = [Said(file) for file in files] if facts.rows != "buckets" else []
         for w in range(worlds.count):
             rows = table(con, w, facts.table)
-            if facts.inline:
-                assert not said[0].record_faults([*{(row[0], *row[2:]) for row in rows}])
-            elif facts.records is not None:
-                values = table(con, w, facts.records)
-                assert not said[0].record_faults(values) and len(values) == len(said[0].records)
+            persons = {(row[0], *row[2:]) for row in rows}
+            values = table(con, w, facts.records) if facts.records is not None and not facts.inline else [*persons]
             held, before = baskets(rows, facts.lists), 0
             for n, copy in enumerate(copies):
-                if facts.rows == "buckets":
-                    made = read(files[n], f"FROM reconstruct({copy.facts.seed + w})") if w < 3 else []
-                    assert w >= 3 or held == {before + tid: items for tid, items in made if items}
-                else:
-                    assert not said[n].faults(held, before)
+                own = {
+                    tid - before: items for tid, items in held.items() if 0 < tid - before <= copy.facts.transactions
+                }
+                if facts.rows != "buckets":
+                    assert not said[n].faults(own)
+                elif w < 3:
+                    made = read(files[n], f"FROM reconstruct({copy.facts.seed + w})")
+                    assert own == {tid: items for tid, items in made if items}
+                if facts.records is not None:
+                    of = [(-tid - before, *of) for tid, *of in values if 0 < -tid - before <= copy.facts.transactions]
+                    assert not said[n].record_faults(of)
+                    assert facts.inline or len(of) == len(said[n].records)
                 before += copy.facts.transactions
+            assert not rows or max(held) <= before
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +192,7 @@ def test_worlds_of_bags_are_those_of_the_definition(tmp_path: Path, repeated: bo
     with drawn([file]) as (worlds, copies, con):
         for w in range(worlds.count):
             held = baskets(table(con, w, "sales"), lists=False)
-            assert not said.faults(held, 0)
+            assert not said.faults(held)
             expected = naive_worlds.of_bags(rows, members, copies[0].facts.seed, w)
             assert {t: sorted(items) for t, items in held.items()} == {
                 t: sorted(items) for t, items in expected.items()
