@@ -362,7 +362,7 @@ def test_a_replaced_release(bench: Engine, owned: bool) -> None:
     def rows() -> list[tuple[str, int, int]]:
         return [(item, low, high) for item, _, low, high, *_ in release.query(sql).fetchall()]
 
-    assert rows() == [("a1", 1, 1), ("a2", 0, 1), ("b", 0, 1)]
+    assert rows() == [("a1", 1, 1), ("b1", 0, 1), ("b2", 0, 1)]
     assert database.release("r").query(sql).fetchall() == release.query(sql).fetchall()
     after = bench.connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall()
     assert after[0][0] - before[0][0] == 4 * owned
