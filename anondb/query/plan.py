@@ -26,7 +26,6 @@ class Plan:
         second: the test of the second of two listed items.
         most: how many pairs of items with the largest estimates are wanted; None for all.
         signs: how the first of two listed items may compare with the second: ``less``, ``equal``, ``greater``.
-        name: the name of the count (the alias, or ``count``).
         columns: the name of the group column, empty without GROUP BY.
         descending: whether the groups are in descending order.
         labels: all items that the query names.
@@ -48,7 +47,6 @@ class Plan:
     second: ItemTest | None = None
     signs: frozenset[str] = frozenset()
     most: int | None = None
-    name: str = "count"
     columns: tuple[str, ...] = ()
     descending: bool = False
     labels: frozenset[str] = frozenset()

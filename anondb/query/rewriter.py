@@ -104,7 +104,7 @@ class Reader(ConditionReader):
             raise unsupported(f"{tree.key.upper()} as a query")
         only(tree, "expressions", "from_", "joins", "where", "group", "order", "limit", "with_")
         scope = self._scope(tree, {}, None)
-        counter, name, listed = None, "count", []
+        counter, listed = None, []
         for selected in tree.expressions:
             alias = selected.alias if isinstance(selected, exp.Alias) else None
             inner = bare(selected.this if isinstance(selected, exp.Alias) else selected)
@@ -113,7 +113,7 @@ class Reader(ConditionReader):
             elif counter is not None and isinstance(inner, exp.AggFunc | exp.Filter):
                 raise unsupported("several counts in one SELECT", "Ask for them one by one.")
             else:
-                counter, name = inner, alias or "count"
+                counter = inner
         if counter is None:
             raise unsupported("a SELECT without a count")
         kind = self._counter(counter, scope)
@@ -125,13 +125,13 @@ class Reader(ConditionReader):
                 raise unsupported("ORDER BY or LIMIT", "A single number has no order.")
             condition, rows, _ = self._finish(scope)
             if kind == MEASURE:
-                return self._measured(counter, condition, rows, scope, name)
-            return self._scalar(kind, condition, rows, scope, name)
+                return self._measured(counter, condition, rows, scope)
+            return self._scalar(kind, condition, rows, scope)
         if kind == MEASURE:
             raise unsupported("GROUP BY item or an attribute around an aggregate of numbers")
         if isinstance(counter, exp.Filter | exp.CountIf):
             raise unsupported("FILTER under GROUP BY", "Put the condition into WHERE.")
-        return self._listing(tree, group, listed, kind, scope, name)
+        return self._listing(tree, group, listed, kind, scope)
 
     def column_of(self, tree: exp.Select, node: exp.Expr) -> Term:
         """What a name stands for in a SELECT, of which FROM, joins and WHERE are read."""
@@ -185,7 +185,7 @@ class Reader(ConditionReader):
             raise unsupported("count(DISTINCT ...) of another column than the id", "Only persons can be counted.")
         return IDS
 
-    def _measured(self, node: exp.Expr, condition: Condition, rows: frozenset[int], scope: Scope, name: str) -> Plan:
+    def _measured(self, node: exp.Expr, condition: Condition, rows: frozenset[int], scope: Scope) -> Plan:
         """Read an aggregate of numbers: of the items of rows, or of a column with one number for each person."""
         call = node.this if isinstance(node, exp.Filter) else node
         kind, share = call.key, None
@@ -203,7 +203,7 @@ class Reader(ConditionReader):
             notes: tuple[str, ...] = (MERGED_NOTE,)
             weighed = Labels(frozenset(label for label, _ in weights.by_label or ()))
             person = both(person, at_least(1, item_all(test, weighed)))
-            return Plan(MEASURE, person, name=name, notes=notes, measure=replace(weights, test=test), aggregate="sum")
+            return Plan(MEASURE, person, notes=notes, measure=replace(weights, test=test), aggregate="sum")
         column = self._column(inner, scope) if isinstance(inner, exp.Column) else None
         measure: Weights | Attribute | None
         if isinstance(column, FlagTerm) and column.condition == ALWAYS:  # the number of rows where a row is a list
@@ -220,7 +220,7 @@ class Reader(ConditionReader):
                 raise unsupported(f"{name_of(call)} over several rows of a person")
         elif not scope.exact:
             raise unsupported(f"{name_of(call)} of rows that may repeat")
-        return Plan(MEASURE, close(condition, rows), name=name, measure=measure, aggregate=kind, share=share)
+        return Plan(MEASURE, close(condition, rows), measure=measure, aggregate=kind, share=share)
 
     def _of_row(self, row: int, condition: Condition, rows: frozenset[int], scope: Scope) -> tuple[Condition, ItemTest]:
         """The condition on persons and the test of the item of one row, if every other row is fixed to a single item."""
@@ -234,15 +234,15 @@ class Reader(ConditionReader):
             person = both(person, at_least(1, tests[other]))
         return person, tests.get(row, ANY_ITEM) if condition != NEVER else NO_ITEM
 
-    def _scalar(self, kind: str, condition: Condition, rows: frozenset[int], scope: Scope, name: str) -> Plan:
+    def _scalar(self, kind: str, condition: Condition, rows: frozenset[int], scope: Scope) -> Plan:
         if kind == IDS or not rows:
             if kind == ROWS and not scope.exact:
                 raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
-            return Plan(IDS, close(condition, rows), name=name)
+            return Plan(IDS, close(condition, rows))
         person, test = self._counted(condition, rows, scope)
         if test is None:
-            return Plan(IDS, person, name=name, notes=(MERGED_NOTE,))
-        return Plan(ROWS, person, test, name=name, notes=(MERGED_NOTE,))
+            return Plan(IDS, person, notes=(MERGED_NOTE,))
+        return Plan(ROWS, person, test, notes=(MERGED_NOTE,))
 
     def _counted(self, condition: Condition, rows: frozenset[int], scope: Scope) -> tuple[Condition, ItemTest | None]:
         """Count rows as persons, or as the items of one row if every other row is fixed to a single item."""
@@ -271,14 +271,13 @@ class Reader(ConditionReader):
         listed: Sequence[tuple[str, Column]],
         kind: str,
         scope: Scope,
-        name: str,
     ) -> Plan:
         """Read a query with GROUP BY."""
         only(group, "expressions", "all")
         keys = self._group_columns(tree, group, scope)
         if len(set(keys)) == 2 and all(isinstance(key, ItemTerm) for key in keys):
             of_rows = [key.row for key in keys if isinstance(key, ItemTerm)]
-            return replace(self._pairs(of_rows, listed, kind, scope, name), most=self._largest(tree))
+            return replace(self._pairs(of_rows, listed, kind, scope), most=self._largest(tree))
         if tree.args.get("limit") is not None:
             raise unsupported("LIMIT", "The counts are not known exactly.")
         condition, rows, _ = self._finish(scope)
@@ -291,23 +290,21 @@ class Reader(ConditionReader):
                 raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
             measure = _measure_of(keys[0])
             columns = tuple(n for n, _ in listed)
-            return Plan(MEASURE, condition, name=name, columns=columns, measure=measure, aggregate="histogram")
+            return Plan(MEASURE, condition, columns=columns, measure=measure, aggregate="histogram")
         if len(set(keys)) != 1 or not isinstance(keys[0], ItemTerm | AttributeTerm):
             raise unsupported("GROUP BY something else than the item column")
         if any(column != keys[0] for _, column in listed):
             raise unsupported("a selected column that is not in GROUP BY")
         if isinstance(keys[0], AttributeTerm):
-            plan = self._scalar(kind, condition, rows, scope, name)
+            plan = self._scalar(kind, condition, rows, scope)
             plan = replace(plan, grouped=keys[0].attribute, notes=(*plan.notes, VALUES_NOTE))
         else:
-            plan = self._by_item(keys[0].row, condition, rows, kind, scope, name)
+            plan = self._by_item(keys[0].row, condition, rows, kind, scope)
         key = "item" if plan.grouped is None else plan.grouped.name
         columns = tuple(n for n, _ in listed) or (key,)
         return replace(plan, columns=columns, descending=self._descending(tree, keys[0], scope))
 
-    def _by_item(
-        self, row: int, condition: Condition, rows: frozenset[int], kind: str, scope: Scope, name: str
-    ) -> Plan:
+    def _by_item(self, row: int, condition: Condition, rows: frozenset[int], kind: str, scope: Scope) -> Plan:
         """Count under GROUP BY the item of a row."""
         tests, person, mixed = split(condition)
         if any(row in rows_of(part) for part in mixed):
@@ -323,7 +320,7 @@ class Reader(ConditionReader):
                 raise unsupported("count(*) of the rows of a self-join", "Use count(DISTINCT id).")
             notes += (MERGED_NOTE,)
         test = tests.get(row, ANY_ITEM) if condition != NEVER else NO_ITEM
-        return Plan(ITEMS, rest, test, name=name, notes=notes)
+        return Plan(ITEMS, rest, test, notes=notes)
 
     @staticmethod
     def _largest(tree: exp.Select) -> int | None:
@@ -337,9 +334,7 @@ class Reader(ConditionReader):
         only(limit, "expression")
         return whole(limit.expression)
 
-    def _pairs(
-        self, keys: Sequence[int], listed: Sequence[tuple[str, Column]], kind: str, scope: Scope, name: str
-    ) -> Plan:
+    def _pairs(self, keys: Sequence[int], listed: Sequence[tuple[str, Column]], kind: str, scope: Scope) -> Plan:
         """Count under GROUP BY the items of two rows."""
         signs, apart = SIGNS[""], list[tuple[int, int]]()
         for sign, left, right in scope.compared:
@@ -366,7 +361,7 @@ class Reader(ConditionReader):
         first, second = (tests.get(key, ANY_ITEM) if condition != NEVER else NO_ITEM for key in keys)
         notes = (LISTED_NOTE, *((MERGED_NOTE,) if kind == ROWS else ()))
         columns = tuple(n for n, _ in listed)
-        return Plan(PAIRS, person, first, second, signs, name=name, columns=columns, notes=notes)
+        return Plan(PAIRS, person, first, second, signs, columns=columns, notes=notes)
 
     @staticmethod
     def _single(tests: Mapping[int, ItemTest], row: int) -> ItemTest:

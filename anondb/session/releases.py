@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
-from anondb.query import Answer, Plan, rewrite
-from anondb.query.answer import answer_plan
+from anondb.query import Plan, rewrite
+from anondb.query.answer import Answer, answer_plan
 from anondb.query.averages import average_in, average_over
 from anondb.query.cached_release import Opened
 from anondb.query.item_counts import ItemCounts, added

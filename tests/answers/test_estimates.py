@@ -102,7 +102,9 @@ def test_what_no_rule_reads_has_an_estimate(session: anondb.Session, sql: str) -
 
 
 def test_without_a_rule_bounds_are_null_and_a_note_names_the_construct(session: anondb.Session) -> None:
-    result = session.sql("SELECT corr(n, age) AS r FROM (SELECT tid, count(*) n FROM sales GROUP BY tid) JOIN customers USING (tid)")
+    result = session.sql(
+        "SELECT corr(n, age) AS r FROM (SELECT tid, count(*) n FROM sales GROUP BY tid) JOIN customers USING (tid)"
+    )
     assert result.columns == ["r", "r_lower", "r_upper"]
     ((estimate, lower, upper),) = result.fetchall()
     assert -1 <= estimate <= 1 and lower is None and upper is None

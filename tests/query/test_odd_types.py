@@ -289,6 +289,7 @@ def test_bounds_of_every_type(kinds: list[str], seeds: range, queries: int) -> N
                 made[0].close()
     print(dict(seen), sorted(taken))
     assert seen["answered"] >= len(kinds) * len(seeds) * queries // 5 and seen["refused"] > seen["answered"] / 10
+    assert seen["answered, although DuckDB refuses it"] <= seen["answered"] / 10
 
 
 def one_question(originals: list[duckdb.DuckDBPyConnection], release: Any, sql: str, kind: str, role: str) -> str:
@@ -308,5 +309,7 @@ def one_question(originals: list[duckdb.DuckDBPyConnection], release: Any, sql: 
             continue
         took.append(True)
         assert low <= truth <= high, (kind, role, sql, truth, answer.bounds, len(took) - 1)
-    assert any(took), (kind, role, sql, "DuckDB refuses it for every original")
+    if not any(took):  # a session takes an attribute without ends for texts
+        assert role == "attribute", (kind, role, sql, "DuckDB refuses it for every original")
+        return "answered, although DuckDB refuses it"
     return "answered" if took[0] else "answered, as other originals would"
