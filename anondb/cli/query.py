@@ -84,7 +84,7 @@ def _answer(session: Session, sql: str, as_json: bool) -> None:
     result = session.sql(sql)
     count = one_count(sql, result)
     if as_json:
-        print_json(result.to_json() if count is None else {**count.to_json(), "predicate": session.predicate(sql)})
+        print_json(result.to_json() if count is None else count.to_json())
     elif count is None:
         print_rows(result)
     else:

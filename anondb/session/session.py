@@ -24,7 +24,7 @@ from anondb.engine.answering import DEFAULT_MEMORY, Limits
 from anondb.engine.elsewhere import is_url
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
-from anondb.query import parse, rewrite
+from anondb.query import parse
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.query.together import Together
@@ -211,15 +211,6 @@ class Session:
         with contradictions_told(self._sealed):
             return self._sql(query, parameters, bounds)
 
-    def predicate(self, query: str) -> str | None:
-        """The condition of a query for one count in words close to SQL, with the analyst's literals; None for others."""
-        release = self._opened[0]
-        try:
-            forms = release.original.accepted(query, self._desk.shapes)
-            return rewrite(parse(query), release.manifest, release.attributes, forms).describe()
-        except InputError:
-            return None
-
     def _sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str) -> Result:
         if bounds not in ("columns", "none"):
             raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
@@ -388,16 +379,9 @@ class Session:
 
 
 def _compiled(tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
-    """The rows of a query, and its notes.
-
-    It is converted again if a count showed that the original has a row for each item, or a list for each id: the counts
-    before it allowed for both.
-    """
-    while True:
-        compiler = Compiler(Persons(releases), releases, releases.start())
-        known = compiler.query(tree, {})
-        if releases.settled:
-            return known, list(compiler.notes)
+    """The rows of a query, and its notes."""
+    compiler = Compiler(Persons(releases), releases, releases.start())
+    return compiler.query(tree, {}), list(compiler.notes)
 
 
 @contextlib.contextmanager
