@@ -14,13 +14,13 @@ from anondb.data.sources import Source, reading
 from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
+from anondb.reading.options import MARKS
 
 ITEMS = "item"  # the name of the column that several become
 ROW_ID = "tid"  # the name of the number of a row that is a person
 TRUE = ("1", "1.0", "true", "t", "yes", "y", "x")
 FALSE = ("0", "0.0", "false", "f", "no", "n", "?", "")
 _SURE = ("1", "0", "true", "false", "")  # true and false beyond doubt: x and y may be items
-_SEPARATORS = (";", "|", ",")
 
 
 def is_single(source: Source, item_column: str) -> bool:
@@ -308,7 +308,7 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
 
 
 def _separator(engine: Engine, source: Source, name: str) -> str:
-    """The separator that occurs in the cells of a column: the only one of ``;``, ``|`` and ``,``, or the blank."""
+    """The separator that occurs in the cells of a column: the only usual delimiter, or else the blank."""
     bracketed = _count_if(_parsed("starts_with(cell, '[') OR starts_with(cell, '{')", cell=_cell(source, name)))
     broken = _figures(engine, source, {"cells": bracketed})["cells"]
     if broken:
@@ -319,10 +319,10 @@ def _separator(engine: Engine, source: Source, name: str) -> str:
         )
     contained = {
         f"s{i}": _count_if(exp.func("contains", _cell(source, name), exp.Literal.string(text), dialect="duckdb"))
-        for i, text in enumerate((*_SEPARATORS, " "))
+        for i, text in enumerate((*MARKS, " "))
     }
     sums = list(_figures(engine, source, contained).values())
-    occurring = [text for text, cells in zip(_SEPARATORS, sums, strict=False) if cells]
+    occurring = [text for text, cells in zip(MARKS, sums, strict=False) if cells]
     if len(occurring) == 1 or (not occurring and sums[-1]):
         return occurring[0] if occurring else " "
     which = " or ".join(map(repr, occurring)) if occurring else "nothing that is known"

@@ -11,11 +11,11 @@ from sqlglot import exp
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InputError, by_interface
+from anondb.reading.options import MARKS
 
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
 _MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>")
-_SEPARATORS = (";", "|", ",", "::")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _of_labels(dataset: Dataset, item_domains: bool) -> dict[str, str]:
         found["lists-in-items"] = (
             f"{_share(lists, number)} items look like lists or JSON: --layout list reads their parts."
         )
-    for separator in _SEPARATORS if not lists else ():
+    for separator in MARKS if not lists else ():
         joined = [label for label in labels if separator in label]
         parts = {part.strip() for label in joined for part in label.split(separator)}
         if 5 * len(joined) >= number and len(parts) < len(joined):

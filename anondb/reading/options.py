@@ -13,7 +13,8 @@ from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, 
 LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "blank": " ", "space": " "}
 NO_QUOTE = ("", "none")
-NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
+NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", "::": "double colons", " ": "blanks"}
+MARKS = tuple(NAMES)[:-1]  # what separates, if it occurs; a blank also stands in texts
 OF_TEXTS = ("delimiter", "quote", "header", "encoding", "skip")
 _OF_FORMATS = {"text": OF_TEXTS, "dat": OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip")}
 _QUOTE = re.compile(r"[!-\[\]-~]")

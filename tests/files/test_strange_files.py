@@ -15,6 +15,7 @@ from cli.shop import Run, in_process
 
 import anondb
 from anondb.errors import InputError
+from anondb.reading import shape
 
 
 @pytest.fixture
@@ -47,6 +48,39 @@ def test_odd_lines(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(text.encode())
     refusal(lambda: profile(path), words)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("least", [0, shape.LARGE])
+def test_large_files_are_counted_as_small_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int, end: str
+) -> None:
+    """Arrow counts large files with quotes; the other lines are as many, and a wrong line is named all the same."""
+    monkeypatch.setattr(shape, "LARGE", least)
+    path = tmp_path / "s.csv"
+
+    def written(*rows: str) -> Path:
+        path.write_bytes(end.join(["tid,item", '1,"a, b"', *rows, '3,"c"', ""]).encode())
+        return path
+
+    for row in ('2,"a\n""b"""', '2,"a\r\n,b"', '2,"a\rb"', '2,""', "2,a b"):
+        read = profile(written(row))
+        assert (read.persons, read.items) == (3, 3), row
+    for row, words in {
+        '2,"a"b': "line 3 has a field with text beside its quotes",
+        '2, "a"': "line 3 has blanks before a quote",
+        '2,"a",b': "line 3 has 3 fields",
+        '2,"a': "line 3 has a field with text beside its quotes",
+    }.items():
+        refusal(lambda: profile(written(row)), words)  # noqa: B023
+
+
+def test_blanks_before_quotes_within_quotes_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text('tid,item\n1,"a, ""b"", c"\n2," ""d"""\n3,"e\n ""f"""\n')
+    assert profile(path).persons == 3
+    path.write_text('tid,item\n1,"a\n, ""b"""\n2, "d"\n')
+    refusal(lambda: profile(path), "line 4 has blanks before a quote")
 
 
 def test_lines_that_are_skipped(tmp_path: Path) -> None:
