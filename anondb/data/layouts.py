@@ -171,7 +171,17 @@ def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
 
 
 def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
-    """The values of the columns, with the name of their column before them if the columns are different domains."""
+    """The values of the columns, with the name of their column before them if the columns are different domains.
+
+    Raises:
+        InputError: ``column_clash``: two columns could then give the same item.
+    """
+    if source.how.item_domains and any(other.startswith(f"{name}.") for name in columns for other in columns):
+        raise InputError(
+            "The names of two columns of items begin alike, up to a point: different values could become one item.",
+            code="column_clash",
+            hint="Rename one of them.",
+        )
     parts: list[exp.Expr] = []
     for name in columns:
         of_lists = source.columns[name].endswith("]")
@@ -225,11 +235,17 @@ def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None
 
 # ---------------------------------------------------------------------- lists in a cell
 
-# A cell as a list of texts; NULL if it is neither a JSON array, nor [a, b], nor {a,b}. Only JSON has escapes.
+# A cell as a list of texts; NULL if it is neither a JSON array, nor [a, b], nor {a,b}. Only JSON has escapes, and only the
+# other reading has numbers with their digits.
 _BRACKETED = """
 CASE
     WHEN cell IS NULL OR cell = '' THEN CAST([] AS VARCHAR[])
-    WHEN cell LIKE '[%]' AND contains(cell, '\\') THEN TRY_CAST(TRY_CAST(cell AS JSON) AS VARCHAR[])
+    WHEN cell LIKE '[%]' AND contains(cell, '\\') THEN list_transform(
+        TRY_CAST(TRY_CAST(cell AS JSON) AS JSON[]),
+        lambda each, i: CASE
+            WHEN starts_with(each, '"') THEN json_extract_string(each, '$') ELSE TRY_CAST(cell AS VARCHAR[])[i]
+        END
+    )
     WHEN cell LIKE '[%]' THEN TRY_CAST(cell AS VARCHAR[])
     WHEN cell LIKE '{%}' AND (cell = '{}' OR NOT json_valid(cell))
         THEN TRY_CAST('[' || array_slice(cell, 2, -2) || ']' AS VARCHAR[])

@@ -149,7 +149,12 @@ def load_transactions(
     snapshot, total, missing = _check_values(engine, source, snapshot)
     merged = 0 if element is None else int(engine.scalar("transactions/merged_lists", {"source": snapshot.ids}))
     if more_ids is not None:
-        snapshot = snapshot.with_ids(_more_ids(engine, more_ids, id_column, source.columns[id_column]))
+        id_type = source.columns[id_column]
+        if not source.typed and id_type == "BIGINT":
+            _check_numbers(more_ids, id_column)
+            if not more_ids.typed:
+                snapshot, id_type = snapshot.with_text_ids(engine), "VARCHAR"
+        snapshot = snapshot.with_ids(_more_ids(engine, more_ids, id_column, id_type))
     several = not is_single(original, named)
     dataset = _coded(engine, source, snapshot, id_column, named if several else item_column, bags)
     duplicates = total - dataset.n_occurrences
@@ -191,6 +196,14 @@ class _Snapshot:
         engine.drop(self.pairs)
         ids = self.ids.copy().where(present.copy()) if isinstance(self.ids, exp.Select) else pairs
         return _Snapshot(pairs, ids, self.lines)
+
+    def with_text_ids(self, engine: Engine) -> _Snapshot:
+        """The same rows with the ids as texts, to be compared with those of a text file."""
+        columns = exp.cast(exp.column("id"), "VARCHAR").as_("id"), exp.column("item")
+        pairs = engine.create("source_text_ids", exp.select(*columns).from_(self.pairs.expression()))
+        engine.drop(self.pairs)
+        ids = self.ids if isinstance(self.ids, exp.Query) else None
+        return _Snapshot(pairs, pairs if ids is None else exp.select(*columns).from_(ids.subquery("source")))
 
     def with_ids(self, more: exp.Select) -> _Snapshot:
         first = self.ids if isinstance(self.ids, exp.Query) else exp.select("id", "item").from_(self.ids.expression())
@@ -339,6 +352,16 @@ def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
     """The number of transactions of each length in a table ``(tid, item)``; empty transactions have no row there."""
     counts = engine.query("warehouse/load/lengths", {"transactions": transactions})
     return dict(zip(counts["length"].tolist(), counts["transactions"].tolist(), strict=True))
+
+
+def _check_numbers(more: Source, id_column: str) -> None:
+    """Refuse records without numbers, if the transactions have no ids but the numbers of their rows."""
+    if id_column not in {name.lower() for name in more.columns}:
+        raise InputError(
+            f"The transactions have no ids, but {more.name} has no column {id_column!r} with the numbers of their rows.",
+            code="no_such_column",
+            hint=f"Give it a column {id_column}: 1 for the person of the first row, and so on.",
+        )
 
 
 def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> exp.Select:

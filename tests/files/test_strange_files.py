@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from cli.shop import Run, in_process
+from files.loading import Reader
 
 import anondb
 from anondb.errors import InputError
@@ -81,6 +82,39 @@ def test_blanks_before_quotes_within_quotes_are_text(tmp_path: Path) -> None:
     assert profile(path).persons == 3
     path.write_text('tid,item\n1,"a\n, ""b"""\n2, "d"\n')
     refusal(lambda: profile(path), "line 4 has blanks before a quote")
+
+
+def test_a_list_with_escapes_keeps_its_numbers(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    cells = [r'[0.10, "\\"]', r'["a\nb", 1e5, null, true]', r'["\u00e9", 12345678901234567890123]', "[0.1]"]
+    path.write_text("\n".join(["item", *('"' + cell.replace('"', '""') + '"' for cell in cells), ""]))
+    found = reader.load(path, layout="list", drop_missing_items=True)
+    held = [{"0.10", "\\"}, {"a\nb", "1e5", "true"}, {"é", "12345678901234567890123"}, {"0.1"}]
+    assert list(found.values()) == held
+
+
+def test_domains_that_could_give_one_item() -> None:
+    frame = pd.DataFrame({"tid": [1, 2], "a": ["b.x", None], "a.b": [None, "x"], "ab": ["x", "x"]})
+    refusal(lambda: anondb.connect().profile(frame, item="a,a.b", item_domains=True), "begin alike")
+    assert anondb.connect().profile(frame, item="a,ab", item_domains=True).items == 2
+
+
+@pytest.mark.parametrize(("name", "layout"), [("b.dat", None), ("onehot.csv", "one-hot"), ("list.json", "list")])
+def test_rows_without_ids_have_their_numbers_in_records(tmp_path: Path, name: str, layout: str | None) -> None:
+    bread = [n % 2 for n in range(1, 13)]
+    texts = {
+        "b.dat": "".join("milk bread\n" if b else "milk\n" for b in bread),
+        "onehot.csv": "milk,bread\n" + "".join(f"1,{b}\n" for b in bread),
+        "list.json": "\n".join(json.dumps({"item": ["milk", "bread"] if b else ["milk"]}) for b in bread),
+    }
+    path, people = tmp_path / name, tmp_path / "people.csv"
+    path.write_text(texts[name])
+    how = {"records": people, "quasi_identifiers": "age", "layout": layout}
+    people.write_text("nr,age\n" + "".join(f"{n},{30 + n % 2}\n" for n in range(1, 13)))
+    check = lambda k: anondb.connect().verify(path, model=anondb.KkmAnonymity(k, 1), **how)  # noqa: E731
+    refusal(lambda: check(6), "column 'tid' with the numbers")
+    people.write_text(people.read_text().replace("nr", "tid"))
+    assert check(6).verified and not check(7).verified  # the six of age 31 have bread, and nobody else
 
 
 def test_lines_that_are_skipped(tmp_path: Path) -> None:
