@@ -107,9 +107,8 @@ def digest(engine: Engine, location: str, what: str) -> str:
     if location.lower().endswith(".sql"):
         raise InputError(f"The file {Path(location).name!r} does not exist.", code="no_such_file")
     with open_source(engine, location, what) as source, reading(source.name):
-        names = [exp.column(exp.to_identifier(name, quoted=True)) for name in source.columns]
+        names = [exp.column(name, quoted=True) for name in source.columns]
         texts = [exp.cast(name, "VARCHAR").as_(f"c{i}") for i, name in enumerate(names)]
-        inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-        columns = engine.select(exp.select(*texts).from_(inner), f"reading {source.name}")
+        columns = engine.select(exp.select(*texts).from_(source.rows), f"reading {source.name}")
     rows = sorted(zip(*(map(repr, column.tolist()) for column in columns.values()), strict=True))
     return hashlib.sha256(repr((list(source.columns), rows)).encode()).hexdigest()

@@ -130,10 +130,9 @@ def attribute_domains(engine: Engine, domains: Any, attributes: Collection[str])
     else:
         with open_source(engine, domains, "domains") as source:
             names = [source.column(c, c) for c in ("attribute", "low", "high")]
-            inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
             columns = [exp.cast(exp.column(n, quoted=True), "VARCHAR").as_(f"c{i}") for i, n in enumerate(names)]
             with reading(source.name):
-                values = engine.select(exp.select(*columns).from_(inner), f"reading {source.name}")
+                values = engine.select(exp.select(*columns).from_(source.rows), f"reading {source.name}")
             texts = list(zip(*(with_none(values[f"c{i}"]) for i in range(3)), strict=True))
     if any(len(row) != 3 or None in row for row in texts) or len({row[0] for row in texts}) < len(texts):
         raise InputError(
@@ -202,9 +201,10 @@ def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
         source.column(c, "--hierarchies") for c in ("attribute", *(edge_columns(source.columns) or ("node", "parent")))
     ]
     order = [c for c in source.columns if c.lower() == "ord"]
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     texts = [exp.cast(exp.column(c, quoted=True), "VARCHAR").as_(f"c{i}") for i, c in enumerate(columns)]
-    query = exp.select(*texts).from_(inner).order_by(*(exp.column(c, quoted=True) for c in order), "c0", "c1", "c2")
+    query = (
+        exp.select(*texts).from_(source.rows).order_by(*(exp.column(c, quoted=True) for c in order), "c0", "c1", "c2")
+    )
     with reading(source.name):
         rows = engine.select(query, f"reading {source.name}")
     names, nodes, parents = (with_none(rows[f"c{i}"]) for i in range(3))

@@ -195,13 +195,12 @@ def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, 
 
 def _columns(engine: Engine, source: Source, first: str, second: str) -> tuple[list[Any], list[Any]]:
     """Two columns as text (or lists of text); None for NULL."""
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     nodes = []
     for alias, name in (("c1", first), ("c2", second)):
-        column, kind = exp.column(exp.to_identifier(name, quoted=True)), source.columns[name]
+        column, kind = exp.column(name, quoted=True), source.columns[name]
         text = exp.cast(column, "VARCHAR[]" if kind.endswith("]") else "VARCHAR", dialect="duckdb")
         nodes.append(text.as_(alias))
-    rows = engine.select(exp.select(*nodes).from_(inner), f"reading {source.name}")
+    rows = engine.select(exp.select(*nodes).from_(source.rows), f"reading {source.name}")
     return _nones(rows["c1"]), _nones(rows["c2"])
 
 

@@ -141,14 +141,11 @@ def read_edges(engine: Engine, taxonomy: Any) -> Edges:
 def _texts(engine: Engine, source: Source, columns: Sequence[str], order: str | None) -> list[tuple[str | None, ...]]:
     from sqlglot import exp
 
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     names = [source.column(c, "--taxonomy") for c in columns]
-    wanted = [
-        exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR").as_(f"c{i}") for i, c in enumerate(names)
-    ]
-    query = exp.select(*wanted).from_(inner)
+    wanted = [exp.cast(exp.column(c, quoted=True), "VARCHAR").as_(f"c{i}") for i, c in enumerate(names)]
+    query = exp.select(*wanted).from_(source.rows)
     if order:
-        query = query.order_by(exp.column(exp.to_identifier(order, quoted=True)), wanted[0].this.copy())
+        query = query.order_by(exp.column(order, quoted=True), wanted[0].this.copy())
     with reading(source.name):
         rows = engine.select(query, f"reading {source.name}")
     return list(zip(*(_with_none(rows[f"c{i}"]) for i in range(len(columns))), strict=True))

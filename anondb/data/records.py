@@ -230,16 +230,15 @@ def _snapshot(
     """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset; also return their types."""
 
     def text(column: str) -> exp.Expr:
-        node = exp.column(exp.to_identifier(column, quoted=True))
+        node = exp.column(column, quoted=True)
         if source.columns[column] == "VARCHAR":
             return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
         return exp.cast(node, "VARCHAR")
 
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     id_type = source.columns[id_column]
     key = text(id_column) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(id_column, quoted=True)
     texts = [text(c).as_(f"c{i}") for i, c in enumerate(columns)]
-    query = exp.select(key.as_("id"), *texts).from_(inner)
+    query = exp.select(key.as_("id"), *texts).from_(source.rows)
     if source.how.drop_missing_ids:
         query = query.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
     of_items = _is_of_items(source, dataset)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sqlglot
 from sqlglot import exp
 
@@ -64,6 +65,11 @@ class Source:
     records: int | None = None
     faults: Mapping[str, str] = field(default_factory=dict)
     separator: str = " "
+
+    @property
+    def rows(self) -> exp.Subquery:
+        """Its rows, to select from."""
+        return self.query.subquery("source")
 
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column; like DuckDB, the search ignores case.
@@ -139,7 +145,7 @@ class Partition:
     def condition(self) -> exp.Expr:
         """The condition that selects its rows."""
         value = exp.cast(exp.Literal.string(self.value), self.kind, dialect="duckdb")
-        return exp.EQ(this=exp.column(exp.to_identifier(self.column, quoted=True)), expression=value)
+        return exp.EQ(this=exp.column(self.column, quoted=True), expression=value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,7 +198,7 @@ def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> froz
     texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
     if not texts:
         return frozenset()
-    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in texts]
+    nodes = [exp.column(name, quoted=True) for name in texts]
     probes = [
         node
         if columns[name] == "VARCHAR"
@@ -224,6 +230,20 @@ def reading(name: str) -> Iterator[None]:
         if error.code not in ("refused", "internal", "io"):
             raise
         raise InputError(f"{name} cannot be read.", code="unreadable", hint="Run the query by itself first.") from None
+
+
+def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit: int | None = None) -> dict[str, int]:
+    """Sums over the rows of a source, or over its first rows."""
+    rows = source.rows if limit is None else exp.select("*").from_(source.rows).limit(limit).subquery("first")
+    with reading(source.name):
+        columns = (sum_.as_(name) for name, sum_ in sums.items())
+        found = engine.select(exp.select(*columns).from_(rows), f"reading {source.name}")
+    return {name: int(np.ma.filled(found[name], 0)[0]) for name in sums}
+
+
+def count_if(condition: exp.Expr) -> exp.Expr:
+    """The number of rows for which a condition holds."""
+    return exp.func("count_if", condition, dialect="duckdb")
 
 
 def _candidates(engine: Engine, text: str) -> list[tuple[str | None, str | None, str]]:

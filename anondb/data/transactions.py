@@ -94,7 +94,7 @@ class Dataset:
 
 def _text(column: str, kind: str) -> exp.Expr:
     """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
-    node = exp.column(exp.to_identifier(column, quoted=True))
+    node = exp.column(column, quoted=True)
     if kind == "VARCHAR":
         return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
     return exp.cast(node, "VARCHAR")
@@ -104,11 +104,11 @@ def _id(column: str, kind: str) -> exp.Expr:
     """An id column: text and enums as in ``_text``, other types unchanged."""
     if kind.startswith(("VARCHAR", "ENUM")):
         return _text(column, kind)
-    return exp.column(exp.to_identifier(column, quoted=True))
+    return exp.column(column, quoted=True)
 
 
 def _list_text(column: str, element: str) -> exp.Expr:
-    node = exp.column(exp.to_identifier(column, quoted=True))
+    node = exp.column(column, quoted=True)
     return node if element == "VARCHAR" else exp.cast(node, "VARCHAR[]", dialect="duckdb")
 
 
@@ -213,11 +213,10 @@ class _Snapshot:
 def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, element: str | None) -> _Snapshot:
     """Read the source once; ``element`` is the type of the elements of a LIST item column."""
     ids = _id(id_column, source.columns[id_column]).as_("id")
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     if element is None:
         items = _text(item_column, source.columns[item_column]).as_("item")
         with reading(source.name):
-            pairs = engine.create("source", exp.select(ids, items).from_(inner))
+            pairs = engine.create("source", exp.select(ids, items).from_(source.rows))
         return _Snapshot(pairs, pairs)
     if source.lines is not None:
         with reading(source.name):
@@ -229,7 +228,7 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
         )
     with reading(source.name):
         lists = engine.create(
-            "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(inner)
+            "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(source.rows)
         )
     return _Snapshot(engine.create("source", "transactions/exploded", {"source": lists}), _ids_of(lists))
 
@@ -376,9 +375,8 @@ def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> e
             code="bad_type",
             hint="Cast one of them: ids are never converted silently.",
         )
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("records")))
     with reading(source.name):
-        ids = engine.create("source_ids", exp.select(_id(column, kind).as_("id")).from_(inner))
+        ids = engine.create("source_ids", exp.select(_id(column, kind).as_("id")).from_(source.rows))
     null_ids = int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0])
     if null_ids:
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
