@@ -332,7 +332,7 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     elif isinstance(data, Table):
         yield replace(describe(engine, all_columns(data), f"table {data.name!r}", data.name, data), how=how)
     elif isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
-        with _open_file(engine, Path(data), what, how, asked.table) as source:
+        with _open_file(engine, Path(data), what, how) as source:
             yield source
     elif isinstance(data, str):
         table = resolve_table(engine, data, what)
@@ -349,7 +349,7 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
 
 
 @contextlib.contextmanager
-def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str | None) -> Iterator[Source]:
+def _open_file(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[Source]:
     """Open a file. The rows of transactions are counted where they are copied; those of other files are copied here."""
     if what == LIST and suffix_of(path) == ".txt":
         account, items = listed_items(engine, path, what, how)
@@ -360,8 +360,8 @@ def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str |
         )
         engine.drop(rows)
         return
-    with open_file(engine, path, what, how, table) as file:
-        name, table = f"file {path.name!r}", table or stem_of(path)
+    with open_file(engine, path, what, how) as file:
+        name, table = f"file {path.name!r}", how.file_table or stem_of(path)
         if file.columns is None and file.lines is None:
             source = describe(engine, file.query, name, table, is_file=True)
         else:

@@ -76,7 +76,7 @@ def private_folder(engine: Engine) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: str | None = None) -> Iterator[FileRows]:
+def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[FileRows]:
     """Open a file of any format for the duration of the block.
 
     Args:
@@ -84,7 +84,6 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
         path: the file.
         role: what it is, such as ``transactions``.
         reading: what the owner says of it.
-        table: the table of a SQLite file.
 
     Raises:
         InputError: the file does not exist, or is not what it is read as (``anondb.reading``).
@@ -96,7 +95,7 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
             if role == "transactions":
                 reading.check_for(found.name)
             account = Account(path.name, role, "", 0, None, False, found.name, None)
-            rows = _opened(path, found, reading, private, name, account, table)
+            rows = _opened(path, found, reading, private, name, account)
             if not rows.account.sha256:
                 digest, size = digest_of(path)
                 rows = replace(rows, account=replace(rows.account, sha256=digest, bytes=size))
@@ -112,13 +111,11 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
             raise
 
 
-def _opened(
-    path: Path, found: Format, reading: Reading, private: Path, name: str, account: Account, table: str | None
-) -> FileRows:
+def _opened(path: Path, found: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
     if found.name == "parquet":
         return _parquet(path, name, account)
     if found.name not in ("text", "dat"):
-        target, columns, number, faults = rewritten(path, found, reading, private, name, table)
+        target, columns, number, faults = rewritten(path, found, reading, private, name)
         query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number) if columns else _nothing()
         account = replace(account, header=found.name != "xlsx" or reading.header is not False)
         return FileRows(query, account, number, columns, faults)

@@ -183,6 +183,29 @@ def test_tables_of_sqlite(tmp_path: Path) -> None:
     assert profile(path).persons == 1
 
 
+def test_one_of_several_tables_of_sqlite(run: Run, tmp_path: Path) -> None:
+    path, own = tmp_path / "s.sqlite", tmp_path / "own.duckdb"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE Sales AS SELECT value AS tid, 'a' AS item FROM json_each('[1,2,3]')")
+        connection.execute("CREATE TABLE prices (item, price)")
+    connection.close()
+    refusal(lambda: profile(path), "2 tables", "file_table=")
+    refusal(lambda: profile(path, file_table=1), "text")
+    refusal(lambda: profile(tmp_path, file_table="sales"), "")
+    assert profile(path, file_table="sales").persons == 3
+    (tmp_path / "s.csv").write_text("tid,item\n1,a\n")
+    refusal(lambda: profile(tmp_path / "s.csv", file_table="sales"), "SQLite")
+    words = ("--k", "2", "--m", "1")
+    for named in (("--transactions", "sales"), ("--file-table", "sales")):
+        made = run("anonymize", path, *named, *words, "--publish", tmp_path / f"{named[0]}.duckdb")
+        assert made.code == 0, made.err
+    assert run("load", own, "--transactions", path, "--file-table", "sales", "--as", "sales").code == 0
+    assert "--file-table sales" in run("peek", path, "--file-table", "sales").out
+    policy = 'source = "s.sqlite"\nfile_table = "sales"\n[release.spring]\nk = 2\nm = 1\n'
+    (tmp_path / "policy.toml").write_text(policy)
+    assert run("run", tmp_path / "policy.toml").code == 0
+
+
 def test_archives_and_damaged_files(run: Run, tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_bytes(b"PK\x03\x04rest")
     refusal(lambda: profile(tmp_path / "s.csv"), "archive")
