@@ -278,6 +278,22 @@ def test_a_second_header_is_a_finding(tmp_path: Path) -> None:
     refused(work, "unconfirmed", "header-in-items")
 
 
+def test_columns_that_nothing_uses_are_a_finding(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("tid,item,Price,age\n" + "".join(f"{i},{item},3,30\n" for i in range(6) for item in "ab"))
+    how: dict[str, Any] = {"model": MODEL, "queries": 0}
+    work = lambda **more: anondb.connect().anonymize(path, **how, **more)  # noqa: E731
+    refused(work, "unconfirmed", "left-out", "Price, age")
+    assert work(accept="left-out").report is not None
+    records = {"records": path, "quasi_identifiers": "age", "model": anondb.KkmAnonymity(2, 1)}
+    error = refused(
+        lambda: anondb.connect().anonymize(path, **{**how, **records}), "unconfirmed", "left-out: ", "Price"
+    )
+    assert "age" not in str(error)
+    path.write_text(path.read_text().replace("tid,item", "customer,product"))
+    assert anondb.connect().anonymize(path, **how, **COLUMNS).report is not None
+
+
 def test_one_released_item_is_a_finding(tmp_path: Path) -> None:
     frame = many(lambda t: [f"i{t % 12:02}", f"i{(t + 1) % 12:02}"])
     tree = pd.DataFrame([(f"i{n:02}", "all") for n in range(12)], columns=["node", "parent"])
