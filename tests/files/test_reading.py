@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -346,6 +347,18 @@ def test_peek_prints_a_command_that_runs(run: Run, tmp_path: Path, monkeypatch: 
     assert words[0] == "anondb"
     assert run(*[w for w in words[1:] if w], "--k", "2", "--m", "1").code == 0
     assert run("inspect", "release.duckdb").code == 0
+
+
+def test_peek_tries_blanks(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f'{i} "{item}"' for i in range(30) for item in ("rye bread", "milk")]
+    (tmp_path / "s.txt").write_text("\n".join(["customer product", *rows, ""]))
+    found = run("peek", "s.txt", "--json").json
+    assert found["reading"]["delimiter"] == " " and found["persons"][0]["items"] == ["milk", "rye bread"]
+    words = shlex.split(found["command"])[1:]
+    assert run(*words, "--k", "2", "--m", "1").code == 0
+    (tmp_path / "s.txt").write_text("item\nrye bread\nmilk\n")
+    assert "delimiter" not in run("peek", "s.txt", "--json").json["reading"]
 
 
 def test_peek_says_what_is_wrong(run: Run, tmp_path: Path) -> None:
