@@ -22,7 +22,6 @@ from anondb.data.attributes import (
     check_type,
     domain_of_dates,
     domain_of_numbers,
-    with_none,
 )
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy
@@ -360,7 +359,7 @@ class _Column:
 
     def _categorical(self, tree: Taxonomy | None) -> Attribute:
         values = exp.select("value").from_(self.source.subquery("rows"))
-        occurring = with_none(self.engine.query("records/domain", {"source": values})["value"])
+        occurring = self.engine.query("records/domain", {"source": values})["value"].tolist()
         if tree is None:
             ordered: list[str | None] = occurring
         else:

@@ -7,7 +7,7 @@ import difflib
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -239,6 +239,19 @@ def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit:
         columns = (sum_.as_(name) for name, sum_ in sums.items())
         found = engine.select(exp.select(*columns).from_(rows), f"reading {source.name}")
     return {name: int(np.ma.filled(found[name], 0)[0]) for name in sums}
+
+
+def texts_of(
+    engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = ()
+) -> list[tuple[Any, ...]]:
+    """Columns of a source as texts, or lists of texts, row by row; None for NULL. In ``order`` they are ``c0`` and so on."""
+    kinds = ["VARCHAR[]" if source.columns[name].endswith("]") else "VARCHAR" for name in columns]
+    texts = [exp.cast(exp.column(n, quoted=True), k, dialect="duckdb") for n, k in zip(columns, kinds, strict=True)]
+    query = exp.select(*(text.as_(f"c{i}") for i, text in enumerate(texts))).from_(source.rows)
+    with reading(source.name):
+        query = query.order_by(*(exp.column(name, quoted=True) for name in order)) if order else query
+        rows = engine.select(query, f"reading {source.name}")
+    return list(zip(*(column.tolist() for column in rows.values()), strict=True))
 
 
 def count_if(condition: exp.Expr) -> exp.Expr:
