@@ -57,14 +57,14 @@ from anondb.query.relations import (
     Term,
     TextTerm,
     TruthTerm,
-    WrongForm,
     bare,
     operands,
     whole,
 )
 from anondb.query.values import NULL_LIST, UNKNOWN_LIST, Attribute, on_value
 
-LONG, LIST = "long", "list"
+LONG, LIST = "rows", "lists"
+"""The layouts of the original, as the manifest names them."""
 WEIGHT = "weight of an item"
 """The name of a function of an item and of the number of a mapping in ``ConditionReader.weights``; no text parses as it."""
 _SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
@@ -374,11 +374,11 @@ class ConditionReader(ABC):
         if isinstance(left, ItemTerm) and isinstance(right, ListTerm):
             return on_item(left.row, Labels(right.labels))
         if isinstance(left, ItemsTerm) and isinstance(right, ListTerm):
-            raise WrongForm
+            raise self._wrong_form()
         if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemsTerm):
             return self._has(right, self._label(left))  # of NULL, ANY is false and ALL is true
         if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemTerm):
-            raise WrongForm
+            raise self._wrong_form()
         raise unsupported("ANY with these operands")
 
     def _compare(self, node: exp.Expr, scope: Scope) -> Condition:
@@ -462,7 +462,7 @@ class ConditionReader(ABC):
         if isinstance(left, ItemsTerm):
             if kind == "contains" and isinstance(right, TextTerm | IntegerTerm):
                 return self._contains(left, right)
-            raise WrongForm
+            raise self._wrong_form()
         if isinstance(left, ChangedItem):
             changed = self._changed(left, kind, right)
             return negate(changed) if negated else changed
@@ -502,14 +502,14 @@ class ConditionReader(ABC):
         if isinstance(left, ItemTerm) or isinstance(right, ItemTerm):
             if kind == "one" and isinstance(left, ListTerm) and isinstance(right, ItemTerm):
                 return on_item(right.row, Labels(left.labels))
-            raise WrongForm
+            raise self._wrong_form()
         if kind == "one" and isinstance(left, ItemsTerm) and isinstance(right, TextTerm | IntegerTerm):
             return self._of_list(left, self._has(left, self._label(right)))
         if isinstance(left, ListTerm) and isinstance(right, ItemsTerm) and kind != "one":
             kind = {"all": "within", "within": "all", "any": "any"}[kind]
             left, right = right, left
         if kind == "one" and isinstance(left, ListTerm) and isinstance(right, ItemsTerm):
-            raise WrongForm
+            raise self._wrong_form()
         if not isinstance(left, ItemsTerm) or not isinstance(right, ListTerm) or kind == "one":
             raise unsupported(f"{name_of(node)} with these operands")
         if kind == "within":
@@ -529,12 +529,17 @@ class ConditionReader(ABC):
             raise unsupported("contains, or IN, of a list and an empty text", "Use list_contains.")
         return self._of_list(items, self._has(items, self._label(term)))
 
+    def _wrong_form(self) -> Exception:
+        """The error for an item where the original has a list, or for a list where it has an item."""
+        rows = "a list of items for each id" if self.form == LIST else "a row for each item"
+        return unsupported("an item where a list is, or a list where an item is", f"The original has {rows}.")
+
     def _no_value(self, terms: Sequence[Term]) -> Exception:
         """The error for a comparison of a list with these values: DuckDB only compares texts that it reads as lists."""
         texts = [t.label.strip() for t in terms if isinstance(t, TextTerm)]
         if any(text.startswith("[") and text.endswith("]") for text in texts):
             return unsupported("a list compared with a text", "Use list_contains or list_has_all.")
-        return WrongForm()
+        return self._wrong_form()
 
     def _has(self, items: ItemsTerm, label: str) -> Condition:
         """The condition that a list has an item."""
@@ -599,7 +604,7 @@ class ConditionReader(ABC):
         only(node, "this")
         item = self._term(node.this, scope)
         if isinstance(item, ItemsTerm):
-            raise WrongForm
+            raise self._wrong_form()
         if isinstance(item, TextTerm) and item.label.isascii():
             text = item.label
             return TextTerm({"lower": text.lower(), "upper": text.upper(), "trim": text.strip(" ")}[node.key])
@@ -716,7 +721,7 @@ class ConditionReader(ABC):
             raise unsupported(name_of(node))
         item = self._term(node.expressions[0], replace(scope, group=None))
         if not isinstance(item, ItemTerm):
-            raise WrongForm
+            raise self._wrong_form()
         return item.row, self.weights[whole(node.expressions[1])]
 
     def _distinct_items(self, node: exp.Distinct, scope: Scope, group: Group) -> ItemTest:
@@ -735,7 +740,7 @@ class ConditionReader(ABC):
     def _aggregate_of_one(self, node: exp.Expr, scope: Scope) -> Term:
         """Read an aggregate over the single row of an id in a table of lists."""
         if isinstance(node, exp.ArrayAgg) or _weight_of(node) is not None:
-            raise WrongForm
+            raise self._wrong_form()
         group, inner = scope.group, replace(scope, group=None)
         assert group is not None
         if not group.exact:

@@ -28,10 +28,6 @@ from anondb.query.predicates import (
 )
 from anondb.query.values import HAS_LIST, LISTS, OnValue
 
-EITHER_NOTE = (
-    "The query does not show whether the original has one row for each item or one list for each id; the bounds hold "
-    "for both, the estimate is for the former, which a condition such as item LIKE '%' shows."
-)
 NULL_NOTE = "The original may have NULL or an empty list for a transaction without items; the bounds hold for both."
 
 
@@ -85,8 +81,6 @@ def hull(plans: Sequence[Plan]) -> Plan:
     if not others:
         return first
     notes = tuple(dict.fromkeys(note for plan in different.values() for note in plan.notes))
-    if any(NULL_NOTE not in plan.notes for plan in different.values()):
-        notes += (EITHER_NOTE,)
     chain: Plan | None = None
     for other in reversed(others):
         chain = replace(other, other=chain)

@@ -38,8 +38,8 @@ class Plan:
         aggregate: ``sum``, ``avg``, ``min``, ``max``, ``quantile_cont`` or ``quantile_disc``; ``histogram`` for the number
             of persons with each number of items.
         share: of a quantile, the share of the persons with smaller numbers.
-        other: another reading of the query, if the query fits several forms of the original table (a row for each item, or a
-            list for each id; NULL for some lists) and the readings differ; it may have a further one.
+        other: another reading of the query, if it depends on whether lists are empty or NULL, or if a label of a released
+            item may stand for its members; it may have a further one.
     """
 
     counts: str

@@ -17,11 +17,6 @@ from anondb.query.predicates import (
 from anondb.query.refusals import only, unsupported
 from anondb.query.values import Attribute
 
-
-class WrongForm(Exception):
-    """The query uses the item column as a value but the form has a list, or vice versa."""
-
-
 # --- terms: the kinds of expressions --------------------------------------------------------------------------------
 
 

@@ -7,13 +7,13 @@ does not show this is refused. No part of the tree is skipped: a part without a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from anondb.errors import InputError
-from anondb.query.conditions import LIST, LONG, ConditionReader
+from anondb.query.conditions import LIST, ConditionReader
 from anondb.query.lists import hull, readings
 from anondb.query.merged import VALUES
 from anondb.query.original import records_tables
@@ -62,7 +62,6 @@ from anondb.query.relations import (
     SumTerm,
     Term,
     TruthTerm,
-    WrongForm,
     aliased,
     bare,
     by_name,
@@ -89,7 +88,17 @@ NUMBER_NOTE = "Items written as numbers were read as their texts."
 
 
 class Reader(ConditionReader):
-    """Reads one query for one form of the original table."""
+    """Reads one query for the layout of the original table."""
+
+    @classmethod
+    def of(
+        cls, manifest: Mapping[str, str], attributes: Sequence[Attribute] | None, weights: Mapping[int, Weights]
+    ) -> Reader:
+        """The reader of queries on the original of a release."""
+        table, ids, items, layout = (manifest[k] for k in ("table", "id_column", "item_column", "layout"))
+        reader = cls(table, ids, items, layout, attributes)
+        reader.weights, reader.records = weights, records_tables(manifest)
+        return reader
 
     # ---------------------------------------------------------------- the whole query
 
@@ -764,7 +773,6 @@ def rewrite(
     tree: exp.Expr,
     manifest: Mapping[str, str],
     attributes: Sequence[Attribute] | None = None,
-    forms: Collection[str] = (LONG, LIST),
     weights: Mapping[int, Weights] | None = None,
 ) -> Plan:
     """Read a COUNT query written for the original table of a release.
@@ -773,7 +781,7 @@ def rewrite(
     column (=, <>, IN, LIKE, ILIKE, GLOB, starts_with, ...) with AND, OR, NOT; EXISTS and IN with subqueries on the id;
     UNION, INTERSECT and EXCEPT of ids; joins of copies on the id (also LEFT with IS NULL, SEMI, ANTI); GROUP BY id with
     HAVING on counts of items; CTEs and derived tables; GROUP BY item. The table has one row for each item, or one list
-    for each id (list_contains, list_has_all, list_has_any, ANY), depending on the query; ``baskets`` with
+    for each id (list_contains, list_has_all, list_has_any, ANY), as the manifest says; ``baskets`` with
     ``transaction_id`` and ``items`` always has lists.
 
     Relational records are the table of the name in the manifest (``records_table``), or ``records``, with the id column and
@@ -783,76 +791,28 @@ def rewrite(
 
     Args:
         tree: one SELECT, parsed (``parsing.parse``).
-        manifest: the release's manifest: ``table``, ``id_column`` and ``item_column``.
+        manifest: the release's manifest: ``table``, ``id_column``, ``item_column`` and ``layout``.
         attributes: the relational attributes; None without records.
-        forms: the forms of the table for which DuckDB accepts the query.
         weights: numbers of items that the tree refers to (``conditions.WEIGHT``).
 
     Raises:
         InputError: ``unsupported_query`` with the construct's name, ``bad_sql``, or ``query_too_complex``.
     """
-    plans: list[Plan] = []
-    refused: InputError | None = None
-    if not forms:
-        raise InputError(
-            "DuckDB does not accept this query for the original table.",
-            code="bad_sql",
-            hint="Test it on a table with the same columns.",
-        )
-    for form in (f for f in (LONG, LIST) if f in forms):
-        try:
-            plans += readings(_read(tree, manifest, attributes, form, weights or {}), relational=attributes is not None)
-        except WrongForm:
-            continue
-        except InputError as error:
-            if form == LONG:
-                raise
-            shown = bool(plans) and plans[0].counts in (ITEMS, PAIRS)  # GROUP BY item shows the form of the table
-            refused = None if shown else error
-        except RecursionError:
-            raise too_complex("it is nested too deeply") from None
-    if refused is not None:
-        raise refused
-    if not plans:
-        raise unsupported("the item column both as a value and as a list")
-    if any(plan.counts != plans[0].counts and ITEMS in (plan.counts, plans[0].counts) for plan in plans):
-        raise unsupported("count(*) without a condition that shows what a row is", "Use count(DISTINCT id).")
-    return hull(plans)
-
-
-def shown_forms(
-    tree: exp.Expr, manifest: Mapping[str, str], forms: Collection[str], weights: Mapping[int, Weights]
-) -> frozenset[str]:
-    """The forms of the table that a query fits by the use of its item column, if not all.
-
-    Args:
-        tree: one SELECT with a count.
-        manifest: the release's manifest.
-        forms: the forms to choose from.
-        weights: as for ``rewrite``.
-    """
-    fitting = set()
-    for form in forms:
-        try:
-            _read(tree, manifest, None, form, weights)
-        except WrongForm:
-            continue
-        except InputError:
-            pass
-        fitting.add(form)
-    return frozenset(fitting or forms)
+    try:
+        plan = _read(tree, manifest, attributes, weights or {})
+        return hull(readings(plan, relational=attributes is not None))
+    except RecursionError:
+        raise too_complex("it is nested too deeply") from None
 
 
 def _read(
     tree: exp.Expr,
     manifest: Mapping[str, str],
     attributes: Sequence[Attribute] | None,
-    form: str,
     weights: Mapping[int, Weights],
 ) -> Plan:
-    """Read the query for one form of the table."""
-    reader = Reader(manifest["table"], manifest["id_column"], manifest["item_column"], form, attributes)
-    reader.weights, reader.records = weights, records_tables(manifest)
+    """Read the query, with the notes on it."""
+    reader = Reader.of(manifest, attributes, weights)
     plan = reader.plan(tree)
     notes = plan.notes
     if manifest.get("suppression") != "none":

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from anondb.query.labels import kinds_of
+from anondb.query.labels import TEXT, kind_of
 from anondb.query.refusals import name_of, only, unsupported
 
 Value = Fraction | str
@@ -34,12 +34,14 @@ class Attribute:
         ends: the type of the ends of its ranges; None for categories.
         has_null: whether a column marks the records whose value may be NULL.
         values: for categories, each value with its published label; None is NULL.
+        type: the type of the column in the original.
     """
 
     name: str
     ends: str | None
     has_null: bool
     values: frozenset[tuple[str, str | None]] = frozenset()
+    type: str = TEXT
 
     @property
     def dated(self) -> bool:
@@ -266,7 +268,7 @@ def _literal(node: exp.Expr, attribute: Attribute) -> Value:
     if not node.is_string or sign < 0:
         raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
     known = [value for _, value in attribute.values if value is not None]
-    if node.name not in known and (_CASTABLE.search(node.name) or kinds_of(known)):
+    if node.name not in known and (_CASTABLE.search(node.name) or kind_of(attribute.type, known)):
         raise unsupported(
             f"a text that may be another spelling of a value of {attribute.name!r}", "Write values as the release does."
         )

@@ -300,14 +300,16 @@ class Persons(RowsOfPersons):
     def _number_of_values(
         self, base: exp.Select, column: exp.Column, count: exp.Expr, conditions: Sequence[exp.Expr]
     ) -> Bounds:
-        """The number of items or values that some person of a group has; suppressed items may be any number more."""
+        """The number of items or values that some person of a group has; suppressed items may be more."""
         rows = exp.Filter(this=ROWS, expression=count.expression) if isinstance(count, exp.Filter) else ROWS
         answers = self._listed(base, [column], rows, conditions)
         listed = [bounds for (value,), bounds in answers.items() if value is not None]
         lower = sum((low or 0) >= 1 for low, _, _ in listed)
         upper = sum(high is None or high >= 1 for _, _, high in listed)
         estimate = sum(min(middle or 0.0, 1.0) for _, middle, _ in listed)
-        return lower, max(estimate, lower), None if self.counts.suppressed else upper
+        key = self.counts.kind(base, column)
+        hidden = self.counts.hidden if key is not None and key.what == "item" else 0
+        return lower, max(estimate, lower), None if hidden is None else upper + hidden
 
     def _of_values(
         self,

@@ -25,9 +25,10 @@ from anondb.query.plan import ITEMS, PAIRS
 from anondb.query.predicates import Weights, finite
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
-from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, SumTerm, TruthTerm, WrongForm
-from anondb.query.rewriter import LISTED_NOTE, MISSING_NOTE, Reader, shown_forms
+from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, SumTerm, TruthTerm
+from anondb.query.rewriter import LISTED_NOTE, MISSING_NOTE, Reader
 from anondb.query.variances import SPREADS
+from anondb.release.manifest import SUPPRESSED
 from anondb.session.asking import CHOSEN, with_chosen
 from anondb.session.desk import Desk
 from anondb.session.failing import failed
@@ -103,11 +104,8 @@ class Releases:
         self._desk = desk
         self.manifest = self._opened[0].manifest
         self.attributes = self._opened[0].attributes
-        self.forms: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
         self._written: frozenset[str] = frozenset()
-        self._of_kinds: set[str] = set()
-        self._of_answers: set[frozenset[str]] = set()
         self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, exp.Expr, str]]] = []
         self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
@@ -128,17 +126,17 @@ class Releases:
         """Whether items were suppressed, so that lists of items are not complete."""
         return any(release.suppressed for release in self._opened)
 
+    @property
+    def hidden(self) -> int | None:
+        """At most how many different items are not listed, since they were suppressed; None for any number."""
+        said = [release.manifest.get(SUPPRESSED) for release in self._opened]
+        return None if None in said else sum(int(number or 0) for number in said)
+
     def start(self) -> dict[str, None]:
         """Begin a query; returns its notes, which grow while it is answered."""
         self.notes = {}
         self.weights = {}
-        self._of_kinds, self._of_answers = set(), set()
         return self.notes
-
-    @property
-    def settled(self) -> bool:
-        """Whether all that was said since ``start`` is so for the forms of the table that are possible by now."""
-        return self._of_kinds <= self.forms and all(forms == self.forms for forms in self._of_answers)
 
     def bind(self, tree: exp.Expr) -> list[tuple[str, str]]:
         """Have DuckDB bind a query to the original's tables, the analyst's, and the objects of the release that it names.
@@ -154,10 +152,10 @@ class Releases:
             self.table(table)
         sql = tree.sql("duckdb")
         bound = [original.accepted(sql, self._desk.shapes) for original in self._originals]
-        self.forms = frozenset(bound[0]).intersection(*bound)
-        if not self.forms:
+        columns = bound[0]
+        if columns is None or None in bound:
             raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
-        return next(bound[0][form] for form in bound[0] if form in self.forms)
+        return columns
 
     def unqualified(self, tree: exp.Expr) -> exp.Expr:
         """A query in which a table of persons with another schema or database in its name has its name alone.
@@ -193,29 +191,23 @@ class Releases:
                 return Key("part", self._parts.kind)
             with contextlib.suppress(InputError):
                 tree, _ = self._parts.split(tree, self.persons)
-        for form in sorted(self.forms, reverse=True):
-            table, id_column, item_column = (self.manifest[k] for k in ("table", "id_column", "item_column"))
-            reader = Reader(table, id_column, item_column, form, self.attributes)
-            reader.weights, reader.records = self.weights, records_tables(self.manifest)
-            try:
-                term = reader.column_of(tree, node)
-            except (InputError, WrongForm):
-                continue
-            for kind, what, of in (
-                (IdTerm, "id", "BIGINT"),
-                (ItemTerm, "item", "VARCHAR"),
-                (TruthTerm, "condition", "BOOLEAN"),
-                (FlagTerm, "flag", "INTEGER"),
-                (NumberTerm, "number", "BIGINT"),
-                (SumTerm, "number", "BIGINT"),
-            ):
-                if isinstance(term, kind) and not (isinstance(term, SumTerm) and term.weights.kind != VALUES):
-                    self._of_kinds.add(form)
-                    more = isinstance(term, ItemTerm) or (isinstance(term, NumberTerm) and finite(term.test) is None)
-                    return Key(what, of, open=more and self.suppressed)
-            if isinstance(term, AttributeTerm):
-                self._of_kinds.add(form)
-                return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
+        try:
+            term = Reader.of(self.manifest, self.attributes, self.weights).column_of(tree, node)
+        except InputError:
+            return None
+        for kind, what, of in (
+            (IdTerm, "id", "BIGINT"),
+            (ItemTerm, "item", "VARCHAR"),
+            (TruthTerm, "condition", "BOOLEAN"),
+            (FlagTerm, "flag", "INTEGER"),
+            (NumberTerm, "number", "BIGINT"),
+            (SumTerm, "number", "BIGINT"),
+        ):
+            if isinstance(term, kind) and not (isinstance(term, SumTerm) and term.weights.kind != VALUES):
+                more = isinstance(term, ItemTerm) or (isinstance(term, NumberTerm) and finite(term.test) is None)
+                return Key(what, of, open=more and self.suppressed)
+        if isinstance(term, AttributeTerm):
+            return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
         return None
 
     def answer(self, tree: exp.Select) -> Sequence[Row]:
@@ -257,9 +249,6 @@ class Releases:
 
     def _added(self, tree: exp.Select, releases: Sequence[Opened]) -> Sequence[Row]:
         """The groups of a query with one count, over some of the releases."""
-        if len(self.forms) > 1:
-            self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
-        self._of_answers.add(self.forms)
         answered, averages = [], []
         if len(releases) > 1 and tree.args.get("limit") is not None:  # the largest of a sum may be small in each part
             tree = tree.copy()
@@ -271,7 +260,7 @@ class Releases:
         for release in releases:
             if plan is None or release.attributes is not None:  # without attributes it is the same for all
                 planned = partial(rewrite, manifest=release.manifest, attributes=release.attributes)
-                planned = partial(planned, forms=self.forms, weights=self.weights)
+                planned = partial(planned, weights=self.weights)
                 plan = planned(tree)
             asked = with_members(release, plan, tree, self._written, planned)
             if plan.aggregate == "avg" and len(releases) > 1:
@@ -324,7 +313,7 @@ class Releases:
     @property
     def may_hold_others(self) -> bool:
         """Whether a person may have an item that is not listed: items were suppressed, or may be spelled otherwise."""
-        return self.suppressed or self.ambiguous
+        return self.suppressed or self.typed
 
     def may_hold(self, item: str) -> bool:
         """Whether a person may have an item with this label."""
@@ -356,7 +345,7 @@ class Releases:
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of an object of a single release."""
         known = self._desk.table(node)
-        if known is not None and self.ambiguous:
+        if known is not None and self.typed:
             return self._spelled(node.name, known)
         if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
             return known
@@ -371,12 +360,12 @@ class Releases:
         return self.table(node)
 
     @property
-    def ambiguous(self) -> bool:
-        """Whether the items may be texts or of another type."""
-        return all(release.original.kinds for release in self._opened)
+    def typed(self) -> bool:
+        """Whether the items have another type than text."""
+        return any(release.original.kind is not None for release in self._opened)
 
     def plain(self, labels: frozenset[str]) -> bool:
-        """Whether texts are spelled as items of every possible type are."""
+        """Whether texts are spelled as items of their type are."""
         try:
             for release in self._opened:
                 release.original.check_labels(labels)

@@ -32,8 +32,8 @@ class Counts(Protocol):
         ...
 
     @property
-    def ambiguous(self) -> bool:
-        """Whether the items may be texts or of another type."""
+    def typed(self) -> bool:
+        """Whether the items have another type than text."""
         ...
 
     def plain(self, labels: frozenset[str]) -> bool:
@@ -74,6 +74,11 @@ class Counts(Protocol):
     @property
     def items(self) -> Sequence[str]:
         """The items that are listed."""
+        ...
+
+    @property
+    def hidden(self) -> int | None:
+        """At most how many different items are not listed; None for any number."""
         ...
 
     @property

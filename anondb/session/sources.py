@@ -62,7 +62,7 @@ def _values(node: exp.Values, compiler: Compiler) -> Known:
         alias=exp.TableAlias(this=exp.to_identifier("v"), columns=[exp.to_identifier(f"c{n}") for n in range(width)]),
     )
     listed = [Value(exp.column(f"c{n}", "v")) for n in range(width)]
-    if compiler.tables.ambiguous:
+    if compiler.tables.typed:
         cells = [[bare(row.expressions[n]) for row in node.expressions] for n in range(width)]
         written = [all(isinstance(c, exp.Literal) for c in column) for column in cells]
         plain = [

@@ -21,8 +21,8 @@ def gives_items(domain: Domain, base: exp.Select, counts: Counts) -> bool:
     Raises:
         InputError: ``ambiguous_item``: what the expression gives depends on the type of the items.
     """
-    if domain.of_items or not counts.ambiguous:
-        return counts.ambiguous
+    if domain.of_items or not counts.typed:
+        return counts.typed
     made = isinstance(domain.key, exp.Anonymous) and domain.key.name == VALUE
     if domain.values is None or made or isinstance(domain.key, (exp.Case, exp.If, *CONDITIONS)):
         return False

@@ -84,7 +84,7 @@ RISING = exp.Round | exp.Floor | exp.Ceil | exp.Sqrt | exp.Ln | exp.Exp | exp.Tr
 def ambiguous(what: str) -> InputError:
     """The error ``ambiguous_item`` for a use of items that depends on their type."""
     return InputError(
-        f"The items of the release may be texts or of another type, such as numbers, which changes {what}.",
+        f"The items of the release are not texts, which changes {what}.",
         code="ambiguous_item",
         hint="Convert the items first, to VARCHAR or to their own type, such as CAST(item AS BIGINT).",
     )

@@ -35,8 +35,8 @@ class Items(Protocol):
         ...
 
     @property
-    def ambiguous(self) -> bool:
-        """Whether the items may be texts or of another type."""
+    def typed(self) -> bool:
+        """Whether the items have another type than text."""
         ...
 
     @property
@@ -76,7 +76,7 @@ def weighed(node: exp.Select, hidden: set[str], items: Items) -> exp.Select | No
         ]
         if not sums:
             continue
-        if items.ambiguous:
+        if items.typed:
             raise unsupported("a sum of numbers of all items, which may be spelled otherwise")
         for call in sums:
             item = next(call.find_all(exp.Column)).copy()

@@ -23,7 +23,7 @@ PIECES = [
     "NULL", "true", "count", "items", "main", "read_csv('/etc/passwd')", "getvariable('k')", "error('x')", "\u202e", "\u200b",
     "\ufeff", "é", "e\u0301", "\U0001f34e", "\u2028", "\x7f", "\x01", "a", "A", "0", "1", "05", "-1", "tid", "item", "t",
 ]  # fmt: skip
-LIST = {"table": "t", "id_column": "tid", "item_column": "items"}
+LIST = {"table": "t", "id_column": "tid", "item_column": "items", "layout": "lists"}
 
 
 def _word(draw: random.Random) -> str:
@@ -41,7 +41,7 @@ def _quoted(text: str) -> str:
 def test_labels_come_back_exactly() -> None:
     """3,000 labels in several places: the condition has the label itself."""
     draw = random.Random(1)
-    manifest = {"table": "t", "id_column": "tid", "item_column": "item"}
+    manifest = {"table": "t", "id_column": "tid", "item_column": "item", "layout": "rows"}
     for _ in range(1000):
         words = [_word(draw) for _ in range(3)]
         one, two, three = map(_literal, words)
@@ -63,7 +63,7 @@ def test_names_come_back_exactly() -> None:
     draw = random.Random(2)
     for _ in range(1000):
         table, tid, item = (_word(draw) for _ in range(3))
-        manifest = {"table": table, "id_column": tid, "item_column": item}
+        manifest = {"table": table, "id_column": tid, "item_column": item, "layout": "rows"}
         sql = f"SELECT count(DISTINCT {_quoted(tid)}) AS {_quoted(table)} FROM {_quoted(table)} WHERE {_quoted(item)} = 'a'"
         try:
             plan = rewrite(parse(sql), manifest)
@@ -80,7 +80,7 @@ def test_names_come_back_exactly() -> None:
 def test_random_texts_are_answered_or_refused() -> None:
     """5,000 texts put together from pieces, bare, unquoted and badly quoted: nothing else than an InputError comes out."""
     draw = random.Random(3)
-    manifest = {"table": "t", "id_column": "tid", "item_column": "item"}
+    manifest = {"table": "t", "id_column": "tid", "item_column": "item", "layout": "rows"}
     answered = 0
     for number in range(5000):
         word = _word(draw)
