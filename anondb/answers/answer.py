@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.answers.asked import Asked, asked
 from anondb.answers.estimates import OUTSIDE_NOTE, Drawn, Estimated, Estimator
-from anondb.answers.roles import RoleReader
+from anondb.answers.role_reader import RoleReader
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.query.refusals import REFUSED

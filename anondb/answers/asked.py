@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from anondb.answers.roles import SETS, Relation, Role, RoleReader
+from anondb.answers.role_reader import SETS, RoleReader
+from anondb.answers.roles import Relation, Role
 from anondb.query.parsing import lowered
 
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)

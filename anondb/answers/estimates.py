@@ -10,14 +10,15 @@ from sqlglot import exp
 
 from anondb.answers.asked import Asked
 from anondb.answers.roles import Role
+from anondb.answers.views import schema_of
 from anondb.engine import DuckDBEngine, Table
+from anondb.engine.untrusted import executed
 from anondb.session.failing import failed
 from anondb.session.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
 
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
 WORLD, PLACE, COPY, WORLDS, OUTSIDE = "w", "o", "copy", "worlds", "outside"
-_ONE = "current_world"
 
 OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
@@ -104,20 +105,19 @@ class Estimator:
     def _make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
         """A table of the rows of a query."""
         table = Table("memory", "main", fresh(prefix))
-        self._run(exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"))
+        executed(self.engine, exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"), failed)
         made.append(table)
         return table
-
-    def _run(self, text: str) -> None:
-        self.engine.say(text)
-        self.engine.guarded(lambda: self.engine.connection.execute(text), failed)
 
     def _drawn(self, made: list[Table]) -> Table:
         """The rows of the query in each world: (world, place of the row, columns)."""
         names = [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
         alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
         rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
-        world = exp.cast(exp.func("getvariable", exp.Literal.string(_ONE)), "INTEGER")
+        schema = exp.Anonymous(this="current_schema")
+        world = exp.cast(
+            exp.func("replace", schema, exp.Literal.string(schema_of("")), exp.Literal.string("")), "INTEGER"
+        )
         place = exp.Window(this=exp.RowNumber())
         tree = exp.select(world.as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
         table = Table("memory", "main", fresh("drawn"))
@@ -126,8 +126,7 @@ class Estimator:
         try:
             for number in range(1 if self.asked.of_one_world else self.worlds.count):
                 self.worlds.use(number)
-                self._run(f"SET VARIABLE {_ONE} = {number}")
-                self._run(insert if number else create)
+                executed(self.engine, insert if number else create, failed)
                 if not number:
                     made.append(table)
         finally:
@@ -189,9 +188,9 @@ class Estimator:
         numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
         ruled = self._make("ruled", exp.select("*", self._copies()).from_(numbered.subquery("k")), made)
         table = self._make("rows", self._joined(drawn, ruled, known, half), made)
-        outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE))).from_(table.expression())
+        outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
         flagged = replace(known, flagged=known.flagged or known.open, columns=columns)
-        bad = bool(self.engine.connection.execute(outside.sql("duckdb")).fetchall()[0][0])
+        bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
         return Estimated(self._ended(flagged, table), made, bad)
 
     def _column(self, n: int, ruled: Column | None) -> Column:
