@@ -92,6 +92,9 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         reader: what reads their roles.
     """
     tree = _bare(tree)
+    if _is_one_row(tree, reader) and tree.args.get("order") is not None:
+        tree = tree.copy()
+        tree.set("order", None)
     relation = reader.relation(tree)
     roles = tuple(role for _, role in relation.columns)
     alone = relation.of_persons or len(roles) != shown
@@ -118,6 +121,12 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         conditioned=conditioned,
         ends=tuple(reversed(ended.ends)),
     )
+
+
+def _is_one_row(tree: exp.Expr, reader: RoleReader) -> bool:
+    """Whether a query has one row, whatever the tables are."""
+    plain = isinstance(tree, exp.Select) and tree.args.get("group") is None and tree.args.get("having") is None
+    return plain and any(map(reader.has_aggregate, tree.expressions))
 
 
 def _bare(tree: exp.Expr) -> exp.Expr:

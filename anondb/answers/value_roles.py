@@ -10,6 +10,7 @@ from sqlglot import exp
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of
+from anondb.query.relations import operands
 
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
 _SCALED = (exp.Mul, exp.Div)
@@ -55,6 +56,11 @@ class ValueRoles(ABC):
         """The role of an expression."""
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             return self._column(node, scope)
+        if isinstance(node, exp.Connector):
+            roles = [self.value(part, scope, env) for part in operands(node)]
+            if Role.ID in roles:
+                self.misuse("a condition on an id")
+            return Role.VALUE if any(role.computed for role in roles) else Role.KEY
         if isinstance(node, exp.Star | exp.Column | exp.Columns):
             return self._every(node, scope)
         if isinstance(node, _KEPT) and not (isinstance(node, exp.Distinct) and len(node.expressions) != 1):
@@ -66,7 +72,7 @@ class ValueRoles(ABC):
             return self._in(node, scope, env)
         if isinstance(node, exp.Exists):
             self.query(node.this, env, scope)
-            return Role.VALUE
+            return Role.KEY
         if isinstance(node, exp.Window):
             return self._window(node, scope, env)
         if isinstance(node, exp.Case | exp.If):
@@ -124,7 +130,9 @@ class ValueRoles(ABC):
             right = [role for _, role in self.query(query, env, scope).columns]
             if any((a is Role.ID) != (b is Role.ID) for a, b in zip(left, right, strict=False)):
                 self.misuse("IN with an id")
-        return Role.VALUE if query is not None or any(role.computed for role in left) else Role.KEY
+        counted = query is not None and query.find(exp.Having, exp.Qualify, exp.Limit) is not None
+        chosen = counted and Role.ID not in left  # conditions on a person's rows choose no groups
+        return Role.VALUE if chosen or any(role.computed for role in left) else Role.KEY
 
     def _window(self, node: exp.Window, scope: Scope, env: Env) -> Role:
         role = self.value(node.this, scope, env)

@@ -52,7 +52,7 @@ class Asked:
         result = self.session.sql(sql)
         for note in result.notes:
             if note.startswith(WITHOUT_BOUNDS):
-                raise InputError(note, code="unsupported_query")
+                raise InputError(note, code="query_too_complex" if "too complex" in note else "unsupported_query")
         named = next((n for n, name in enumerate(result.columns) if f"{name}_lower" in result.columns), None)
         if named is None:
             return Answered(tuple(result.columns), (), tuple(result.notes))
