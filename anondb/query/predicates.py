@@ -171,6 +171,8 @@ _FUNCTIONS: Mapping[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
     ">": lambda item, text: exp.GT(this=item, expression=text),
     ">=": lambda item, text: exp.GTE(this=item, expression=text),
 }
+UNNAMED = "unnamed"
+"""The kind of a test that no item passes but, perhaps, those that nothing names."""
 CHANGES: Mapping[str, type[exp.Expr]] = {"lower": exp.Lower, "upper": exp.Upper, "trim": exp.Trim}
 ORDERS = frozenset({"<", "<=", ">", ">="})
 PATTERN_KINDS = frozenset(_FUNCTIONS)
@@ -178,6 +180,8 @@ PATTERN_KINDS = frozenset(_FUNCTIONS)
 
 def pattern_sql(pattern: Pattern, column: exp.Expr) -> exp.Expr:
     """A pattern as a SQL expression over a column of labels; its text becomes a literal, never SQL."""
+    if pattern.kind == UNNAMED:
+        return exp.false()
     change, _, kind = pattern.kind.rpartition(" ")
     return _FUNCTIONS[kind](CHANGES[change](this=column) if change else column, exp.Literal.string(pattern.text))
 

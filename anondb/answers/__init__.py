@@ -1,0 +1,1 @@
+"""Answers to analysts' queries on releases."""
