@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from anondb.models.transactional import TransactionalK
     from anondb.release.reader import open_release
     from anondb.sealed import verify_file
-    from anondb.session import Result, Session
-    from anondb.session import open_session as open
+    from anondb.session.result import Result
+    from anondb.session.session import Session
+    from anondb.session.session import open_session as open
 
 __version__ = "0.2.0"
 
@@ -65,7 +66,8 @@ _LAZY = {
     **dict.fromkeys(("KkmAnonymity", "KlmDiversity"), "models.relational"),
     "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
-    **dict.fromkeys(("Result", "Session", "open"), "session"),
+    "Result": "session.result",
+    **dict.fromkeys(("Session", "open"), "session.session"),
     "open_release": "release.reader",
     "verify_file": "sealed",
 }

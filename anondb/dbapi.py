@@ -14,7 +14,7 @@ from typing import Any
 
 from anondb import errors
 from anondb.engine.answering import DEFAULT_MEMORY
-from anondb.session import Session, open_session
+from anondb.session.session import Session, open_session
 from anondb.session.session import Sources
 
 apilevel = "2.0"

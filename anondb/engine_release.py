@@ -13,8 +13,8 @@ from anondb.engine import NamedRows, Table, load
 from anondb.errors import VerificationFailed
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
-from anondb.release.freeze import manifest_of
 from anondb.release.item_supports import SupportRule, held_by, item_supports
+from anondb.release.manifest import manifest_of, suppressed_in
 from anondb.release.objects import ROW_ORDER, new_release_id
 from anondb.verify.item_supports import verify_item_supports
 from anondb.warehouse.interface import Warehouse
@@ -52,6 +52,10 @@ class EngineRelease:
         shown = set(self.labels.values())
         members = [pair for pair in zip(label_of, self.recoding.member_labels, strict=True) if pair[0] in shown]
         manifest = manifest_of(self.dataset, self.model, new_release_id(), "some" if suppression else "none")
+        rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
+        showing = int(self.warehouse.fetch("warehouse/release/shown", {"transaction_items": rows}, most=1)["n"][0])
+        listed = [item for _, item in members]
+        manifest |= suppressed_in(self.dataset, listed, manifest, self.dataset.n_transactions - showing)
         if supports:
             manifest["item_supports"] = "true"
         columns: dict[str, dict[str, tuple[str, Any]]] = {

@@ -168,6 +168,7 @@ class PublishedAttribute:
         empty, null: for ranges, whether a class has no value, and whether it has a NULL.
         has_null: whether any record has a NULL.
         sql_type: type of the ends.
+        type: the type of its column that the manifest names.
         scale: a power of ten for numbers.
         label: for categories, the published label of each class; None if it holds NULL alone.
         value_of, values: the labels and the values that they stand for, as two columns of equal length; None is NULL.
@@ -180,6 +181,7 @@ class PublishedAttribute:
     null: npt.NDArray[np.bool_] | None = None
     has_null: bool = False
     sql_type: str = "VARCHAR"
+    type: str = "VARCHAR"
     scale: int = 1
     label: tuple[str | None, ...] = ()
     value_of: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import ArgumentError, NoSuchTableError
 from sqlglot import exp
 
-from anondb.session import Session
+from anondb.session.session import Session
 
 SCHEMA = "main"
 _OPTIONS: Mapping[str, type] = {

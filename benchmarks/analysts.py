@@ -20,7 +20,7 @@ from typing import Any
 import duckdb
 
 import anondb
-from anondb.session import Session
+from anondb.session.session import Session
 
 HERE = Path(__file__).parent
 ANONDB = Path(sys.executable).with_name("anondb")

@@ -20,7 +20,7 @@ from datasets import DATA, write_taxonomy
 from quest import FAN_OUT, ITEMS, write_data
 
 import anondb
-import anondb.session
+import anondb.session.session
 
 LIMIT = 5.0
 SHAPES = {

@@ -19,6 +19,8 @@ import reference_supports as ref
 from reference_supports import Row, Supports
 from supports_cases import Bound, Members
 
+from anondb.release.manifest import tells_suppressed
+
 Ints = npt.NDArray[Any]
 Keep = Callable[[str, Ints], Ints]
 """Which worlds of a label stay, by the counts of its members: one line for each world, one column for each member."""
@@ -237,8 +239,66 @@ def check_promise(release: Release, table: ref.Supports) -> None:
     for some in (found, knowing):
         assert not unequal(release, some)
         assert not exposed(release, some)
+        check_facts(release, some)
     assert greatest(release, knowing, table)
     check_bounds(release, table, found)
+
+
+def suppressed_in(release: Release, found: Ints) -> Ints:
+    """In each world, the number of different items that no released item stands for."""
+    above = {x for items in release.members.values() for x in items}
+    others = [release.bits([x]) for x in release.domain if x not in above]
+    return np.stack([((found & x) != 0).any(axis=1) for x in (0, *others)]).sum(axis=0)
+
+
+def known_facts(release: Release, found: Ints) -> tuple[Release, Ints] | None:
+    """The worlds that are left to readers of the manifest, who know the layout and maybe the number of suppressed items.
+
+    Of a release with ``nonempty`` the layout is rows, of others lists. None if the manifest does not say the number.
+    """
+    manifest = {
+        "model": "km",
+        "semantics": "set",
+        "suppression": "some" if any(map(release.free, range(len(release.rows)))) else "none",
+        "layout": "rows" if release.nonempty else "lists",
+        "k": str(release.k),
+    }
+    if not tells_suppressed(manifest, sum(not row for row in release.rows)):
+        return None
+    original = np.array([[release.bits(o) for o in release.originals]], dtype=np.uint8)
+    return release, found[suppressed_in(release, found) == suppressed_in(release, original)[0]]
+
+
+def uneven(release: Release, found: Ints) -> list[tuple[str, ...]]:
+    """The itemsets that not all transactions of equal cover hold equally often, or one of them more than every k-th time.
+
+    Where each original has an item, those that show nothing may hold suppressed items more often than the others.
+    """
+    wrong = []
+    for items in release.itemsets():
+        wanted = release.bits(items)
+        by = ((found & wanted) == wanted).sum(axis=0)
+        for cover, group in release.groups(items).items():
+            if cover is None:
+                continue
+            alone = release.nonempty and not any(cover)
+            empty = [bool(alone and not release.rows[j]) for j in group]
+            kinds = [{int(by[j]) for j, e in zip(group, empty, strict=True) if e == kind} for kind in (False, True)]
+            few = len(items) <= release.m and len(group) >= release.k and max(by[group]) * release.k > by[group].sum()
+            if any(len(kind) > 1 for kind in kinds) or few:
+                wrong.append(items)
+    return wrong
+
+
+def check_facts(release: Release, found: Ints) -> bool:
+    """Equal candidates and support for readers who know the layout and the number of suppressed items, if it is said."""
+    known = known_facts(release, found)
+    if known is None:
+        return False
+    assert has_world(release, known[1], release.originals)
+    assert not uneven(*known)
+    assert not exposed(*known)
+    return True
 
 
 def has_world(release: Release, found: Ints, originals: Sequence[ref.Row]) -> bool:

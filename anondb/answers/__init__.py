@@ -1,1 +1,1 @@
-"""Answers to analysts' queries on releases."""
+"""Possible worlds of sealed files: complete tables, with the names and columns of the original, that the files permit."""

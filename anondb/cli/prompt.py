@@ -14,7 +14,7 @@ from anondb.errors import AnondbError, InputError
 from anondb.pages.text import plain
 
 if TYPE_CHECKING:
-    from anondb.session import Session
+    from anondb.session.session import Session
 
 HELP = """\
 SQL, written for the original tables, ends with a semicolon. Each computed number n has the columns n_lower and n_upper:

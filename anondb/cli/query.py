@@ -14,7 +14,7 @@ from anondb.errors import InputError
 
 if TYPE_CHECKING:
     from anondb.query import Answer
-    from anondb.session import Result
+    from anondb.session.result import Result
 
 Said = Callable[[str], None] | None
 
@@ -100,7 +100,7 @@ def _ask_once(file: str, sql: str, trusted: str | None, as_json: bool, on_statem
         else:
             _print_count(answer, as_json)
             return
-        from anondb.session import session_on
+        from anondb.session.session import session_on
 
         with session_on([sealed], opened=[release.opened], on_statement=on_statement) as session:
             _print_rows(session.sql(sql), as_json)
@@ -114,7 +114,7 @@ def _is_parquet(file: str) -> bool:
 
 def _ask_session(file: str, sql: str, trusted: str | None, as_json: bool, on_statement: Said) -> None:
     """``query PATTERN SQL``: all is answered by a session."""
-    from anondb.session import open_session
+    from anondb.session.session import open_session
 
     with open_session(file, on_statement=on_statement, trusted=trusted) as session:
         _print_rows(session.sql(sql), as_json)
@@ -130,7 +130,7 @@ def _print_rows(result: Result, as_json: bool) -> None:
 def _ask_all(file: str, sql: str | None, trusted: str | None, as_json: bool, on_statement: Said) -> None:
     """``query FILE -``: the statements of stdin, up to the first error; ``query FILE``: the prompt."""
     from anondb.cli.prompt import prompt, script
-    from anondb.session import open_session
+    from anondb.session.session import open_session
 
     if sql is None and as_json:
         raise InputError("The prompt has no --json.", code="bad_usage", hint="Pass SQL, or - to read stdin.")

@@ -15,7 +15,7 @@ from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.reports import Report
-    from anondb.session import Result
+    from anondb.session.result import Result
     from anondb.verify import Verification
 
 BOUNDS = ("lower bound", "estimate", "upper bound")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +27,7 @@ from anondb.data.attributes import (
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
+from anondb.data.types import released_type
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 
@@ -52,6 +53,7 @@ class Attribute:
         values: the values of a categorical attribute by code, with leaves that never occur; None is NULL.
         hierarchy: its tree, or None. NULL lies beside the root of the tree.
         sql_type: the type of the bounds of ranges in a release.
+        type: the type of its column that the manifest names; of texts that are read as numbers or dates, ``sql_type``.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Attribute:
     values: tuple[str | None, ...] = ()
     hierarchy: Taxonomy | None = None
     sql_type: str = "VARCHAR"
+    type: str = "VARCHAR"
 
     @property
     def is_range(self) -> bool:
@@ -192,7 +195,9 @@ def load_records(
                     hint=f"Leave it out, or confirm it as {name}:categorical.",
                 )
             warnings.append(f"{name!r} has a different value in every record: is it a direct identifier?")
-        attributes.append(attribute)
+        stated = released_type(types[name])
+        stated = attribute.sql_type if stated == "VARCHAR" else stated
+        attributes.append(replace(attribute, type=stated))
     engine.drop(table)
     return Records(tuple(attributes), dataset.n_transactions, tuple(warnings), shown, named)
 

@@ -12,12 +12,14 @@ from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, arranged, is_single
 from anondb.data.sources import Partition, Source, reading
-from anondb.data.types import check_id_type, check_types, kind_of, short
+from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
 from anondb.engine import Engine, Table, check_collation, load
 from anondb.errors import InputError
 from anondb.reading.account import Account
 
 MAX_LABEL_BYTES = 10_000_000
+ROWS, LISTS = "rows", "lists"
+"""Layouts of the original."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +43,8 @@ class Dataset:
         n_bag_occurrences: the sum of these copies.
         source: the name of the source in messages.
         item_kind: the type of its items (``kind_of``); None if the source is untyped text, such as a CSV file.
+        layout: whether the analyst's table has a row for each item (``ROWS``) or a list for each person (``LISTS``).
+        id_type, item_type: the types that the manifest names; of lists, that of their elements.
         partition: the part of the source's persons that they are; None for all.
         account: what was read of the file; None for other sources.
     """
@@ -63,6 +67,9 @@ class Dataset:
     n_bag_occurrences: int = 0
     source: str = "the transactions"
     item_kind: str | None = None
+    layout: str = ROWS
+    id_type: str = "BIGINT"
+    item_type: str = "VARCHAR"
     partition: Partition | None = None
     account: Account | None = None
 
@@ -160,6 +167,9 @@ def load_transactions(
         warnings=remarks_on(dataset, duplicates, merged, missing),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
+        layout=ROWS if element is None or changed or source.lines is not None else LISTS,
+        id_type=released_type(source.columns[id_column]),
+        item_type=item_type(element or source.columns[item_column], dataset.labels),
         account=_accounted(engine, source, dataset, missing, (id_column, item_column)),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from anondb.data.sources import Source
 from anondb.errors import InputError
@@ -67,6 +68,37 @@ def kind_of(kind: str) -> str:
     if kind.startswith(("VARCHAR", "ENUM")):
         return "VARCHAR"
     return "INTEGER" if "INT" in kind else kind
+
+
+RELEASED_TYPES = re.compile(
+    r"BOOLEAN|BIGINT|DOUBLE|DECIMAL\((?P<digits>[1-9]|[12]\d|3[0-8]),(?P<decimals>\d|[12]\d|3[0-8])\)|VARCHAR|DATE|TIMESTAMP|UUID"
+)
+"""The types that a manifest names (docs/contract.md#the-manifest)."""
+MOST_DIGITS = 38
+_ROOM_FOR = {
+    "UBIGINT": "DECIMAL(20,0)",
+    **dict.fromkeys(("HUGEINT", "UHUGEINT"), f"DECIMAL({MOST_DIGITS},0)"),
+    **dict.fromkeys(("TIMESTAMP_S", "TIMESTAMP_MS"), "TIMESTAMP"),
+}
+
+
+def released_type(kind: str) -> str:
+    """The type that a manifest names for a column of this type.
+
+    Whole numbers are BIGINT if every value of their type is one, else DECIMAL. Types beside the closed list are VARCHAR; the
+    names of ENUM and STRUCT would list what the column may hold.
+    """
+    if re.fullmatch(r"U?(TINYINT|SMALLINT|INTEGER)|BIGINT", kind):
+        return "BIGINT"
+    kind = _ROOM_FOR.get(kind, kind).replace(", ", ",")
+    return kind if RELEASED_TYPES.fullmatch(kind) else "VARCHAR"
+
+
+def item_type(kind: str, labels: Sequence[str]) -> str:
+    """``released_type`` for a column with these items: VARCHAR if one has more digits than any DECIMAL."""
+    released = released_type(kind)
+    too_long = "HUGEINT" in kind and any(len(label.lstrip("-")) > MOST_DIGITS for label in labels)
+    return "VARCHAR" if too_long else released
 
 
 def short(kind: str) -> str:

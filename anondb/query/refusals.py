@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 
+REFUSED = "Not answered from a release: "
 HINT = "Ask for a COUNT over the id and item columns of the original table."
 
 ARGUMENTS = {
@@ -47,7 +48,7 @@ ARGUMENTS = {
 
 def unsupported(construct: str, hint: str = HINT) -> InputError:
     """The error ``unsupported_query``: a construct, by its name in SQL, has no sound answer."""
-    return InputError(f"Not answered from a release: {construct}.", code="unsupported_query", hint=hint)
+    return InputError(f"{REFUSED}{construct}.", code="unsupported_query", hint=hint)
 
 
 def too_complex(what: str) -> InputError:

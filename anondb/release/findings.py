@@ -9,18 +9,20 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from anondb.data.types import RELEASED_TYPES
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
 from anondb.release.item_supports import wrong_weights
+from anondb.release.manifest import SUPPRESSED, tells_suppressed, types_text
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
@@ -138,7 +140,15 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
     findings = [
         Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}") for name, column in counts.items() if column[0]
     ]
-    return findings + _manifest_findings(read_manifest(engine, schema))
+    manifest = read_manifest(engine, schema)
+    empty = 0 if kind is ANATOMY else _empty(engine, schema)
+    return findings + _manifest_findings(manifest, [a.name for a in kind.attributes or ()], empty)
+
+
+def _empty(engine: Engine, schema: SchemaName) -> int:
+    """The number of transactions without a released item."""
+    shown = engine.scalar("warehouse/release/shown", {"transaction_items": schema.table("transaction_items")})
+    return int(engine.scalar("transactions/row_count", {"source": schema.table("transaction_ids")})) - int(shown)
 
 
 def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
@@ -179,10 +189,19 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
     return exp.union(nothing.where(exp.false()), *parts, distinct=False) if parts else nothing.where(exp.false())
 
 
-def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
-    """Find keys that the model's manifest must not have or lacks, and values that are not in the form of their key."""
+def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], empty: int) -> list[Finding]:
+    """Find keys that the model's manifest must not have or lacks, and values that are not in the form of their key.
+
+    Args:
+        manifest: the manifest.
+        attributes: the names of the relational attributes.
+        empty: the number of transactions without a released item.
+    """
     findings = []
-    strange = (manifest.keys() - {"item_supports", "partition", SIGNATURE}) ^ manifest_keys(manifest.get("model", ""))
+    wanted = manifest_keys(manifest.get("model", ""))
+    with contextlib.suppress(KeyError, ValueError):  # which are findings themselves
+        wanted |= {SUPPRESSED} if tells_suppressed(manifest, empty) else set()
+    strange = (manifest.keys() - {"item_supports", "partition", SIGNATURE}) ^ wanted
     if strange:
         findings.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
     odd = sum(not form.fullmatch(manifest[key]) for key, form in _FORMS.items() if key in manifest)
@@ -193,6 +212,8 @@ def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
         names += part[:1] if part else ()
     odd += sum(not (0 < len(name) <= _MOST_OF_NAME and name.isprintable()) for name in names)
     odd += "sensitive" in manifest and not _is_list(manifest["sensitive"])
+    odd += "types" in manifest and not _are_types(manifest, attributes)
+    odd += manifest.get("suppression") == "none" and manifest.get(SUPPRESSED, "0") != "0"
     try:
         parameters = model_of(manifest).parameters()
         odd += sum(str(value) != manifest[name] for name, value in parameters.items())
@@ -211,12 +232,30 @@ def _is_list(text: str) -> bool:
     return False
 
 
+def _are_types(manifest: Mapping[str, str], attributes: Sequence[str]) -> bool:
+    """Whether the types are those of exactly the released columns, as anondb writes them."""
+    named = {*attributes, manifest.get("id_column"), manifest.get("item_column"), *(partition_of(manifest) or ())[:1]}
+    with contextlib.suppress(ValueError, RecursionError):
+        types = json.loads(manifest["types"])
+        if isinstance(types, dict) and types.keys() == named and all(isinstance(t, str) for t in types.values()):
+            return manifest["types"] == types_text(types) and all(map(_is_type, types.values()))
+    return False
+
+
+def _is_type(text: str) -> bool:
+    """Whether a text is a type of the closed list."""
+    found = RELEASED_TYPES.fullmatch(text)
+    return found is not None and int(found["decimals"] or 0) <= int(found["digits"] or 0)
+
+
 _NAMES = ("table", "id_column", "item_column", "records_table")
 _MOST_OF_NAME = 255  # characters
 _FORMS = {  # those of parameters follow from the model
     "release_id": re.compile("[0-9a-f]{32}"),
     "semantics": re.compile("set|atomic"),
     "suppression": re.compile("none|some"),
+    "layout": re.compile("rows|lists"),
+    SUPPRESSED: re.compile("0|[1-9][0-9]{0,9}"),
     "item_supports": re.compile("true"),
     "transactions": re.compile("0|[1-9][0-9]{0,9}"),
     "version": re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,2}((a|b|rc|\.dev|\.post)[0-9]{1,3})?"),

@@ -18,6 +18,7 @@ from anondb.release.buckets import check_buckets, write_buckets
 from anondb.release.catalog import unexpected_objects
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.item_supports import SupportRule, write_item_supports
+from anondb.release.manifest import SUPPRESSED, manifest_of, suppressed_in
 from anondb.release.numbering import number_transactions
 from anondb.release.objects import (
     ANATOMY,
@@ -89,27 +90,6 @@ def check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
     for released, label in zip(image.tolist(), dataset.labels, strict=True):
         if released >= 0 and (released, label) not in members:
             raise InternalError("A released item does not stand for an item that it replaces.")
-
-
-def manifest_of(
-    dataset: Dataset, model: Model, release_id: str, suppression: str, semantics: str = "set"
-) -> dict[str, str]:
-    """The manifest of a release."""
-    from anondb import __version__
-
-    return {
-        "release_id": release_id,
-        "model": model.name,
-        **{key: str(value) for key, value in model.parameters().items()},
-        "transactions": str(dataset.n_transactions),
-        "semantics": semantics,
-        "suppression": suppression,
-        "table": dataset.table,
-        "id_column": dataset.id_column,
-        "item_column": dataset.item_column,
-        "version": __version__,
-        **({} if dataset.partition is None else {"partition": dataset.partition.text}),
-    }
 
 
 def name_taken(existing: SchemaName) -> InputError:
@@ -196,14 +176,17 @@ def freeze(
     if values is not None:
         places = release_schema.table("records"), release_schema.table("released_values")
         write_records(engine, values, numbered, *places)
-    _write_members(engine, items, rows.occurring, release_schema)
+    listed = _write_members(engine, items, rows.occurring, release_schema)
     if supports is not None:
         _check_supported(items, rows)
         local = isinstance(items, LocalRecoding)
         write_item_supports(engine, dataset, numbered, release_schema, supports, local=local)
     engine.drop(numbered)
     suppression = "some" if rows.suppression else "none"
-    manifest = manifest_of(dataset, model, release_id, suppression, items.semantics)
+    attributes = () if values is None else values.attributes
+    manifest = manifest_of(dataset, model, release_id, suppression, items.semantics, attributes)
+    shown = engine.scalar("warehouse/release/shown", {"transaction_items": release_schema.table("transaction_items")})
+    manifest |= suppressed_in(dataset, listed, manifest, dataset.n_transactions - int(shown))
     if values is not None:
         manifest |= {"sensitive": sensitive_text(values.sensitive), "records_table": records_table or RECORDS}
     if supports is not None:
@@ -245,8 +228,8 @@ def _check_supported(items: GlobalRecoding | LocalRecoding, rows: _Rows) -> None
 
 def _write_members(
     engine: Engine, items: GlobalRecoding | LocalRecoding, occurring: set[int], schema: SchemaName
-) -> None:
-    """Write the original items that each occurring released item stands for, both in the order of labels."""
+) -> list[str]:
+    """Write the original items that each occurring released item stands for, both in the order of labels; return them."""
     members: dict[int, list[str]] = {r: [] for r in sorted(occurring, key=items.labels.__getitem__)}
     for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True):
         if r in members:
@@ -254,6 +237,7 @@ def _write_members(
     released = [items.labels[r] for r, below in members.items() for _ in below]
     stands_for = [label for below in members.values() for label in sorted(below)]
     _put_texts(engine, schema.table("released_items"), released, stands_for)
+    return stands_for
 
 
 def _checked_counts(engine: Engine, schema: SchemaName, kind: Kind, transactions: int) -> dict[str, int]:
@@ -374,7 +358,7 @@ def _freeze_buckets(
     write_buckets(engine, dataset, recoding, schema, key)
     labels = list(dataset.labels)
     _put_texts(engine, schema.table("released_items"), labels, labels)
-    manifest = manifest_of(dataset, model, release_id, "none", "set")
+    manifest = manifest_of(dataset, model, release_id, "none", "set") | {SUPPRESSED: "0"}
     _put_texts(engine, schema.table("manifest"), list(manifest), list(manifest.values()))
     create_views_and_macros(engine, schema, release_id, ANATOMY)
     return FrozenRelease(

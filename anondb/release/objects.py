@@ -16,7 +16,10 @@ from anondb.models.named import MODELS, parameters_of
 from anondb.release.conditions import VALUES, ReleasedAttribute, record_columns, released_attributes
 
 MANIFEST_KEYS = frozenset(
-    {"release_id", "model", "transactions", "semantics", "suppression", "table", "id_column", "item_column", "version"}
+    {
+        *("release_id", "model", "transactions", "semantics", "suppression", "version"),
+        *("table", "id_column", "item_column", "layout", "types"),
+    }
 )
 SIGNATURE = "signature"  # the key of the manifest of a signed release
 SEALED_SCHEMA = "main"

@@ -15,6 +15,7 @@ from anondb.session.known import LIKELY, SURE, Known, described, fresh, projecte
 from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.values import Value
 
+OWN = "own"  # the schema with views of the analyst's tables, under the names that queries use
 MAX_LISTED = 4  # answers whose rows stay on the desk
 
 
@@ -27,6 +28,8 @@ class Desk:
         self.plain: dict[str, list[bool]] = {}
         self._temporary: list[Table] = []
         self._listed: dict[int, tuple[Sequence[Row], Table]] = {}
+        schema = exp.Table(db=exp.to_identifier(OWN), catalog=exp.to_identifier("memory"))
+        engine.run(exp.Create(this=schema, kind="SCHEMA"), "a schema for the analyst's tables")
 
     @property
     def shapes(self) -> tuple[tuple[str, Mapping[str, str]], ...]:
@@ -37,11 +40,16 @@ class Desk:
         """List a table of the desk under a name."""
         described = self.engine.relation(exp.select("*").from_(table.expression()))
         self._columns[lowered(name)] = name, dict(zip(described.columns, map(str, described.types), strict=True))
+        view = exp.Create(this=Table("memory", OWN, name).expression(), kind="VIEW", replace=True)
+        view.set("expression", exp.select("*").from_(table.expression()))
+        self.engine.run(view, "a table of the analyst")
 
     def remove(self, name: str) -> None:
         """Remove a table of the analyst."""
         self.plain.pop(lowered(name), None)
-        self._columns.pop(lowered(name), None)
+        if self._columns.pop(lowered(name), None) is not None:
+            view = exp.Drop(tables=[Table("memory", OWN, name).expression()], kind="VIEW", exists=True)
+            self.engine.run(view, "a table of the analyst")
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst; None if there is none of this name."""
@@ -65,6 +73,21 @@ class Desk:
     def is_aggregate(self, name: str) -> bool:
         """Whether a function of DuckDB computes one value from several rows."""
         return lowered(name) in self._aggregates
+
+    @cached_property
+    def _varying(self) -> frozenset[str]:
+        """The names, in lower case, of DuckDB's functions of which each call may return another value."""
+        volatile = exp.column("stability").eq(exp.Literal.string("VOLATILE"))
+        listed = self.engine.select(
+            exp.select("function_name").from_("duckdb_functions()").where(volatile), "functions"
+        )
+        return frozenset(map(lowered, listed["function_name"].tolist()))
+
+    def varies(self, tree: exp.Expr) -> bool:
+        """Whether a query may have other rows each time, whatever the tables are."""
+        return tree.find(exp.Rand, exp.Uuid) is not None or any(
+            lowered(call.name) in self._varying for call in tree.find_all(exp.Anonymous)
+        )
 
     @staticmethod
     def place(name: str) -> Table:
@@ -106,6 +129,10 @@ class Desk:
         if len(self._listed) > MAX_LISTED:
             self._temporary.append(self._listed.pop(next(iter(self._listed)))[1])
         return _of(found[1], 1, width)
+
+    def sweep_later(self, tables: Iterable[Table]) -> None:
+        """Drop further tables with the rows of a query."""
+        self._temporary += tables
 
     def sweep(self) -> None:
         """Drop the rows of a query."""

@@ -13,7 +13,7 @@ from anondb.release.objects import MANIFEST_KEYS, manifest_keys, partition_of
 from anondb.release.reader import SealedRelease
 
 SUFFIX = ".duckdb"
-_SAME = ("table", "records_table", "id_column", "item_column", "semantics", "model")
+_SAME = ("table", "records_table", "id_column", "item_column", "layout", "types", "semantics", "model")
 _LARGER_IS_WEAKER = ("h",)
 Manifest = Mapping[str, str]
 

@@ -124,6 +124,17 @@ class Releases:
         return lowered(self.manifest["table"])
 
     @property
+    def persons_tables(self) -> dict[str, dict[str, bool]]:
+        """The tables of persons in lower case, with their columns and whether each is the id."""
+        id_column = lowered(self.manifest["id_column"])
+        return {
+            lowered(name): {
+                c: lowered(c) == ("transaction_id" if lowered(name) == "baskets" else id_column) for c in of
+            }
+            for name, of in self.shapes
+        }
+
+    @property
     def suppressed(self) -> bool:
         """Whether items were suppressed, so that lists of items are not complete."""
         return any(release.suppressed for release in self._opened)

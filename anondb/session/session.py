@@ -7,12 +7,18 @@ import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.answer import answered
+from anondb.answers.estimates import Drawn
+from anondb.answers.named import items_named
+from anondb.answers.roles import RoleReader
+from anondb.answers.tables import WorldTables
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.answering import DEFAULT_MEMORY, Limits
@@ -231,18 +237,59 @@ class Session:
         return self._results.get(key, lambda: self._answer(tree, bounds == "columns")).copy()
 
     def _answer(self, tree: exp.Expr, bounds: bool) -> Result:
-        tree, releases = self._chosen(tree)
-        bound = releases.bind(tree)
+        bound = self._releases.bind(tree)
         try:
-            known, notes = self._compiled(with_known_names(tree), releases)
-            listed, columns, remarks = output(known, bound, bounds)
-            selected, notes = selected_from(known, listed), [*notes, *remarks, *self.notes]
+            made, notes = answered(tree, bound, self)
+            self._desk.sweep_later(made.tables)
+            listed, columns, remarks = output(made.known, bound, bounds)
+            selected, notes = selected_from(made.known, listed), [*notes, *remarks, *self.notes]
             if selected.find(exp.Table) is None and repeatable(selected):
                 return self._of_constants(selected, columns, notes)
             rows = materialized(self._desk.engine, selected, failed)
         finally:
             self._desk.sweep()
         return Result(rows, columns, notes, limits=self._limits)
+
+    # ---------------------------------------------------------------- what an answer takes (``answers.answer.House``)
+
+    @property
+    def engine(self) -> DuckDBEngine:
+        """The engine on which answers are computed."""
+        return self._desk.engine
+
+    @cached_property
+    def worlds(self) -> Drawn:
+        """Possible worlds of the files."""
+        return WorldTables(self._desk.engine, self._sealed)
+
+    def roles(self) -> RoleReader:
+        """What reads the roles of the columns of a query."""
+        persons = self._releases.persons_tables
+        own = {lowered(name): list(columns) for name, columns in self._desk.shapes}
+        return RoleReader(persons, own, self._desk)
+
+    def items_named(self, tree: exp.Expr) -> frozenset[str] | None:
+        """The items of which alone a query reads rows; None for all."""
+        named = items_named(tree, self._releases.persons, lowered(self._releases.manifest["item_column"]))
+        listed = [release.images.keys() for release in self._opened]
+        if named is not None and all(any(item in items for items in listed) for item in named):
+            return named
+        return None  # another text may be a value of the items' type
+
+    def types_of(self, tree: exp.Expr) -> list[str]:
+        """The types of the columns of a query."""
+        return [kind for _, kind in self._releases.bind(tree)]
+
+    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
+        """The rows of a query with bounds, and notes.
+
+        Raises:
+            InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
+        """
+        tree, releases = self._chosen(tree.copy())
+        if releases is not self._releases:
+            releases.bind(tree)
+        return self._compiled(with_known_names(tree), releases)
 
     def _compiled(self, tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
         """The rows of a query, and its notes; a query that is refused is tried with its subqueries merged."""

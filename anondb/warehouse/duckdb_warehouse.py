@@ -9,8 +9,10 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.data.layouts import arranged
 from anondb.data.sources import open_source
 from anondb.data.transactions import pairs_of
+from anondb.data.types import element_of, released_type
 from anondb.engine import Columns, DuckDBEngine, NamedRows, Table, Tables
 from anondb.engine.queries import Value
 from anondb.warehouse.statements import KEY_BYTES, drawn
@@ -67,6 +69,13 @@ class DuckDBWarehouse:
         """Copy two columns of a table, a file or a data frame (``Warehouse.source``); lists of items are taken apart."""
         with open_source(self._engine, reference, "transactions") as source:
             return pairs_of(self._engine, source, id_column, item_column)
+
+    def names(self, reference: Any, id_column: str, item_column: str) -> dict[str, Any]:
+        """The types of the columns of a source, as a ``Dataset`` has them."""
+        with open_source(self._engine, reference, "transactions") as source:
+            source, id_column, item_column = arranged(self._engine, source, id_column, item_column)
+            item = element_of(source, item_column) or source.columns[item_column]
+            return {"id_type": released_type(source.columns[id_column]), "item_type": released_type(item)}
 
     def number(self, source: Table) -> Table:
         """Number the distinct ids in the order of their digests under a key, which is not kept."""

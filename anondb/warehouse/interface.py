@@ -39,16 +39,16 @@ class Warehouse(Runner, Protocol):
         drawn once even if a task runs again."""
         ...
 
+    def names(self, reference: Any, id_column: str, item_column: str) -> dict[str, Any]:
+        """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
+        ...
+
 
 class Carrier(Warehouse, Protocol):
     """A warehouse that does the work of an owner's engine, and hands it the released rows."""
 
     def begin(self) -> None:
         """Begin to work in the transaction of the owner's engine, instead of ``snapshot()``; ``sweep`` ends it."""
-        ...
-
-    def names(self, reference: Any, id_column: str, item_column: str) -> dict[str, Any]:
-        """The names of a source and its columns, as a ``Dataset`` has them."""
         ...
 
     def rows_of(self, table: Table, columns: Sequence[str]) -> AbstractContextManager[Any]:

@@ -54,12 +54,15 @@ def load_from(warehouse: Warehouse, reference: Any, *, id_column: str, item_colu
         item_column=item_column,
         source="the source",
     )
+    names = warehouse.names(reference, id_column, item_column)
     duplicates = facts["total"] - dataset.n_occurrences
     return replace(
         dataset,
         duplicates=duplicates,
         is_table=not duplicates,
         warnings=remarks_on(dataset, duplicates, 0),
+        id_type=names["id_type"],
+        item_type=names["item_type"],
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.data.types import kind_of
+from anondb.data.types import kind_of, released_type
 from anondb.engine import Columns, NamedRows, Table, Tables
 from anondb.engine.failures import at_most
 from anondb.engine.queries import Value
@@ -111,7 +111,7 @@ class PostgresWarehouse:
         return bool(self.fetch(count, most=1)["n"][0] >= least)
 
     def names(self, reference: str, id_column: str, item_column: str) -> dict[str, Any]:
-        """The names of a source and its columns, as a ``Dataset`` has them."""
+        """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
         table = find_table(self._server, reference)
         ids, items = (_column(table.columns, name) for name in (id_column, item_column))
         return {
@@ -121,6 +121,8 @@ class PostgresWarehouse:
             "id_column": ids.name,
             "item_column": items.name,
             "item_kind": kind_of(type_of(items)),
+            "id_type": released_type(type_of(ids)),
+            "item_type": released_type(type_of(items)),
         }
 
     @contextlib.contextmanager

@@ -20,6 +20,7 @@ from anondb.errors import BudgetExceeded, InputError
 from anondb.warehouse.spark_folder import delete, files_of, make_private, may_exist, note_release
 from anondb.warehouse.spark_release import FINISHED, UNFINISHED, function_of, quoted
 from anondb.warehouse.spark_session import (
+    STATED,
     check_session,
     comparable,
     has_arrays,
@@ -198,15 +199,18 @@ class SparkWarehouse:
         return table
 
     def names(self, reference: str | DataFrame, id_column: str, item_column: str) -> dict[str, Any]:
-        """The names of a source and its columns, as a ``Dataset`` has them."""
-        kind = self._frame(reference).schema[item_column].dataType.typeName()
+        """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
+        schema = self._frame(reference).schema
+        types = {c: schema[c].dataType.simpleString() for c in (id_column, item_column)}
         kinds = {"string": "VARCHAR", "date": "DATE", "boolean": "BOOLEAN"}
         return {
             "table": reference if isinstance(reference, str) else "transactions",
             "source": "the data frame",
             "id_column": id_column,
             "item_column": item_column,
-            "item_kind": kinds.get(kind, "INTEGER"),
+            "item_kind": kinds.get(types[item_column], "INTEGER"),
+            "id_type": STATED[types[id_column]],
+            "item_type": STATED[types[item_column]],
         }
 
     @contextlib.contextmanager

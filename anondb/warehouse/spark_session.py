@@ -20,6 +20,8 @@ TEXTS = {
     "date",
     "boolean",
 }  # whose texts are equal if and only if they are; collated strings have other names
+STATED = {**dict.fromkeys(WHOLE, "BIGINT"), "string": "VARCHAR", "date": "DATE", "boolean": "BOOLEAN"}
+"""The types that a manifest names."""
 
 
 @contextlib.contextmanager

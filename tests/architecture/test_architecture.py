@@ -34,6 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "release": {"data", "models", "recoding", "utility", "verify", "pages", "engine", "errors"},
     "postgres": {"release", "engine", "errors"},
     "warehouse": {"data", "postgres", "release", "engine", "errors"},
+    "answers": {"release", "engine", "errors"},
     "query": {"release", "engine", "errors"},
     "session": {"query", "warehouse", "release", "data", "reading", "engine", "errors"},
     "promises": {"data", "models", "release", "verify", "engine", "errors"},

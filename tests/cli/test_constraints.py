@@ -103,7 +103,7 @@ def test_figure_2c_from_files(run: Run, clinic: Path) -> None:
         keys = {row[0] for row in analyst.execute("SELECT key FROM manifest").fetchall()}
     assert keys == {
         *("release_id", "model", "k", "transactions", "semantics", "suppression", "table", "id_column", "item_column"),
-        "version",
+        *("layout", "types", "suppressed_items", "version"),
     }
     content = sealed.read_bytes()
     assert not any(name in content for name in (b"linkable", b"diabetes", b"cold", b"pgen"))

@@ -395,7 +395,7 @@ def test_a_release_just_made(shop: Path, tmp_path: Path) -> None:
         assert release.loss.lm == pytest.approx(1 / 9) and release.accuracy.queries == 5
         assert release.manifest.keys() == {
             *("release_id", "model", "k", "m", "transactions", "semantics", "suppression"),
-            *("table", "id_column", "item_column", "version"),
+            *("table", "id_column", "item_column", "layout", "types", "suppressed_items", "version"),
         }
         assert isinstance(release.table("transactions"), duckdb.DuckDBPyRelation)
         assert release.table("released_items").order("ALL").fetchall() == [

@@ -8,7 +8,7 @@ of them for equally likely. Support: a set of up to m items may be held by nobod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -16,9 +16,32 @@ import reference_supports as ref
 from portions import portions
 from release.benches import ReleaseBench
 from release.cases import catalog, dataset
-from supports_cases import Bound, asked, freeze_with_supports, frozen_lines, number, rule_of, tables_of, weights_of
+from supports_cases import (
+    Bound,
+    asked,
+    freeze_with_supports,
+    frozen_lines,
+    number,
+    released,
+    rule_of,
+    tables_of,
+    weights_of,
+)
 from supports_random import random_release, random_similar
-from supports_worlds import Release, TooManyWorldsError, anything, check_promise, reader, worlds
+from supports_worlds import (
+    Release,
+    TooManyWorldsError,
+    anything,
+    check_facts,
+    check_promise,
+    known_facts,
+    reader,
+    same_table,
+    suppressed_in,
+    uneven,
+    within,
+    worlds,
+)
 
 from anondb.engine import Engine
 from anondb.models.km import KmAnonymity
@@ -230,3 +253,49 @@ def test_frozen_releases(engine: Engine, seeds: range) -> None:
         assert [line[:4] for line in lines] == sorted((*of, *bounds) for of, bounds in table.items()), seed
         queries = [x for x in release.itemsets() if len(x) < 4]
         check_answers(release, table, dict(zip(queries, asked(engine, schema, queries), strict=True)))
+
+
+# --- what readers of the manifest know ------------------------------------------------------------------------------
+
+
+def all_releases(most: int, k: int, m: Bound, *, nonempty: bool) -> Iterator[Release]:
+    """Every release of up to ``most`` transactions over A for a and b, with y and z suppressed, that keeps its promise."""
+    members = {"A": ["a", "b"]}
+    sets = [frozenset(c) for n in range(5) for c in combinations("abyz", n) if c or not nonempty]
+    for n in range(k, most + 1):
+        for originals in combinations_with_replacement(sets, n):
+            rows = released(originals, members)
+            if 0 < sum(map(bool, rows)) < k or not any(rows) or not any({*"yz"} & o for o in originals):
+                continue
+            yield Release(tuple(rows), originals, members, ("y", "z"), nonempty, False, k, m)
+
+
+@pytest.mark.parametrize("nonempty", [False, True], ids=["lists", "rows"])
+@pytest.mark.parametrize(("most", "k"), [(3, 2), *(pytest.param(4, k, marks=pytest.mark.slow) for k in (2, 3))])
+def test_the_manifest_takes_nothing_from_the_promise(most: int, k: int, nonempty: bool) -> None:
+    """All tiny originals, in both layouts: the worlds with the number of suppressed items keep E and S, also those of the
+    rows alone."""
+    said = kept = 0
+    seen: dict[object, bool] = {}
+    for m in (1, 2):
+        for release in all_releases(most, k, m, nonempty=nonempty):
+            table = ref.published(release.rows, release.members, release.originals, k, m)
+            number_of = len({x for o in release.originals for x in o} & {"y", "z"})
+            key = tuple(map(tuple, release.rows)), m, number_of, tuple(sorted(table.items()))
+            if key in seen:  # the same release of another original
+                continue
+            for keep in (anything, within(release, table), same_table(release, table)):
+                seen[key] = check_facts(release, worlds(release, keep))
+            said, kept = said + seen[key], kept + 1
+    assert said == kept if not nonempty else 0 < said < kept
+
+
+def test_the_number_would_lead_to_persons_where_it_is_left_out() -> None:
+    """One row of a table of rows shows nothing, and one item was suppressed: this person is the likeliest to hold it."""
+    originals = (frozenset("a"), frozenset("b"), frozenset("ay"), frozenset("y"))
+    members = {"A": ["a", "b"]}
+    release = Release(tuple(released(originals, members)), originals, members, ("y", "z"), True, False, 3, 1)
+    found = worlds(release, anything)
+    assert known_facts(release, found) is None
+    one = found[suppressed_in(release, found) == 1]
+    assert uneven(release, found) == [] and ("y",) in uneven(release, one)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import anondb
-from anondb.session import Session
+from anondb.session.session import Session
 
 JOINED = "FROM people p LEFT JOIN sales s ON s.tid = p.tid AND s.item = 'jam' GROUP BY p.town"
 

@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.sources import open_source
-from anondb.data.transactions import Dataset, load_transactions
+from anondb.data.transactions import ROWS, Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
@@ -21,8 +21,13 @@ SHOP = [["apple", "pear"], ["apple", "bread"], ["pear"], ["milk", "bread"], [], 
 SHOP_BLOCKS = {"Fruit": ["apple", "pear", "quince"], "bread": ["bread"], "milk": ["milk"]}
 
 
-def dataset(engine: Engine, transactions: Sequence[Collection[str]], ids: Sequence[Any] | None = None) -> Dataset:
-    """The transactions coded, out of a work table with a list of items for each id (1..N, or the texts given)."""
+def dataset(
+    engine: Engine, transactions: Sequence[Collection[str]], ids: Sequence[Any] | None = None, layout: str = ROWS
+) -> Dataset:
+    """The transactions coded, out of a work table with a list of items for each id (1..N, or the texts given).
+
+    ``layout`` is what the release says of the original.
+    """
     numbers = list(range(1, len(transactions) + 1))
     rows = engine.put("source_rows", {"tid": ("BIGINT", numbers), "n": ("BIGINT", range(len(transactions)))})
     pairs = [(n, item) for n, t in enumerate(transactions) for item in t]
@@ -39,7 +44,7 @@ def dataset(engine: Engine, transactions: Sequence[Collection[str]], ids: Sequen
         .group_by("r.tid")
     )
     with open_source(engine, query, "transactions") as source:
-        data = load_transactions(engine, source)
+        data = replace(load_transactions(engine, source), layout=layout)
     if ids is not None:
         data = replace(data, ids=engine.put("text_ids", {"tid": ("INTEGER", numbers), "id": ("VARCHAR", list(ids))}))
     return data

@@ -89,7 +89,7 @@ def test_nothing_else_is_published(owner: Engine) -> None:
     manifest = dict(rows(owner, "FROM release_spring.manifest"))
     assert manifest.keys() == {
         *("release_id", "model", "l", "columns", "empty_values", "transactions", "semantics", "suppression"),
-        *("table", "id_column", "item_column", "version"),
+        *("table", "id_column", "item_column", "layout", "types", "suppressed_items", "version"),
     }
     assert (manifest["model"], manifest["l"], manifest["columns"]) == ("anatomy", "2", "2")
     assert manifest["empty_values"] == "count" and manifest["semantics"] == "set"

@@ -32,6 +32,9 @@ MANIFEST = {
     "table",
     "id_column",
     "item_column",
+    "layout",
+    "types",
+    "suppressed_items",
     "version",
 }
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import anondb
+
 SLACK = 1e-9  # of doubles, relative to the size of the numbers
 Row = dict[str, Any]
 
@@ -106,3 +108,17 @@ def _within(low: Any, value: Any, high: Any) -> bool:
         return (low is None or low <= value) and (high is None or value <= high)
     slack = SLACK * max(1.0, abs(float(value)))
     return (low is None or float(low) - slack <= value) and (high is None or value <= float(high) + slack)
+
+
+def without_bounds(session: anondb.Session, sql: str) -> str:
+    """Why a query has no bounds: the refusal, or the note beside bounds that are NULL."""
+    try:
+        result = session.sql(sql)
+    except anondb.InputError as error:
+        assert error.code in ("unsupported_query", "query_too_complex"), str(error)
+        return str(error)
+    ends = [n for n, name in enumerate(result.columns) if name.endswith(("_lower", "_upper"))]
+    assert all(row[n] is None for row in result.fetchall() for n in ends)
+    notes = [note for note in result.notes if note.startswith("No bounds, since no rule reads this: ")]
+    assert len(notes) == 1, result.notes
+    return str(notes[0])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 import pytest
+from session.checker import without_bounds
 
 import anondb
 from anondb import Session
@@ -68,8 +69,9 @@ def test_a_condition_is_one_on_values(session: Session, condition: str, plain: s
 
 
 def test_not_of_a_condition_that_is_null_for_a_value_is_refused(session: Session) -> None:
-    with pytest.raises(anondb.InputError, match="NULL for a value"):
-        session.sql("SELECT count(*) FROM records WHERE NOT (nullif(age, 20) < 35)")
+    assert "NULL for a value" in without_bounds(
+        session, "SELECT count(*) FROM records WHERE NOT (nullif(age, 20) < 35)"
+    )
 
 
 CHARTS = {
@@ -106,8 +108,8 @@ def test_charts_of_bi_tools_have_the_answers_of_plain_sql(session: Session, name
 
 
 def test_the_literal_at_fault_is_named_under_group_by(session: Session) -> None:
-    with pytest.raises(anondb.InputError, match="'day' compared with something else than a date"):
-        session.sql("SELECT dayname(day) AS d, count(*) FROM records WHERE day < '2026-4-1' GROUP BY d")
+    sql = "SELECT dayname(day) AS d, count(*) FROM records WHERE day < '2026-4-1' GROUP BY d"
+    assert "'day' compared with something else than a date" in without_bounds(session, sql)
 
 
 @pytest.mark.parametrize(

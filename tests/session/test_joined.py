@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from session.checker import without_bounds
 
 import anondb
 from anondb import Session
@@ -210,9 +211,7 @@ def test_the_truth_is_between_the_bounds(asked: dict[str, Any], sql: str) -> Non
 @pytest.mark.parametrize(("sql", "words"), REFUSED)
 def test_what_has_no_sound_answer_is_refused(asked: dict[str, Any], sql: str, words: str) -> None:
     session, _ = session_for(asked, sql)
-    with pytest.raises(anondb.InputError) as error:
-        session.sql(sql)
-    assert error.value.code == "unsupported_query" and words in str(error.value)
+    assert words in without_bounds(session, sql)
 
 
 def test_sums_of_decimal_numbers_are_exact(asked: dict[str, Any]) -> None:
@@ -254,9 +253,8 @@ def test_notes_name_items_that_the_analyst_wrote(named: tuple[str, Session]) -> 
 
 def test_distinct_columns_of_a_joined_table_are_refused(named: tuple[str, Session]) -> None:
     for select in ("count(DISTINCT parent)", "count(DISTINCT left(parent, 1))"):
-        with pytest.raises(anondb.InputError, match="COUNT DISTINCT of a column of a joined table") as error:
-            named[1].sql(f"SELECT {select} FROM sales JOIN food ON item = node")
-        assert error.value.code == "unsupported_query"
+        sql = f"SELECT {select} FROM sales JOIN food ON item = node"
+        assert "COUNT DISTINCT of a column of a joined table" in without_bounds(named[1], sql)
     asked = "SELECT count(DISTINCT CASE WHEN parent = 'dairy' THEN tid END) AS n FROM sales JOIN food ON item = node"
     same = "SELECT count(DISTINCT tid) AS n FROM sales JOIN food ON item = node WHERE parent = 'dairy'"
     assert named[1].sql(asked).fetchall() == named[1].sql(same).fetchall()

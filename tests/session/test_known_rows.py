@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import duckdb
 import pytest
+from session.checker import without_bounds
 from session.conftest import Named
-
-import anondb
 
 ITEMS = ("milk", "bread", "figs", "rolls")
 COUNTS = " UNION ALL ".join(f"SELECT '{item}' AS k, count(*) AS n FROM sales WHERE item = '{item}'" for item in ITEMS)
@@ -61,8 +60,7 @@ def test_a_cast_that_fits_for_certain_has_bounds(named: Named) -> None:
     ],
 )
 def test_a_random_number_beside_an_estimate_is_refused(named: Named, sql: str) -> None:
-    with pytest.raises(anondb.InputError, match="random number"):
-        named[1].sql(sql)
+    assert "random number" in without_bounds(named[1], sql)
 
 
 def test_an_aggregate_of_two_known_columns_reads_both(named: Named) -> None:
@@ -94,5 +92,4 @@ def test_a_count_is_compared_with_a_text_or_a_date(named: Named, test: str) -> N
 
 @pytest.mark.parametrize("test", ["n > ANY([5, 6])", "n > ALL([5, 6])"])
 def test_any_and_all_of_estimates_are_refused(named: Named, test: str) -> None:
-    with pytest.raises(anondb.InputError, match="ANY or ALL"):
-        named[1].sql(f"SELECT k, {test} AS b FROM ({COUNTS})")
+    assert "ANY or ALL" in without_bounds(named[1], f"SELECT k, {test} AS b FROM ({COUNTS})")

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from session.checker import without_bounds
 from session.conftest import Named
 from session.test_chosen_items import wrong
 from session.test_odd_queries import refused
-
-import anondb
 
 SIZES = "(SELECT tid, count(*) AS n FROM sales GROUP BY tid) p"
 PRICED = "FROM sales JOIN prices USING (item)"
@@ -138,5 +137,4 @@ def test_the_most_frequent_triples(named: Named) -> None:
 def test_triples_without_a_fixed_item_are_refused(named: Named) -> None:
     for test in ("c.item <> 'milk'", "c.item > a.item", "c.item IN ('milk', 'bread')"):
         sql = f"SELECT a.item, b.item, count(*) {TRIPLE} GROUP BY a.item, b.item".replace("c.item = 'milk'", test)
-        with pytest.raises(anondb.InputError):
-            named[1].sql(sql)
+        assert without_bounds(named[1], sql)

@@ -146,6 +146,11 @@ EXAMPLES = [
         ordered=True,
     ),
     Example(
+        "warehouse/release/shown",
+        [(2,)],
+        {"transaction_items": ("transaction_id INTEGER", [(1,), (3,), (3,)])},
+    ),
+    Example(
         "warehouse/release/label_counts",
         [("U", 2), ("V", 1)],
         {
@@ -497,6 +502,8 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
         return "STRUCT(item VARCHAR)[]"
     if query.name.startswith("proof/") and column in ("item", "items"):  # it reads a sealed file
         return "VARCHAR" if column == "item" else "VARCHAR[]"
+    if query.name.startswith("answers/") and column in ("label", "member"):  # numbers
+        return "INTEGER"
     if column == "attribute_values":
         return "VARCHAR[]"
     if "attribute_values" in query.reads[table] and column in ("items", "copies"):  # rows as their readers see them

@@ -176,6 +176,7 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
             null=groups.null[i],
             has_null=attribute.has_null,
             sql_type=attribute.sql_type,
+            type=attribute.type,
             scale=attribute.unit.denominator,
         )
     marks = groups.sets[i]
@@ -205,6 +206,7 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
     return PublishedAttribute(
         attribute.name,
         has_null=attribute.has_null,
+        type=attribute.type,
         label=tuple(shown.get(values) for values in stands_for),
         value_of=tuple(label for values, label in shown.items() for _ in values),
         values=tuple(value for values in shown for value in values),

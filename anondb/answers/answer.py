@@ -1,0 +1,93 @@
+"""The answer to a query on the original's tables: bounds of rules where some apply, and estimates of possible worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sqlglot import exp
+
+from anondb.answers.asked import Asked, asked
+from anondb.answers.estimates import OUTSIDE_NOTE, Drawn, Estimated, Estimator
+from anondb.answers.roles import RoleReader
+from anondb.engine import DuckDBEngine
+from anondb.errors import InputError
+from anondb.query.refusals import REFUSED
+from anondb.session.known import Known
+from anondb.session.selects import ORDER_NOTE
+
+MODELLED_NOTE = (
+    "Rows of persons are modelled: they are those of one table that the release permits, and no row is a person's."
+)
+NO_BOUNDS = "No bounds, since no rule reads this: "
+UNREAD = ("unsupported_query", "query_too_complex", "ambiguous_item")
+"""The codes of refusals of the rules, where worlds alone answer."""
+
+
+class House(Protocol):
+    """What an answer takes."""
+
+    @property
+    def engine(self) -> DuckDBEngine:
+        """The engine on which worlds are tables."""
+        ...
+
+    @property
+    def worlds(self) -> Drawn:
+        """Possible worlds of the files."""
+        ...
+
+    def roles(self) -> RoleReader:
+        """What reads the roles of the columns of a query."""
+        ...
+
+    def items_named(self, tree: exp.Expr) -> frozenset[str] | None:
+        """The items of which alone a query reads rows; None for all."""
+        ...
+
+    def types_of(self, tree: exp.Expr) -> list[str]:
+        """The types of the columns of a query."""
+        ...
+
+    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
+        """The rows of a query with bounds, and notes; raises InputError where no rule reads it."""
+        ...
+
+
+def answered(tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House) -> tuple[Estimated, list[str]]:
+    """The rows of a query, and notes on them.
+
+    Args:
+        tree: the query.
+        bound: the names and types of its columns.
+        house: the files, what was derived from them, and the tables of the analyst.
+
+    Raises:
+        InputError: the query uses ids of persons in a way that is not allowed, or DuckDB refuses it when it computes it.
+    """
+    question = asked(tree, len(bound), house.roles())
+    if not question.of_worlds:
+        exact, notes = house.bounds_of(tree)
+        return Estimated(exact, ()), notes
+    known, notes = _ruled(question, house)
+    same = question.shown == tuple(range(len(question.roles)))
+    types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
+    house.worlds.draw(house.items_named(tree))
+    made = Estimator(house.engine, house.worlds, question, types).rows(known)
+    if made.contradicted:
+        notes.append(OUTSIDE_NOTE)
+    if any(question.roles[n].computed for end in question.ends for n in end.columns) and ORDER_NOTE not in notes:
+        notes.append(ORDER_NOTE)
+    return made, notes
+
+
+def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str]]:
+    """The rows of a query with bounds, and notes; None where no rule reads it."""
+    if question.of_persons and question.misused is None:
+        return None, [MODELLED_NOTE]
+    try:
+        return house.bounds_of(question.ruled)
+    except InputError as error:
+        if error.code not in UNREAD or question.misused is not None:
+            raise
+        return None, [f"{NO_BOUNDS}{str(error).removeprefix(REFUSED)}"]

@@ -1,0 +1,345 @@
+"""A query in two parts: rows that rules and possible worlds compute, and what is done with all of them at the end.
+
+The order of the rows, and how many of them are shown, depend on all rows. So an outermost ORDER BY, LIMIT, OFFSET and a
+condition on ranks (QUALIFY, or WHERE around a subquery that ranks) leave the query; what they name becomes hidden columns. A
+condition on computed numbers (HAVING, or WHERE around a subquery) becomes a hidden column for worlds: a group that a world
+does not keep has numbers in it nevertheless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from anondb.answers.roles import Relation, Role, RoleReader
+from anondb.query.parsing import lowered
+
+RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
+
+
+@dataclass(frozen=True)
+class End:
+    """A step that takes all rows: first the condition on ranks, then the order, then how many rows stay.
+
+    Attributes:
+        ranked: a condition on window functions of columns ``c<n>``.
+        order: the orderings, of columns ``c<n>``.
+        limit, offset: of the query.
+    """
+
+    ranked: exp.Expr | None = None
+    order: Sequence[exp.Ordered] = ()
+    limit: exp.Expr | None = None
+    offset: exp.Expr | None = None
+
+    @property
+    def cuts(self) -> bool:
+        """Whether rows are left out."""
+        return any(part is not None for part in (self.ranked, self.limit, self.offset))
+
+    @property
+    def columns(self) -> list[int]:
+        """The numbers of the columns by which rows are ordered and ranked."""
+        parts = [part for part in (self.ranked, *self.order) if part is not None]
+        return [int(c.name[1:]) for part in parts for c in part.find_all(exp.Column)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query in two parts.
+
+    Attributes:
+        ruled: its rows, as the rules of bounds read them, without the end.
+        drawn: its rows, as worlds compute them.
+        roles: the roles of the columns of both.
+        shown: the numbers of the columns that are shown.
+        kept: whether ``drawn`` has one more column, which says whether the world keeps the row.
+        conditioned: whether a condition on computed numbers chooses rows elsewhere.
+        ends: the steps that take all rows.
+        of_persons: whether the rows belong to single persons, or depend on more than the tables; then one world answers.
+        misused: the construct that no world may answer, if there is one.
+        of_worlds: whether the query reads tables of the original.
+    """
+
+    ruled: exp.Expr
+    drawn: exp.Expr
+    roles: tuple[Role, ...]
+    shown: tuple[int, ...]
+    kept: bool = False
+    conditioned: bool = False
+    ends: tuple[End, ...] = ()
+    of_persons: bool = False
+    misused: str | None = None
+    of_worlds: bool = True
+
+
+def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
+    """The parts of a query.
+
+    Args:
+        tree: the query, which is not changed.
+        shown: the number of its columns.
+        reader: what reads their roles.
+    """
+    tree = _bare(tree)
+    relation = reader.relation(tree)
+    roles = tuple(role for _, role in relation.columns)
+    of_persons = relation.of_persons or reader.functions.varies(tree) or len(roles) != shown
+    whole = Asked(tree, tree, roles, tuple(range(shown)), misused=reader.misused, of_worlds=reader.reads_persons)
+    if of_persons or not isinstance(tree, exp.Select | exp.SetOperation):
+        return replace(whole, roles=roles if len(roles) == shown else (Role.VALUE,) * shown, of_persons=of_persons)
+    ended = _Ended(tree.copy(), relation, reader)
+    ended.peel()
+    body = ended.body
+    roles = tuple(role for _, role in ended.relation.columns)
+    drawn, kept = _unconditional(body, reader)
+    conditioned = any(_is_condition(select, reader) for select in drawn.find_all(exp.Select))
+    return replace(
+        whole,
+        ruled=body,
+        drawn=drawn,
+        roles=roles,
+        shown=tuple(ended.shown),
+        kept=kept,
+        conditioned=conditioned,
+        ends=tuple(reversed(ended.ends)),
+    )
+
+
+def _bare(tree: exp.Expr) -> exp.Expr:
+    """A query without parentheses around it."""
+    while isinstance(tree, exp.Subquery | exp.Paren) and not tree.args.get("alias") and not tree.args.get("with_"):
+        tree = tree.this
+    return tree
+
+
+@dataclass
+class _Ended:
+    """A query whose ends are taken off, from the outermost on.
+
+    Attributes:
+        body: the rest.
+        relation: its columns, hidden ones last.
+        reader: what reads the roles of columns.
+        shown: the numbers of its columns that are shown.
+        ends: the ends, the last one first.
+    """
+
+    body: exp.Query
+    relation: Relation
+    reader: RoleReader
+    shown: list[int] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+
+    def peel(self) -> None:
+        """Take off all ends that can be."""
+        self.shown = list(range(len(self.relation.columns)))
+        while self._peeled() and (inner := self._inner()) is not None:
+            query, places, where = inner
+            ends = [end for end in self.ends if end is not None]
+            before = self.body, self.relation, self.shown, self.ends
+            self.body, self.relation = query, self.reader.relation(query)
+            self.shown = [places[n] for n in self.shown]
+            self.ends = [_moved(end, places) for end in ends]
+            ranked = None if where is None else self._ranked(where)
+            if where is not None and ranked is None:
+                self.body, self.relation, self.shown, self.ends = before
+                return
+            if ranked is not None:
+                self.ends.append(End(ranked))
+
+    def _peeled(self) -> bool:
+        """Take off the end of this query; whether that was possible."""
+        body = self.body
+        distinct = body.args.get("distinct")
+        if any(body.args.get(key) for key in ("sample", "cluster", "distribute", "sort")) or (
+            distinct is not None and isinstance(distinct, exp.Expr) and distinct.args.get("on")
+        ):
+            return False
+        order, qualify = body.args.get("order"), body.args.get("qualify")
+        terms: list[exp.Ordered] = []
+        hidden = list[exp.Expr]()
+        for ordered in order.expressions if order is not None else ():
+            if isinstance(ordered.this, exp.Var):  # ALL
+                places: list[int | None] = list(range(len(self.shown)))
+            else:
+                places = [self._place(ordered.this, hidden)]
+            if None in places:
+                return False
+            for place in places:
+                term = ordered.copy()
+                term.set("this", exp.column(f"c{place}"))
+                terms.append(term)
+        ranked = self._ranked(qualify.this, hidden) if qualify is not None else None
+        if qualify is not None and ranked is None:
+            return False
+        end = End(ranked, terms, body.args.get("limit"), body.args.get("offset"))
+        for key in ("order", "limit", "offset", "qualify"):
+            body.set(key, None)
+        self._hide(hidden)
+        if end.cuts or end.order:
+            self.ends.append(end)
+        return True
+
+    def _hide(self, hidden: Sequence[exp.Expr]) -> None:
+        first = len(self.relation.columns)
+        for n, one in enumerate(hidden, first):
+            self.body.append("expressions", exp.alias_(one, f"_hidden{n}"))
+        if hidden:
+            self.relation = self.reader.relation(self.body)
+
+    def _place(self, node: exp.Expr, hidden: list[exp.Expr]) -> int | None:
+        """The number of the column for an expression of ORDER BY, which may become a hidden one; None if it cannot."""
+        columns, body = self.relation.columns, self.body
+        if isinstance(node, exp.Literal) and not node.is_string:
+            return int(node.name) - 1 if node.name.isdigit() and 0 < int(node.name) <= len(columns) else None
+        if isinstance(node, exp.Column) and not node.table:
+            names = [name for name, _ in columns]
+            if lowered(node.name) in names:
+                return names.index(lowered(node.name))
+        if not isinstance(body, exp.Select):
+            return None
+        if not body.is_star:
+            for n, selected in enumerate(body.expressions):
+                if selected.unalias() == node:
+                    return n
+        if body.args.get("distinct") is not None:
+            return None
+        hidden.append(node.copy())
+        return len(columns) + len(hidden) - 1
+
+    def _ranked(self, condition: exp.Expr, hidden: list[exp.Expr] | None = None) -> exp.Expr | None:
+        """A condition on ranks with columns ``c<n>`` as their operands; None for other conditions."""
+        made = exp.paren(condition.copy())
+        if not isinstance(self.body, exp.Select):
+            return None
+        names = {lowered(e.alias_or_name): e.unalias() for e in self.body.expressions}
+        for column in list(made.find_all(exp.Column)):
+            rank = names.get(lowered(column.name))
+            if isinstance(rank, exp.Window) and column.find_ancestor(exp.Window) is None:
+                column.replace(rank.copy())
+        own: list[exp.Expr] = []
+        for window in list(made.find_all(exp.Window)):
+            if not isinstance(window.this, RANKS) or window.args.get("spec") is not None or window.args.get("alias"):
+                return None
+            order = window.args.get("order")
+            ordered = [term.this for term in order.expressions] if order is not None else []
+            for part in [*(window.args.get("partition_by") or ()), *ordered]:
+                place = self._place(part, own if hidden is None else hidden)
+                if place is None:
+                    return None
+                part.replace(exp.column(f"c{place}"))
+        outside = [c for c in made.find_all(exp.Column) if c.find_ancestor(exp.Window) is None]
+        if outside or made.find(exp.Window) is None or made.find(exp.Query) is not None:
+            return None
+        self._hide(own)
+        return made
+
+    def _inner(self) -> tuple[exp.Query, list[int], exp.Expr | None] | None:
+        """The subquery of a SELECT that only shows its columns, the numbers of these, and a condition on its rows; None for
+        other queries, and where the subquery has no end."""
+        body = self.body
+        plain = {"expressions", "from_", "with_", "where"}
+        if not isinstance(body, exp.Select) or not {key for key, part in body.args.items() if part} <= plain:
+            return None
+        source = body.args["from_"].this if body.args.get("from_") is not None else None
+        query = _query_of(body, source)
+        where = body.args.get("where")
+        if query is None or not isinstance(query, exp.Query) or not (where is not None or _has_end(query)):
+            return None
+        names = [name for name, _ in self.reader.relation(query).columns]
+        places: list[int] = []
+        for selected in body.expressions:
+            inner = selected.unalias()
+            if isinstance(inner, exp.Star) and not any(inner.args.values()):
+                places += range(len(names))
+            elif isinstance(inner, exp.Column) and lowered(inner.name) in names:
+                places.append(names.index(lowered(inner.name)))
+            else:
+                return None
+        return query, places, None if where is None else where.this
+
+
+def _query_of(body: exp.Select, source: exp.Expr | None) -> exp.Query | None:
+    """The query of the only source of a SELECT, with the common table expressions that it sees."""
+    clause = body.args.get("with_")
+    query: exp.Expr | None = None
+    ctes = list(clause.expressions) if clause is not None else []
+    if isinstance(source, exp.Subquery) and not (source.args.get("alias") and source.args["alias"].columns):
+        query = source.this
+    elif isinstance(source, exp.Table) and not source.db and clause is not None and not clause.recursive:
+        named = [n for n, cte in enumerate(ctes) if lowered(cte.alias) == lowered(source.name)]
+        if named and not ctes[named[0]].args["alias"].columns:
+            query, ctes = ctes[named[0]].this, ctes[: named[0]]
+    query = None if query is None else _bare(query)
+    if not isinstance(query, exp.Select | exp.SetOperation) or (ctes and query.args.get("with_")):
+        return None
+    made = query.copy()
+    if ctes and clause is not None:
+        kept = clause.copy()
+        kept.set("expressions", [cte.copy() for cte in ctes])
+        made.set("with_", kept)
+    return made
+
+
+def _has_end(query: exp.Query) -> bool:
+    """Whether the rows of a query are cut off, here or in the query that it shows."""
+    if any(query.args.get(key) is not None for key in ("limit", "offset", "qualify")):
+        return True
+    clause = query.args.get("from_")
+    inner = _query_of(query, clause.this) if isinstance(query, exp.Select) and clause is not None else None
+    return inner is not None and _has_end(inner)
+
+
+def _moved(end: End, places: Sequence[int]) -> End:
+    """An end of a SELECT as one of its subquery."""
+
+    def moved(node: exp.Expr) -> exp.Expr:
+        made = node.copy()
+        for column in list(made.find_all(exp.Column)):
+            column.replace(exp.column(f"c{places[int(column.name[1:])]}"))
+        return made
+
+    ranked = None if end.ranked is None else moved(end.ranked)
+    order = [term for term in map(moved, end.order) if isinstance(term, exp.Ordered)]
+    return End(ranked, order, end.limit, end.offset)
+
+
+def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
+    """Whether a SELECT keeps rows by computed numbers."""
+    if any(select.args.get(key) is not None for key in ("having", "qualify", "limit", "offset")):
+        return True
+    return select.args.get("where") is not None and _reads_computed(select, reader)
+
+
+def _reads_computed(select: exp.Select, reader: RoleReader) -> bool:
+    """Whether a source of a SELECT is a subquery with computed columns."""
+    clause = select.args.get("from_")
+    sources = [clause.this, *(join.this for join in select.args.get("joins") or ())] if clause is not None else []
+    listed = [source.this for source in sources if isinstance(source, exp.Subquery)]
+    ctes = {lowered(cte.alias): cte.this for cte in select.root().find_all(exp.CTE)}
+    listed += [ctes[lowered(s.name)] for s in sources if isinstance(s, exp.Table) and lowered(s.name) in ctes]
+    return any(any(map(reader.has_aggregate, inner.selects)) for inner in listed if isinstance(inner, exp.Query))
+
+
+def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:
+    """A query whose condition on computed numbers is a column in place of a condition, and whether it has one."""
+    if not isinstance(body, exp.Select) or body.args.get("distinct") is not None or _has_window(body):
+        return body, False
+    grouped = body.args.get("group") is not None
+    key = "having" if grouped else "where"
+    condition = body.args.get(key)
+    plain = not grouped and not any(map(reader.has_aggregate, body.expressions))
+    if condition is None or not (grouped or (plain and _reads_computed(body, reader))):
+        return body, False
+    made = body.copy()
+    made.set(key, None)
+    made.append("expressions", exp.alias_(exp.func("coalesce", condition.this.copy(), exp.false()), "_kept"))
+    return made, True
+
+
+def _has_window(body: exp.Select) -> bool:
+    """Whether a SELECT itself has window functions, for which its condition matters."""
+    return any(window.parent_select is body for window in body.find_all(exp.Window))

@@ -1,0 +1,96 @@
+"""Draws the items of releases of bags, in which a transaction has copies of released items that may lie above each other.
+
+A row with c copies has c different members, as far as there are so many, each in a place of a random permutation of all
+members. Released items choose in the order of their sizes, those that overlap one after the other: a member that the
+transaction has already is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.answers.expected import Flags, Ints, begins
+from anondb.answers.files import DRAWN, ROWS, File, Numbered, place
+from anondb.answers.hashing import OTHERS_SHIFT, OTHERS_STEP, RACE, hashed
+from anondb.engine import DuckDBEngine, Table, load
+
+LABELS, OVERLAPS, BELOW, MEMBERS, KNOWN = map(place, ("bags", "overlaps", "below", "bag items", "known items"))
+_KEPT = ["world", "label", "tid", "copies", "tried", "size", "first", "tids_before", "members_before", "seed"]
+
+
+def levels_of(file: File) -> tuple[Ints, list[tuple[int, int]]]:
+    """When the released items of a file choose, and the pairs of them that share a member, first the one that chooses first.
+
+    Returns:
+        For each member the level of its released item, from 0: all that it overlaps have another one. The pairs are numbers
+        of released items.
+    """
+    members = file.members
+    levels = np.zeros(len(members.label), dtype=np.int64)
+    pairs: set[tuple[int, int]] = set()
+    holders: dict[int, list[tuple[int, int]]] = {}
+    ends = np.r_[members.start[1:], len(members.label)]
+    for first in sorted(range(len(ends)), key=lambda n: (members.size[members.start[n]], n)):
+        rows = range(members.start[first], ends[first])
+        label, items = int(members.label[rows[0]]), members.item[rows].tolist()
+        before = {one for item in items for one in holders.get(item, ())}
+        level = 1 + max((level for level, _ in before), default=-1)
+        levels[rows] = level
+        pairs |= {(other, label) for _, other in before}
+        for item in items:
+            holders.setdefault(item, []).append((level, label))
+    return levels, sorted(pairs)
+
+
+class Bags:
+    """Draws the items of the worlds of files of bags.
+
+    Args:
+        desk: the database with the files' rows.
+        files: the files.
+        worlds: the number of worlds.
+
+    Attributes:
+        single: whether nothing is drawn for a member: its released item stands for it alone, and nothing overlaps it before.
+    """
+
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
+        self._desk, self._worlds = desk, worlds
+        numbered = Numbered.of(files)
+        found = [levels_of(file) for file in files]
+        level = np.concatenate([levels for levels, _ in found])
+        size = np.concatenate([file.members.size for file in files])
+        item = np.concatenate([file.members.item for file in files])
+        self.single = (size == 1) & (level == 0)
+        self._levels = np.unique(level[~self.single]).tolist()
+        some = np.flatnonzero(begins(numbered.label) & ~self.single)
+        columns = {"label": numbered.label, "number": numbered.number, "level": level, "size": size}
+        columns |= {"first": np.arange(len(level)), "tids_before": numbered.tids, "members_before": numbered.first}
+        columns |= {"seed": numbered.seed}
+        desk.put(LABELS, {name: ("BIGINT", values[some]) for name, values in columns.items()})
+        desk.put(MEMBERS, {"member": ("BIGINT", np.arange(len(item))), "item": ("BIGINT", item)})
+        before = np.r_[0, numbered.label][np.cumsum([0, *(len(file.members.label) for file in files)])]
+        pairs = [(n + a, n + b) for n, (_, listed) in zip(before.tolist(), found, strict=False) for a, b in listed]
+        ends = [[pair[n] for pair in pairs] for n in range(2)]
+        desk.put(OVERLAPS, {name: ("BIGINT", labels) for name, labels in zip(("below", "above"), ends, strict=True)})
+        known = {"label": numbered.label[self.single], "item": item[self.single]}
+        desk.put(KNOWN, {name: ("BIGINT", values) for name, values in known.items()})
+        desk.create(BELOW, "answers/bag_below", {"rows": ROWS, "overlaps": OVERLAPS})
+
+    def draw(self, chosen: Flags) -> Flags:
+        """Append the items of all worlds to the table ``DRAWN``; released items depend on each other, so all are drawn."""
+        for level in self._levels:
+            tables: dict[str, Table | exp.Query] = {"rows": ROWS, "bags": LABELS, "below": BELOW}
+            values = {"level": level, "worlds": self._worlds, "salt": OTHERS_STEP}
+            turns = hashed(load("answers/bag_turns").bind(tables, values), [*_KEPT, "number"])
+            shifts = load("answers/bag_shifts").bind({"turns": turns}, {"salt": OTHERS_SHIFT})
+            placed = hashed(shifts, [*_KEPT, "step"])
+            candidates = load("answers/bag_candidates").bind({"shifts": placed}, {"salt": RACE})
+            raced = hashed(candidates, ["world", "label", "tid", "copies", "member"])
+            tables = {"candidates": raced, "bag_items": MEMBERS, "drawn": DRAWN, "rows": ROWS, "known": KNOWN}
+            drawn = load("answers/bag_drawn").bind(tables, {})
+            self._desk.run(exp.Insert(this=DRAWN.expression(), expression=drawn), "drawing worlds")
+        return np.ones(len(chosen), dtype=np.bool_)

@@ -1,0 +1,335 @@
+"""Estimates: the mean over possible worlds of the rows of a query, beside the bounds that rules give of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sqlglot import exp
+
+from anondb.answers.asked import Asked
+from anondb.answers.roles import Role
+from anondb.engine import DuckDBEngine, Table
+from anondb.session.failing import failed
+from anondb.session.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
+
+NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
+"""Types, by their first letters, of which worlds have a mean."""
+WORLD, PLACE, COPY, WORLDS, OUTSIDE = "w", "o", "copy", "worlds", "outside"
+_ONE = "current_world"
+
+OUTSIDE_NOTE = (
+    "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
+    "please report the query."
+)
+
+
+class Drawn(Protocol):
+    """Possible worlds as tables."""
+
+    @property
+    def count(self) -> int:
+        """The number of worlds."""
+        ...
+
+    @property
+    def possible(self) -> bool:
+        """Whether each is a possible original, so that its answers lie within all bounds."""
+        ...
+
+    def draw(self, items: frozenset[str] | None) -> None:
+        """Draw what a query needs: who holds these items, or, for None, all of them."""
+        ...
+
+    def use(self, world: int | None) -> None:
+        """Make the tables of a world those that a query names; without a number, leave the worlds."""
+        ...
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The rows of a query.
+
+    Attributes:
+        known: keys, means over worlds, and bounds.
+        tables: the tables on which the rows depend.
+        contradicted: whether bounds were left out, since a world has an answer outside of them.
+    """
+
+    known: Known
+    tables: Sequence[Table]
+    contradicted: bool = False
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """Computes the rows of a query.
+
+    Attributes:
+        engine: the engine on which the worlds are tables.
+        worlds: the worlds.
+        asked: the query.
+        types: the types of its columns, hidden ones included.
+    """
+
+    engine: DuckDBEngine
+    worlds: Drawn
+    asked: Asked
+    types: Sequence[str]
+
+    def rows(self, known: Known | None) -> Estimated:
+        """The rows of the query: keys, means over worlds, and bounds.
+
+        Args:
+            known: the rows of ``asked.ruled`` with bounds; None where no rule reads the query.
+
+        Raises:
+            InputError: DuckDB refuses the query when it computes it.
+        """
+        made: list[Table] = []
+        try:
+            drawn = self._drawn(made)
+            if self.asked.of_persons:
+                names = [f"c{n}" for n in range(len(self.types))]
+                rows = Known(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
+                return Estimated(rows, made)
+            return self._beside(self._means(drawn), known, made)
+        except BaseException:
+            self.engine.drop(*made)
+            raise
+
+    # ---------------------------------------------------------------- worlds
+
+    def _make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
+        """A table of the rows of a query."""
+        table = Table("memory", "main", fresh(prefix))
+        self._run(exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"))
+        made.append(table)
+        return table
+
+    def _run(self, text: str) -> None:
+        self.engine.say(text)
+        self.engine.guarded(lambda: self.engine.connection.execute(text), failed)
+
+    def _drawn(self, made: list[Table]) -> Table:
+        """The rows of the query in each world: (world, place of the row, columns)."""
+        names = [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
+        alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
+        rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
+        world = exp.cast(exp.func("getvariable", exp.Literal.string(_ONE)), "INTEGER")
+        place = exp.Window(this=exp.RowNumber())
+        tree = exp.select(world.as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
+        table = Table("memory", "main", fresh("drawn"))
+        create = exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb")
+        insert = exp.Insert(this=table.expression(), expression=tree).sql("duckdb")
+        try:
+            for number in range(1 if self.asked.of_persons else self.worlds.count):
+                self.worlds.use(number)
+                self._run(f"SET VARIABLE {_ONE} = {number}")
+                self._run(insert if number else create)
+                if not number:
+                    made.append(table)
+        finally:
+            self.worlds.use(None)
+        return table
+
+    @property
+    def _keys(self) -> list[str]:
+        return [f"c{n}" for n, role in enumerate(self.asked.roles) if not role.computed]
+
+    def _copies(self, *parts: str) -> exp.Expr:
+        """The number of a row among those with the same keys."""
+        by = [exp.column(name) for name in (*parts, *self._keys)]
+        order = exp.Order(expressions=[exp.Ordered(this=exp.column(PLACE))])
+        return exp.Window(this=exp.RowNumber(), partition_by=by, order=order).as_(COPY)
+
+    def _means(self, drawn: Table) -> exp.Select:
+        """One row for each key: its means with the ends over worlds, and the number of worlds that keep it."""
+        kept = exp.column("kept") if self.asked.kept else exp.true()
+        listed: list[exp.Expr] = [exp.column(COPY), exp.CountIf(this=kept).as_(WORLDS)]
+        listed.append(exp.Min(this=exp.column(PLACE)).as_(PLACE))
+        for n, role in enumerate(self.asked.roles):
+            cell = exp.column(f"c{n}")
+            if not role.computed:
+                listed.append(cell)
+                continue
+            ends = [exp.Min(this=cell.copy()).as_(f"c{n}_l"), exp.Max(this=cell.copy()).as_(f"c{n}_u")]
+            listed += [self._mean(cell, role, self.types[n]).as_(f"c{n}"), *ends]
+        each = exp.select("*", self._copies(WORLD)).from_(drawn.expression()).subquery("each")
+        return exp.select(*listed).from_(each).group_by(COPY, *self._keys)
+
+    def _mean(self, cell: exp.Expr, role: Role, kind: str) -> exp.Expr:
+        """The mean over the worlds, of floating numbers in the worlds' order; of other types the most frequent value."""
+        if kind.endswith("[]") and kind.startswith(NUMBERS):
+            return _mean_list(cell)
+        if kind.endswith("]") or not kind.startswith(NUMBERS):
+            return exp.Mode(this=cell.copy())
+        whole = kind in INTEGERS
+        number = cell.copy() if whole else exp.cast(cell.copy(), "DOUBLE")
+        in_order = exp.Order(this=number, expressions=[exp.Ordered(this=exp.column(WORLD))])
+        total = exp.cast(exp.Sum(this=number if whole else in_order), "DOUBLE")
+        everywhere = role is Role.TOTAL and not self.asked.conditioned
+        of: exp.Expr = exp.convert(self.worlds.count) if everywhere else exp.Count(this=cell.copy())
+        return exp.Div(this=total, expression=of, typed=False, safe=False)
+
+    # ---------------------------------------------------------------- bounds
+
+    def _beside(self, means: exp.Select, known: Known | None, made: list[Table]) -> Estimated:
+        """The means of worlds with the bounds of rules, as rows in their last order."""
+        half = exp.GTE(this=exp.column(WORLDS, "m"), expression=exp.convert((self.worlds.count + 1) // 2))
+        drawn = means.subquery("m")
+        columns = tuple(
+            map(self._column, range(len(self.types)), [None] * len(self.types) if known is None else known.columns)
+        )
+        if known is None:
+            listed = [exp.column(PLACE, "m"), *self._of_worlds(columns)]
+            table = self._make("rows", exp.select(*listed).from_(drawn).where(half), made)
+            return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
+        numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
+        ruled = self._make("ruled", exp.select("*", self._copies()).from_(numbered.subquery("k")), made)
+        table = self._make("rows", self._joined(drawn, ruled, known, half), made)
+        outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE))).from_(table.expression())
+        flagged = replace(known, flagged=known.flagged or known.open, columns=columns)
+        bad = bool(self.engine.connection.execute(outside.sql("duckdb")).fetchall()[0][0])
+        return Estimated(self._ended(flagged, table), made, bad)
+
+    def _column(self, n: int, ruled: Column | None) -> Column:
+        """What is known of a column; a computed number that no rule reads has bounds that are NULL."""
+        unread = ruled is None or ruled.by_estimate
+        if self.asked.roles[n].computed and unread and self.types[n].startswith(NUMBERS):
+            return Column("", bounded=True)
+        return ruled or Column("", by_estimate=self.asked.roles[n].computed)
+
+    @staticmethod
+    def _of_worlds(columns: Sequence[Column]) -> list[exp.Expr]:
+        listed: list[exp.Expr] = []
+        for n, column in enumerate(columns):
+            listed.append(exp.column(f"c{n}", "m"))
+            ends = ("_l", "_u") if column.bounded else ()
+            listed += [_nothing().as_(f"c{n}{end}") for end in ends]
+        return listed
+
+    def _joined(self, drawn: exp.Subquery, ruled: Table, known: Known, half: exp.Expr) -> exp.Select:
+        """Each row that rules list, and, where these may miss some, those that half of the worlds have."""
+        on: list[exp.Expr] = [exp.column(COPY, "b").eq(exp.column(COPY, "m"))]
+        for key in self._keys:
+            one, two = (exp.cast(exp.column(key, side), "VARCHAR") for side in "bm")
+            on.append(exp.NullSafeEQ(this=one, expression=two))
+        place = exp.func("coalesce", exp.column(PLACE, "b"), exp.column(PLACE, "m")).as_(PLACE)
+        listed: list[exp.Expr] = [place]
+        outside: list[exp.Expr] = []
+        for n, column in enumerate(known.columns):
+            listed += self._cells(n, column, known, outside)
+        here = exp.column(COPY, "b").is_(exp.null()).not_()
+        if known.flagged or known.open:
+            sure = exp.column(SURE, "b") if known.flagged else here.copy()
+            listed.append(exp.func("coalesce", sure, exp.false()).as_(SURE))
+            listed.append(exp.func("coalesce", half.copy(), exp.false()).as_(LIKELY))
+        wrong = exp.func("coalesce", exp.or_(*outside), exp.false()) if outside else exp.false()
+        tree = exp.select(*listed, wrong.as_(OUTSIDE)).from_(exp.alias_(ruled.expression(), "b", table=True))
+        tree = tree.join(drawn, on=exp.and_(*on), join_type="full" if known.open else "left")
+        return tree.where(exp.or_(here, half.copy())) if known.open else tree
+
+    def _cells(self, n: int, column: Column, known: Known, outside: list[exp.Expr]) -> list[exp.Expr]:
+        """The columns of one column of the query: its value, and its bounds if it has some."""
+        value: exp.Expr
+        value, lower, upper = (exp.column(f"c{n}{end}", "b") for end in ("", "_l", "_u"))
+        mean: exp.Expr
+        mean, least, most = (exp.column(f"c{n}{end}", "m") for end in ("", "_l", "_u"))
+        role = self.asked.roles[n]
+        if not role.computed or not (column.bounded or column.by_estimate):
+            if known.open and not role.computed:
+                value = exp.func("coalesce", value, mean).as_(f"c{n}")
+            return [value, *([lower, upper] if column.bounded else [])]
+        if column.by_estimate:
+            ends = ("_l", "_u") if self._column(n, column).bounded else ()
+            return [mean.as_(f"c{n}"), *(_nothing().as_(f"c{n}{end}") for end in ends)]
+        if self.types[n].endswith("]"):
+            return [mean.as_(f"c{n}"), lower, upper]
+        if column.truth:
+            if self.worlds.possible:
+                outside.append(exp.or_(exp.LT(this=least, expression=lower), exp.GT(this=most, expression=upper)))
+            return [value, lower, upper]
+        absent = role is Role.TOTAL and not self.asked.conditioned
+        if absent and self.types[n].startswith(NUMBERS):
+            mean = exp.func("coalesce", mean, exp.Literal.number("0.0"))
+        if not self.worlds.possible:
+            return [_clipped(mean, lower, upper).as_(f"c{n}"), lower, upper]
+        bad = exp.or_(
+            exp.LT(this=least, expression=_aside(lower, -1, self.types[n])),
+            exp.GT(this=most, expression=_aside(upper, 1, self.types[n])),
+        )
+        outside.append(bad)
+        within = [exp.Case(ifs=[exp.If(this=bad.copy(), true=exp.null())], default=end) for end in (lower, upper)]
+        return [mean.as_(f"c{n}"), *(end.as_(f"c{n}{name}") for end, name in zip(within, ("_l", "_u"), strict=True))]
+
+    # ---------------------------------------------------------------- the end
+
+    def _ended(self, known: Known, table: Table) -> Known:
+        """The rows in the order of the query, as many as it shows, and its columns."""
+        tree: exp.Query = exp.select("*").from_(table.expression()).order_by(PLACE)
+        for end in self.asked.ends:
+            inner = tree.subquery("q") if tree.args.get("limit") or tree.args.get("qualify") else table.expression()
+            tree = exp.select("*").from_(inner)
+            if end.ranked is not None:
+                tree.set("qualify", exp.Qualify(this=_placed(end.ranked)))
+            terms = [term.copy() for term in end.order]
+            tree.set("order", exp.Order(expressions=[*terms, exp.Ordered(this=exp.column(PLACE))]))
+            for key, part in (("limit", end.limit), ("offset", end.offset)):
+                tree.set(key, part.copy() if part is not None else None)
+        cut = any(end.cuts for end in self.asked.ends)
+        columns = tuple(known.columns[n] for n in self.asked.shown)
+        listed: list[exp.Expr] = []
+        for place, n in enumerate(self.asked.shown):
+            ends = ("", "_l", "_u") if known.columns[n].bounded else ("",)
+            listed += [exp.column(f"c{n}{end}").as_(f"c{place}{end}") for end in ends]
+        if known.flagged:
+            listed += [(exp.false() if cut else exp.column(SURE)).as_(SURE), exp.column(LIKELY)]
+        shown = exp.select(*listed).from_(tree.subquery("ended"))
+        return replace(known, tree=shown, columns=columns, unsure=known.unsure and not cut)
+
+
+_LISTS = (
+    "list_transform(range(1, max(len(cell)) + 1), "
+    "lambda place: list_avg(list_transform(list(cell ORDER BY w), lambda one: one[place])))"
+)
+
+
+def _mean_list(cell: exp.Expr) -> exp.Expr:
+    """The mean of lists, place by place."""
+
+    def inserted(node: exp.Expr) -> exp.Expr:
+        return cell.copy() if isinstance(node, exp.Column) and node.name == "cell" else node
+
+    return exp.maybe_parse(_LISTS, dialect="duckdb").transform(inserted)
+
+
+def _placed(ranked: exp.Expr) -> exp.Expr:
+    """A condition on ranks in which equal rows are numbered in their order."""
+    made = ranked.copy()
+    for window in made.find_all(exp.Window):
+        if isinstance(window.this, exp.RowNumber):
+            order = window.args.get("order") or exp.Order(expressions=[])
+            order.append("expressions", exp.Ordered(this=exp.column(PLACE)))
+            window.set("order", order)
+    return made
+
+
+def _nothing() -> exp.Expr:
+    """A bound that does not exist."""
+    return exp.cast(exp.null(), "DOUBLE")
+
+
+def _clipped(mean: exp.Expr, lower: exp.Expr, upper: exp.Expr) -> exp.Expr:
+    """An estimate between its bounds; no bound is NULL."""
+    return exp.func("least", exp.func("greatest", mean, lower.copy()), upper.copy())
+
+
+def _aside(end: exp.Expr, sign: int, kind: str) -> exp.Expr:
+    """A bound with room for the rounding of floating numbers."""
+    if not kind.startswith(NUMBERS) or kind in INTEGERS:
+        return end
+    number = exp.cast(end, "DOUBLE")
+    room = exp.Mul(this=exp.Literal.number("1e-9"), expression=exp.paren(exp.Abs(this=number) + exp.Literal.number(1)))
+    return exp.paren(number + room) if sign > 0 else exp.paren(number - room)

@@ -1,0 +1,119 @@
+"""How many transactions hold each member of a released item, as expected from the file alone.
+
+One function for every kind of release of sets: with item supports, without, and where only some released items have them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+SWEEPS = 30
+FLOOR = 0.5  # holders that a member has at least, since it is listed; without it the fit puts most members to 0
+
+
+def begins(values: Ints) -> Flags:
+    """Where a run of equal values begins."""
+    return np.asarray(np.r_[True, values[1:] != values[:-1]][: len(values)], dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class Members:
+    """What released items stand for: a row for each released item and member, ordered by both.
+
+    Attributes:
+        label: the number of the released item.
+        item: the number of the member; several released items may list the same one.
+        support: how many transactions show the released item.
+        at_least, at_most: the item supports; NaN where the file has none.
+    """
+
+    label: Ints
+    item: Ints
+    support: Ints
+    at_least: Floats
+    at_most: Floats
+
+    @cached_property
+    def start(self) -> Ints:
+        """The first row of each released item."""
+        return np.asarray(np.flatnonzero(begins(self.label)))
+
+    @cached_property
+    def place(self) -> Ints:
+        """For each row, which of the released items it belongs to, from 0."""
+        return np.repeat(np.arange(len(self.start)), self._sizes)
+
+    @cached_property
+    def size(self) -> Ints:
+        """For each row, how many members its released item has."""
+        return np.repeat(self._sizes, self._sizes)
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        return np.asarray(np.diff(np.r_[self.start, len(self.label)]))
+
+
+def expected(members: Members, transactions: int, k: int, *, floor: float = FLOOR, sweeps: int = SWEEPS) -> Floats:
+    """The expected number of transactions that hold each member, among those that show its released item.
+
+    A released item of one member is held by all that show it. With item supports it is the middle of their interval,
+    raised where a released item's middles do not suffice for its transactions; without, persons hold each item with a
+    probability of its own, independently, and show a released item if they hold any of its members. The probabilities are
+    those that repeat what was seen, found by ``sweeps`` rounds.
+
+    Args:
+        members: what the released items stand for.
+        transactions: the number of transactions of the file.
+        k: the model's parameter. An ``at_most`` of k says that the member is rare: its expectation is then sqrt(k).
+        floor: how many holders a listed member has at least.
+        sweeps: the number of rounds.
+    """
+    one = members.size == 1
+    by_label = np.bincount(members.place, np.isnan(members.at_least + members.at_most))
+    fitted = ~one & (by_label[members.place] > 0)
+    supported = np.where(one, members.support, _raised(members, _middles(members, k)))
+    return (
+        _fitted(members, np.where(fitted, np.nan, supported), transactions, floor, sweeps)
+        if fitted.any()
+        else supported
+    )
+
+
+def _middles(members: Members, k: int) -> Floats:
+    """The middle of each interval, but less if it ends at k."""
+    rare = np.maximum(members.at_least, np.sqrt(k))
+    return np.where(members.at_most == k, rare, (members.at_least + members.at_most) / 2)
+
+
+def _raised(members: Members, middles: Floats) -> Floats:
+    """The same, each raised by the same share of its room where those of a released item are too few for its rows."""
+    total, most = (np.bincount(members.place, values) for values in (middles, members.at_most))
+    support = members.support[members.start]
+    room = most - total
+    share = np.where((total < support) & (room > 0), (support - total) / np.where(room > 0, room, 1), 0)
+    return np.asarray(middles + share[members.place] * (members.at_most - middles))
+
+
+def _fitted(members: Members, known: Floats, transactions: int, floor: float, sweeps: int) -> Floats:
+    """The known numbers, and the fit where they are NaN."""
+    support, size = members.support.astype(float), members.size
+    held = np.where(support < size, 0.0, floor)
+    spread = 1 - held * size / support
+    chance = np.bincount(members.item, support / size) / transactions
+    found = known
+    for _ in range(sweeps):
+        each = np.minimum(chance[members.item], 1.0)
+        with np.errstate(divide="ignore"):
+            shown = -np.expm1(np.bincount(members.place, np.log1p(-each)))
+        found = np.minimum(held + support * each / shown[members.place] * spread, support)
+        found = np.where(np.isnan(known), found, known)
+        chance = np.bincount(members.item, found) / transactions
+    return found

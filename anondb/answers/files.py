@@ -1,0 +1,192 @@
+"""What worlds are drawn from: the rows of sealed files in the session's database, and what their released items stand for.
+
+The tables are in the schema ``worlds``. Files are numbered through: their transactions, released items and members follow
+those of the files before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.answers.expected import Floats, Ints, Members, expected
+from anondb.answers.facts import Facts, facts_of
+from anondb.answers.hashing import seed_of
+from anondb.engine import DuckDBEngine, Table
+from anondb.engine.failures import wrap
+from anondb.engine.queries import NamedRows
+from anondb.release.digest import content_digest
+from anondb.release.objects import partition_of
+from anondb.release.reader import SealedRelease
+
+SCHEMA = "worlds"
+
+
+def place(name: str, number: int | None = None) -> Table:
+    """A table of this package in the session's database; ``number`` is that of the one file it belongs to, if it is such."""
+    return Table("memory", SCHEMA, name if number is None else f"{name} {number}")
+
+
+ROWS, DRAWN = place("rows"), place("drawn")
+DRAWN_COLUMNS = {"world": "SMALLINT", "tid": "INTEGER", "member": "INTEGER"}
+
+
+@dataclass(frozen=True)
+class File:
+    """What worlds need of a file beside its rows.
+
+    Attributes:
+        facts: the facts.
+        members: what its released items stand for, by the file's own numbers; items are places in ``items``.
+        names: for each of the members the label of the released item.
+        items: the texts of the items, in order.
+    """
+
+    facts: Facts
+    members: Members
+    names: Sequence[str]
+    items: Sequence[str]
+
+    @cached_property
+    def means(self) -> Floats:
+        """The expected number of holders of each member, in a file of sets."""
+        return expected(self.members, self.facts.transactions, self.facts.k)
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """The members of all files, numbered through: a row for each, in the order of files, released items and members.
+
+    Attributes:
+        label: the number of the released item.
+        number: the same in the file alone.
+        first: the number of the first member of the file.
+        tids: how many transactions the files before have.
+        seed: the seed of the file.
+    """
+
+    label: Ints
+    number: Ints
+    first: Ints
+    tids: Ints
+    seed: Ints
+
+    @classmethod
+    def of(cls, files: Sequence[File]) -> Numbered:
+        """The members of files."""
+        sizes = [len(file.members.label) for file in files]
+        number = np.concatenate([file.members.label for file in files])
+
+        def of_files(values: Sequence[int]) -> Ints:
+            return np.repeat(np.asarray(values, dtype=np.int64), sizes)
+
+        def before(values: Sequence[int]) -> Ints:
+            return of_files([0, *accumulate(values)][:-1])
+
+        labels = before([int(file.members.label.max(initial=0)) for file in files])
+        tids, seed = before([f.facts.transactions for f in files]), of_files([f.facts.seed for f in files])
+        return cls(number + labels, number, before(sizes), tids, seed)
+
+
+def copied(desk: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
+    """Copy the rows of sealed files to a database in memory.
+
+    Args:
+        desk: the database; it gets the schema ``worlds``.
+        files: checked files (``reader.sealed_releases``), of tables with equal names and columns.
+    """
+    make_schema(desk, SCHEMA)
+    found = [_members(one) for one in files]
+    items = {item for _, _, listed in found for item in listed}
+    values = [_categories(one) for one in files]
+    parts = [part[1] for one in files if (part := partition_of(one.manifest)) is not None]
+    made, tids, labels = list[File](), 0, 0
+    for number, (one, read) in enumerate(zip(files, found, strict=True)):
+        digest = one.content_digest or content_digest(one.engine, one.schema, one.kind)
+        attributes = one.kind.attributes or ()
+        together = {a.name: [v for listed in values for v in listed.get(a.name, ())] for a in attributes}
+        made.append(File(facts_of(one.manifest, seed_of(digest), items, attributes, together, parts), *read))
+        _copy(desk, one, number, tids, labels)
+        tids += made[-1].facts.transactions
+        labels += int(read[0].label.max(initial=0))
+    return made
+
+
+def make_empty(desk: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> None:
+    """Make a table without rows, with columns of these types."""
+    desk.put(table, {name: (kind, []) for name, kind in columns.items()})
+
+
+def make_schema(desk: DuckDBEngine, name: str) -> None:
+    """Make a schema in a database in memory."""
+    named = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier("memory"))
+    desk.run(exp.Create(this=named, kind="SCHEMA"), "a schema for worlds")
+
+
+def _members(one: SealedRelease) -> tuple[Members, list[str], list[str]]:
+    """What the released items stand for, their labels, and the texts of all items."""
+    stored = one.schema.table
+    tables: dict[str, Table | exp.Query] = {"released_items": stored("released_items")}
+    if one.kind.rows == "buckets":
+        rows = one.engine.query("answers/listed_items", tables)
+    else:
+        tables |= {name: stored(name) for name in ("transaction_items", "labels")}
+        tables["item_supports"] = stored("item_supports") if one.kind.item_supports else _no_supports()
+        rows = one.engine.query("answers/members", tables)
+    texts = rows["item"].tolist()
+    items = sorted(set(texts))
+    number = {item: n for n, item in enumerate(items)}
+    item = np.array([number[text] for text in texts], dtype=np.int64)
+    order = np.lexsort((item, rows["label"]))
+    supports = (np.ma.filled(rows[end].astype(float), np.nan)[order] for end in ("at_least", "at_most"))
+    label, support = (rows[name].astype(np.int64)[order] for name in ("label", "support"))
+    return Members(label, item[order], support, *supports), rows["name"][order].tolist(), items
+
+
+def _no_supports() -> exp.Query:
+    """The table of item supports of a release that has none."""
+    types = {"released_item": "VARCHAR", "item": "VARCHAR", "at_least": "BIGINT", "at_most": "BIGINT"}
+    return exp.select(*(exp.cast(exp.null(), kind).as_(name) for name, kind in types.items())).where(exp.false())
+
+
+def _categories(one: SealedRelease) -> dict[str, list[str | None]]:
+    """The values of each attribute with categories."""
+    if one.kind.attributes is None:
+        return {}
+    rows = one.engine.query("query/released_values", {"released_values": one.schema.table("released_values")})
+    listed: dict[str, list[str | None]] = {}
+    for name, value in zip(rows["attribute"].tolist(), rows["value"].tolist(), strict=True):
+        listed.setdefault(name, []).append(value)
+    return listed
+
+
+def _copy(desk: DuckDBEngine, one: SealedRelease, number: int, tids: int, labels: int) -> None:
+    """Copy the rows, records or buckets of a file, behind those of the files before."""
+    stored = one.schema.table
+    if one.kind.rows == "buckets":
+        _carry(one.engine, exp.select("*").from_(stored("buckets").expression()), desk, place("buckets", number))
+        return
+    before = {"labels_before": labels, "tids_before": tids}
+    rows = NamedRows("answers/rows", {"transaction_items": stored("transaction_items")}, before).tree()
+    of_sets = exp.select("label", "tid").from_(rows.subquery("rows"))
+    _carry(one.engine, of_sets if one.manifest["semantics"] == "set" else rows, desk, ROWS)
+    for name in ("records", "released_values") if one.kind.attributes is not None else ():
+        _carry(one.engine, exp.select("*").from_(stored(name).expression()), desk, place(name, number))
+
+
+def _carry(source: DuckDBEngine, rows: exp.Query, desk: DuckDBEngine, target: Table) -> None:
+    """Append rows of one database to a table of another."""
+    relation = source.relation(rows)
+    carried: Any = source.guarded(relation.to_arrow_table, lambda error: wrap(error, "reading a release"))
+    with desk.registered(carried) as view:
+        query = exp.select("*").from_(view.expression())
+        if desk.exists(target):
+            desk.run(exp.Insert(this=target.expression(), expression=query), "copying the rows of a release")
+        else:
+            desk.create(target, query)

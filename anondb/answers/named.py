@@ -1,0 +1,77 @@
+"""The items that a query names: worlds are drawn for these alone, where the query reads no rows of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.relations import bare, operands
+
+
+def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] | None:
+    """The items to which every reading of the table of transactions is restricted; None if there is one that is not.
+
+    Args:
+        tree: the query.
+        table: the table with a row for each item, in lower case.
+        item_column: its column with the items, in lower case.
+    """
+    if any(lowered(cte.alias) == table for cte in tree.find_all(exp.CTE)):
+        return None
+    named = frozenset[str]()
+    for node in tree.find_all(exp.Table):
+        dotted = lowered(".".join(part.name for part in node.parts))
+        if dotted == "baskets":
+            return None
+        if dotted == table:
+            items = _restricted(node, item_column)
+            if items is None:
+                return None
+            named |= items
+    return named
+
+
+def _restricted(node: exp.Table, item_column: str) -> frozenset[str] | None:
+    """The items that conditions leave of one reading of the table."""
+    select = node.parent_select
+    if not isinstance(select, exp.Select) or node.args.get("joins") or node.args.get("pivots"):
+        return None
+    joins = select.args.get("joins") or []
+    alone, alias = not joins and not select.args.get("laterals"), lowered(node.alias_or_name)
+    for condition in _conditions(node, select, joins):
+        items = _items(bare(condition), item_column, alias, alone)
+        if items is not None:
+            return items
+    return None
+
+
+def _conditions(node: exp.Table, select: exp.Select, joins: list[exp.Join]) -> Iterator[exp.Expr]:
+    """Conditions that each row of the table that matters meets."""
+    found = [select.args["where"].this] if select.args.get("where") is not None else []
+    if all(join.side in ("", "LEFT") for join in joins):
+        own = [join for join in joins if join.side == "" or join.this is node]
+        found += [join.args["on"] for join in own if join.args.get("on") is not None]
+    for whole in map(bare, found):
+        yield from operands(whole) if isinstance(whole, exp.And) else [whole]
+
+
+def _items(node: exp.Expr, item_column: str, alias: str, alone: bool) -> frozenset[str] | None:
+    """The items for which a condition on the item column holds; None for other conditions."""
+    if isinstance(node, exp.Or):
+        parts = [_items(bare(part), item_column, alias, alone) for part in operands(node)]
+        return None if None in parts else frozenset[str]().union(*(part for part in parts if part is not None))
+    if isinstance(node, exp.EQ):
+        sides = [bare(node.this), bare(node.expression)]
+        columns = [side for side in sides if isinstance(side, exp.Column)]
+        values = [side for side in sides if not isinstance(side, exp.Column)]
+    elif isinstance(node, exp.In) and node.args.get("query") is None:
+        columns, values = [bare(node.this)], list(map(bare, node.expressions))
+    else:
+        return None
+    of_item = len(columns) == 1 and isinstance(columns[0], exp.Column) and lowered(columns[0].name) == item_column
+    if not of_item or not values or not all(isinstance(value, exp.Literal) and value.is_string for value in values):
+        return None
+    table = lowered(columns[0].table)
+    return frozenset(value.name for value in values) if table == alias or (not table and alone) else None

@@ -1,0 +1,92 @@
+"""The tables of a world, as views with the names, columns, types and layout of the original's."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.answers.facts import BAGS, Column, Facts
+from anondb.answers.files import DRAWN, ROWS, place
+from anondb.answers.records import VALUES
+from anondb.engine import NamedRows, Table, load
+from anondb.engine.queries import Tables
+
+BASE, ITEMS, IDS = map(place, ("base", "items", "ids"))
+
+
+def schema_of(world: int) -> str:
+    """The schema with the tables of a world."""
+    return f"world_{world}"
+
+
+def tables_of(facts: Facts, world: int, *, kept: bool) -> dict[Table, exp.Query]:
+    """The tables of a world, each with its rows.
+
+    Args:
+        facts: the facts of any of the files.
+        world: the number of the world.
+        kept: whether there are rows that are the same in all worlds.
+    """
+
+    def table(name: str) -> Table:
+        return Table("memory", schema_of(world), name)
+
+    made = {table(facts.table): _transactions(facts, world, kept)}
+    if facts.records is not None and not facts.inline:
+        made[table(facts.records)] = _records(facts, world)
+    return made
+
+
+def _transactions(facts: Facts, world: int, kept: bool) -> exp.Query:
+    """The table of transactions: a row for each item, or one with a list for each id."""
+    copies = NamedRows("answers/repeated_rows", {"rows": ROWS}, {})
+    tables: Tables = {"drawn": DRAWN, "items": ITEMS, "rows": copies if facts.rows == BAGS else ROWS, "base": BASE}
+    held = load("answers/held" if kept else "answers/held_drawn")
+    rows = held.bind({name: tables[name] for name in held.reads}, {"world": world})
+    source = load("answers/held_lists").bind({"held": rows, "ids": IDS}, {}) if facts.lists else rows
+    query = exp.select(modelled_id(facts.id, "held").as_(facts.id.name, quoted=True))
+    query = query.select(exp.column("item", "held").as_(facts.item.name, quoted=True)).from_(source.subquery("held"))
+    if facts.partition is not None:
+        query = query.select(exp.column("part", "held").as_(facts.partition[0].name, quoted=True))
+    if facts.inline:
+        same = exp.column("tid", "attributes").eq(exp.column("tid", "held"))
+        query = query.select(*_values(facts, "attributes")).join(_of_world(world), on=same)
+    return query
+
+
+def _records(facts: Facts, world: int) -> exp.Query:
+    """The table of attributes."""
+    query = exp.select(modelled_id(facts.id, "attributes").as_(facts.id.name, quoted=True))
+    return query.select(*_values(facts, "attributes")).from_(_of_world(world))
+
+
+def _values(facts: Facts, table: str) -> list[exp.Expr]:
+    return [exp.column(f"a{n}", table).as_(a.column.name, quoted=True) for n, a in enumerate(facts.attributes)]
+
+
+def _of_world(world: int) -> exp.Subquery:
+    rows = exp.select("*").from_(VALUES.expression()).where(exp.column("world").eq(exp.convert(world)))
+    return rows.subquery("attributes")
+
+
+def modelled_id(column: Column, table: str) -> exp.Expr:
+    """The id of a modelled person by its number: a value that no person of the original has.
+
+    Numbers are negative. Texts are ``modelled-1`` and so on; so are ids of a type without a value to spare (BOOLEAN). Dates
+    are the days before 9999-12-31, timestamps the seconds before it, UUIDs ``ffffffff-ffff-ffff-ffff-`` with the number in
+    hexadecimal digits, of a version that does not exist.
+    """
+    number: exp.Expr = exp.cast(exp.column("tid", table), "BIGINT")
+    last = exp.Literal.string("9999-12-31")
+    kind = column.type.upper()
+    if kind in ("BIGINT", "DOUBLE") or kind.startswith("DECIMAL"):
+        return exp.cast(exp.Neg(this=number), column.type, dialect="duckdb")
+    if kind == "DATE":
+        return exp.Sub(this=exp.cast(last, "DATE"), expression=exp.cast(number, "INTEGER"))
+    if kind == "TIMESTAMP":
+        seconds = exp.Anonymous(this="to_seconds", expressions=[number])
+        return exp.Sub(this=exp.cast(last, "TIMESTAMP"), expression=seconds)
+    if kind == "UUID":
+        digits = exp.Anonymous(this="printf", expressions=[exp.Literal.string("%012x"), number])
+        text = exp.DPipe(this=exp.Literal.string("ffffffff-ffff-ffff-ffff-"), expression=digits)
+        return exp.cast(exp.paren(text), "UUID")
+    return exp.DPipe(this=exp.Literal.string("modelled-"), expression=exp.cast(number, "VARCHAR"))

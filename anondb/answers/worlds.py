@@ -1,0 +1,148 @@
+"""Worlds: complete tables with the names and columns of the original that sealed files permit, drawn from the files alone.
+
+A world is **valid** if every transaction holds a member of each released item that it shows, and nothing else; the numbers
+of holders lie within the item supports; and attributes lie in their ranges. Where nothing was suppressed it is a possible
+original. Suppressed items are in no world. No world depends on threads, on the order of rows, or on what is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.answers.bags import Bags
+from anondb.answers.buckets import Buckets
+from anondb.answers.drawing import Sets
+from anondb.answers.expected import Ints
+from anondb.answers.facts import BAGS, BUCKETS, SETS
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, make_schema, place
+from anondb.answers.records import VALUES, columns_of, draw_records
+from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
+from anondb.engine import DuckDBEngine
+
+_DRAWING: dict[str, type[Sets | Bags | Buckets]] = {SETS: Sets, BAGS: Bags, BUCKETS: Buckets}
+MOST_WORLDS = 20
+MOST_ROWS = 20_000_000
+
+
+def worlds_for(rows: float) -> int:
+    """How many worlds are drawn, by the number of rows of one."""
+    return max(1, min(MOST_WORLDS, int(MOST_ROWS // max(rows, 1))))
+
+
+class Worlds:
+    """The worlds of one or several files, whose persons are disjoint, in a database in memory.
+
+    The tables of world w are in the schema ``world_<w>``: with it on the search path, SQL that was written for the original
+    runs as it is. They have rows once ``draw`` was called.
+
+    Args:
+        desk: the database, to which ``files.copied`` copied the files.
+        files: the files.
+
+    Attributes:
+        count: K, how many worlds there are; it depends on the files alone.
+    """
+
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File]) -> None:
+        self._desk, self._files = desk, files
+        self.count = worlds_for(_rows_of(desk, files))
+        facts = files[0].facts
+        self._drawing = _DRAWING[facts.rows](desk, files, self.count)
+        self._drawn = np.zeros(len(self._drawing.single), dtype=np.bool_)
+        self._values_drawn = facts.records is None
+        self._names = np.array([name for file in files for name in file.names], dtype=object)
+        self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
+        make_empty(desk, DRAWN, DRAWN_COLUMNS)
+        if facts.records is not None:
+            make_empty(desk, VALUES, columns_of(facts))
+        self._list_items()
+        kept = bool(self._drawing.single.any())
+        for world in range(self.count):
+            make_schema(desk, schema_of(world))
+            tables = tables_of(facts, world, kept=kept)
+            views = [exp.Create(this=name.expression(), kind="VIEW", expression=rows) for name, rows in tables.items()]
+            desk.run_all(views, "the tables of a world")
+
+    def draw(self, labels: Collection[str] | None = None, *, records: bool = True) -> None:
+        """Draw what the worlds hold of released items; each is drawn once.
+
+        Args:
+            labels: the labels of released items; None for all. In releases of bags and in anatomies they depend on each
+                other: all are drawn.
+            records: whether to draw the attributes of records, too.
+        """
+        wanted = ~self._drawn
+        if labels is not None:
+            wanted &= np.isin(self._names, np.array(list(labels), dtype=object))
+        if wanted.any():
+            self._drawn |= self._drawing.draw(wanted)
+        if records and not self._values_drawn:
+            draw_records(self._desk, self._files, self.count)
+            self._values_drawn = True
+
+    def holders(self, item: str) -> Ints | None:
+        """How many transactions hold an item, in each world; nothing is drawn. None for releases of bags and anatomies."""
+        if not isinstance(self._drawing, Sets):
+            return None
+        return np.asarray(self._drawing.counts[self._texts == item].sum(axis=0), dtype=np.int64)
+
+    def labels_of(self, item: str) -> frozenset[str]:
+        """The labels of the released items that may stand for an item."""
+        return frozenset(self._names[self._texts == item].tolist())
+
+    def _list_items(self) -> None:
+        """Make the tables of items: by member, and by released item where it stands for one."""
+        facts = self._files[0].facts
+        parts = [None if f.facts.partition is None else f.facts.partition[1] for f in self._files]
+        part = np.repeat(np.array(parts, dtype=object), [len(file.names) for file in self._files])
+        columns = {
+            "member": ("INTEGER", np.arange(len(part))),
+            "label": ("INTEGER", Numbered.of(self._files).label),
+            "single": ("BOOLEAN", self._drawing.single),
+            "item": ("VARCHAR", self._texts),
+            "part": ("VARCHAR", part),
+        }
+        kinds = {"item": facts.item.type} | ({} if facts.partition is None else {"part": facts.partition[0].type})
+        texts = self._desk.put(place("texts"), columns)
+        typed = [_typed(name, kinds.get(name)) for name in columns]
+        self._desk.create(ITEMS, exp.select(*typed).from_(texts.expression()))
+        single = exp.select("label", "item", "part").from_(ITEMS.expression()).where(exp.column("single"))
+        self._desk.create(BASE, single)
+        self._desk.drop(texts)
+        if facts.lists:
+            self._list_ids(parts, kinds.get("part"))
+
+    def _list_ids(self, parts: Sequence[str | None], kind: str | None) -> None:
+        """Make the table of all transactions."""
+        sizes = [file.facts.transactions for file in self._files]
+        part = np.repeat(np.array(parts, dtype=object), sizes)
+        columns = {"tid": ("INTEGER", np.arange(1, len(part) + 1)), "part": ("VARCHAR", part)}
+        texts = self._desk.put(place("texts"), columns)
+        self._desk.create(IDS, exp.select("tid", _typed("part", kind)).from_(texts.expression()))
+        self._desk.drop(texts)
+
+
+def _typed(name: str, kind: str | None) -> exp.Expr:
+    """A column of texts, cast to a type if one is given."""
+    return exp.column(name) if kind is None else exp.cast(exp.column(name), kind, dialect="duckdb").as_(name)
+
+
+def _rows_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
+    """How many rows the tables of a world have, as expected."""
+    facts = files[0].facts
+    if facts.rows == SETS:
+        held = sum(float(file.means.sum()) for file in files)
+    else:
+        rows = ["answers/bag_size"] if facts.rows == BAGS else ["answers/bucket_size"] * len(files)
+        held = sum(_size(desk, name, number) for number, name in enumerate(rows))
+    records = facts.records is not None and not facts.inline
+    return held + (sum(file.facts.transactions for file in files) if records else 0)
+
+
+def _size(desk: DuckDBEngine, name: str, number: int) -> int:
+    """The number of rows that bags or the buckets of a file stand for."""
+    table = {"rows": ROWS} if name == "answers/bag_size" else {"buckets": place("buckets", number)}
+    return int(desk.scalar(name, table) or 0)

@@ -1,0 +1,146 @@
+"""Estimates of possible worlds through ``anondb.open``: what is answered beside bounds, and what no world may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+from answers.shop import Shop
+
+import anondb
+
+MISUSES = [
+    "SELECT count(*) FROM sales WHERE tid = 17",
+    "SELECT count(*) FROM sales WHERE 17 = tid",
+    "SELECT count(*) FROM sales WHERE tid IN (1, 2, 3)",
+    "SELECT count(*) FROM sales WHERE tid BETWEEN 1 AND 9",
+    "SELECT count(*) FROM sales WHERE tid > 0 AND item = 'milk'",
+    "SELECT count(*) FROM sales s JOIN mine m ON m.id = s.tid",
+    "SELECT count(*) FROM sales s JOIN mine m ON m.id < s.tid",
+    "SELECT count(*) FROM sales s JOIN (SELECT id AS tid FROM mine) USING (tid)",
+    "SELECT count(*) FROM sales NATURAL JOIN (SELECT id AS tid FROM mine)",
+    "SELECT * FROM sales WHERE tid IN (SELECT id FROM mine)",
+    "SELECT * FROM mine WHERE id IN (SELECT tid FROM sales)",
+    "SELECT * FROM sales s WHERE EXISTS (SELECT 1 FROM mine WHERE id = s.tid)",
+    "SELECT * FROM sales s, LATERAL (SELECT x FROM mine WHERE id = s.tid)",
+    "SELECT tid FROM sales INTERSECT SELECT id FROM mine",
+    "SELECT id FROM mine EXCEPT SELECT tid FROM sales",
+    "SELECT tid, count(*) FROM (SELECT tid FROM sales UNION ALL SELECT id FROM mine) GROUP BY tid HAVING count(*) > 1",
+    "SELECT tid + 1 FROM sales",
+    "SELECT max(tid) FROM sales",
+    "SELECT abs(tid) % 10 AS d, count(*) FROM sales GROUP BY d",
+    "SELECT CAST(tid AS VARCHAR) FROM sales",
+    "SELECT list(tid) FROM sales",
+    "SELECT s FROM sales s",
+    "SELECT hash(s.*) FROM sales s",
+    "SELECT max(COLUMNS(*)) FROM sales",
+    "SELECT CASE WHEN item = 'milk' THEN tid ELSE 17 END FROM sales",
+    "SELECT CASE tid WHEN 17 THEN 1 END FROM sales",
+    "SELECT coalesce(tid, 17) FROM sales",
+    "SELECT lag(tid) OVER (ORDER BY item) FROM sales",
+    "SELECT count(*) FILTER (WHERE tid = 17) FROM sales",
+    "SELECT item, count(*) FROM sales GROUP BY item HAVING bool_or(tid = 17)",
+    "SELECT count(*) FROM sales WHERE (tid, item) IN (SELECT id, x FROM mine)",
+    "SELECT count(*) FROM sales WHERE (tid, item) = (17, 'milk')",
+    "SELECT [tid, 17] FROM sales",
+    "SELECT {'a': tid} FROM sales",
+    "SELECT * FROM sales ORDER BY tid = 17",
+    "SELECT * REPLACE (tid + 1 AS tid) FROM sales",
+    "WITH a AS (SELECT tid AS n FROM sales) SELECT count(*) FROM a WHERE n = 17",
+    "WITH a(n) AS (SELECT tid FROM sales) SELECT count(*) FROM a JOIN mine ON id = n",
+    "SELECT count(*) FROM (SELECT tid AS n FROM sales) AS q(k) WHERE k = 17",
+    "SELECT count(*) FROM baskets WHERE transaction_id = 17",
+    "UNPIVOT (SELECT tid, 1 AS one FROM sales) ON tid, one",
+    "SELECT (SELECT x FROM mine WHERE id = tid) FROM sales",
+    "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 9) SELECT count(*) FROM sales JOIN r ON n = tid",
+    "SELECT count(*) FROM sales ASOF JOIN mine ON sales.tid >= mine.id",
+    "SELECT count(*) FROM query('SELECT * FROM sales WHERE tid = 17'), sales",
+    "SELECT count(*) FROM query_table('sales'), sales",
+    "SELECT count(*) FROM sales, duckdb_tables()",
+    "SELECT count(*) FROM sales, read_csv('/etc/passwd')",
+    "SELECT count(*) FROM sales, '/etc/passwd'",
+]
+
+
+@pytest.fixture(scope="module")
+def session(shop: Shop) -> Iterator[anondb.Session]:
+    with anondb.open(shop.release("kkm"), threads=1) as opened:
+        opened.register("mine", pd.DataFrame({"id": [1, 17, 40], "x": ["milk", "tea", "jam"]}))
+        yield opened
+
+
+@pytest.mark.parametrize("sql", MISUSES)
+def test_ids_are_compared_with_ids_alone(session: anondb.Session, sql: str) -> None:
+    """A real person's number must not find a modelled row, nor be computed from one."""
+    with pytest.raises(anondb.InputError) as refusal:
+        session.sql(sql)
+    assert refusal.value.code in ("unsupported_query", "bad_sql")
+
+
+ANSWERED = [
+    "SELECT count(DISTINCT a.tid) FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item",
+    "SELECT count(DISTINCT CASE WHEN item = 'milk' THEN tid END) FROM sales",
+    "SELECT string_agg(DISTINCT item, ', ' ORDER BY item) FROM sales",
+    "SELECT sex, histogram(age) FROM customers GROUP BY sex",
+    "SELECT corr(n, age) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) JOIN customers USING (tid)",
+    "SELECT a.item, b.item, c.item, count(*) AS n FROM sales a JOIN sales b USING (tid) JOIN sales c USING (tid)"
+    " WHERE a.item < b.item AND b.item < c.item GROUP BY ALL ORDER BY n DESC LIMIT 3",
+    "SELECT p.town, l.n FROM (SELECT DISTINCT town FROM customers) p,"
+    " LATERAL (SELECT count(*) AS n FROM customers c WHERE c.town = p.town) l",
+    "SELECT avg(n) FROM (SELECT tid, count(*) OVER (PARTITION BY tid) AS n FROM sales)",
+]
+
+
+@pytest.mark.parametrize("sql", ANSWERED)
+def test_what_no_rule_reads_has_an_estimate(session: anondb.Session, sql: str) -> None:
+    result = session.sql(sql)
+    rows = result.df()
+    assert len(rows) and not any("Internal error" in note for note in result.notes)
+    for name in (name for name in rows if f"{name}_lower" in rows):
+        assert rows[name].notna().all()
+
+
+def test_without_a_rule_bounds_are_null_and_a_note_names_the_construct(session: anondb.Session) -> None:
+    result = session.sql("SELECT corr(n, age) AS r FROM (SELECT tid, count(*) n FROM sales GROUP BY tid) JOIN customers USING (tid)")
+    assert result.columns == ["r", "r_lower", "r_upper"]
+    ((estimate, lower, upper),) = result.fetchall()
+    assert -1 <= estimate <= 1 and lower is None and upper is None
+    assert sum(note.startswith("No bounds, since no rule reads this: ") for note in result.notes) == 1
+
+
+def test_rows_of_persons_are_modelled(session: anondb.Session) -> None:
+    """Their ids are of no person, and a note says so."""
+    result = session.sql("SELECT * FROM sales LIMIT 5")
+    assert result.columns == ["tid", "item"] and len(result) == 5
+    assert all(tid < 0 for tid, _ in result.fetchall())
+    assert any("modelled" in note for note in result.notes)
+    by_person = session.sql("SELECT tid, count(*) AS n FROM sales GROUP BY tid ORDER BY n DESC LIMIT 3").fetchall()
+    assert all(row[0] < 0 for row in by_person)
+
+
+def test_estimates_depend_on_the_file_alone(shop: Shop) -> None:
+    asked = ("SELECT item, count(*) AS n FROM sales GROUP BY item", "SELECT * FROM sales ORDER BY ALL LIMIT 50")
+    answers = []
+    for threads in (1, 2):
+        with anondb.open(shop.release("similar"), threads=threads) as opened:
+            before = ["SELECT count(*) FROM sales WHERE item = 'tea'"] * (threads - 1)
+            answers.append([sorted(opened.sql(sql).fetchall()) for sql in (*before, *asked)][-2:])
+    assert answers[0] == answers[1]
+
+
+SAME_TOP = [
+    "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC, item LIMIT 4",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item QUALIFY row_number() OVER (ORDER BY n DESC, item) <= 4 ORDER BY 2 DESC, 1",
+    "SELECT item, n FROM (SELECT item, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, item) AS r FROM sales"
+    " GROUP BY item) WHERE r <= 4 ORDER BY n DESC, item",
+    "WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), r AS (SELECT *, row_number() OVER (ORDER BY n DESC, item)"
+    " AS r FROM c) SELECT item, n FROM r WHERE r <= 4 ORDER BY r",
+    "SELECT * FROM (SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY 2 DESC, 1 LIMIT 4) ORDER BY n DESC, item",
+]
+
+
+def test_top_lists_are_equal_however_they_are_written(session: anondb.Session) -> None:
+    first, *others = ([row[:2] for row in session.sql(sql).fetchall()] for sql in SAME_TOP)
+    assert len(first) == 4 and first == sorted(first, key=lambda row: (-row[1], row[0]))
+    assert all(other == first for other in others)
