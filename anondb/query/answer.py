@@ -239,7 +239,8 @@ def _aggregate(release: Opened, plan: Plan) -> Answer:
     people = [
         replace(reading, counts=IDS, measure=None, aggregate="", other=None) for reading in (plan, *plan.others())
     ]
-    if not all(answer_plan(release, counted).bounds[0] for counted in people):  # the aggregate of nobody is NULL
+    some = plan.aggregate == "sum" or all(answer_plan(release, counted).bounds[0] for counted in people)
+    if not some:  # the aggregate of nobody is NULL, but for a sum, which is 0 here
         lower = upper = None
     return Answer((), ((lower, readings[0][1], upper),), plan.notes, plan.describe(), plan.name)
 

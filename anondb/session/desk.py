@@ -104,6 +104,12 @@ class Desk:
         self._temporary.append(table)
         return _of(table, len(keys), width)
 
+    def put_columns(self, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
+        """Put columns on the desk until ``sweep``."""
+        table = self.engine.put(Table("memory", "main", fresh("domain")), columns)
+        self._temporary.append(table)
+        return table
+
     def _fill(self, kinds: Sequence[str], keys: Sequence[Sequence[Any]], counts: Sequence[Sequence[Any]]) -> Table:
         """A table of groups: their keys with their types, and the lower bounds, estimates and upper bounds of each count;
         the last count tells whether the group is there."""

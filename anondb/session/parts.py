@@ -235,6 +235,10 @@ class Parts:
             self._known[condition] = self._asked(condition)
         return self._known[condition]
 
+    def holding(self, condition: exp.Expr) -> list[int]:
+        """The places of the files for which a condition on the column ``part`` is true."""
+        return self._where([condition.copy()])
+
     def _asked(self, condition: exp.Expr) -> list[int]:
         answers: list[list[int]] = []
         for kind in ("VARCHAR", *self._kinds()):

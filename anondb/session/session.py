@@ -42,7 +42,7 @@ from anondb.session.merging import merged
 from anondb.session.output import output, selected_from
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
-from anondb.session.persons import Persons
+from anondb.answers.persons.people import Persons
 from anondb.session.releases import Releases
 from anondb.session.result import Result, fetched
 from anondb.warehouse.at_hand import at_hand, name_of
@@ -379,16 +379,9 @@ class Session:
 
 
 def _compiled(tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
-    """The rows of a query, and its notes.
-
-    It is converted again if a count showed that the original has a row for each item, or a list for each id: the counts
-    before it allowed for both.
-    """
-    while True:
-        compiler = Compiler(Persons(releases), releases, releases.start())
-        known = compiler.query(tree, {})
-        if releases.settled:
-            return known, list(compiler.notes)
+    """The rows of a query, and its notes."""
+    compiler = Compiler(Persons(releases), releases, releases.start())
+    return compiler.query(tree, {}), list(compiler.notes)
 
 
 @contextlib.contextmanager

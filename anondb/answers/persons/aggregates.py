@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from anondb.answers.persons.conditions import has_value
 from anondb.answers.persons.domains import UNKNOWN, is_of_person, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.rows import FLIPPED, Cell
@@ -207,17 +208,8 @@ class Aggregates(Relations):
         measured, present = measure
         here = both(condition, present)
         lower, estimate, upper = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum")) if here != NEVER else NONE
-        estimate = 0.0 if estimate is None else estimate
-        if lower is None or upper is None:
-            lower, upper = self._sum_of_perhaps(here, measured, (lower, estimate, upper))
-        found = self.times((lower, estimate, upper), float(factor))
+        found = self.times((lower, 0.0 if estimate is None else estimate, upper), float(factor))
         return found if not constant else self.total([found, self.times(self.persons(here), float(constant))])
-
-    def _sum_of_perhaps(self, condition: Condition, measured: Weights | Attribute, bounds: Bounds) -> tuple[float | None, float | None]:
-        """The ends of a sum over persons of whom there may be none: it is 0 then."""
-        listed = self.answers.answer(replace(self._named_by(Plan(MEASURE, condition, measure=measured, aggregate="sum")), name="0"))
-        lower, _, upper = listed[0][-3:]
-        return (lower if lower is None else min(lower, 0), upper if upper is None else max(upper, 0))
 
     def measure(self, tree: exp.Expr) -> tuple[tuple[Weights | Attribute, Condition] | None, Fraction, Fraction]:
         """A number of the person that a release aggregates, with a factor and a constant; None for other expressions."""
@@ -256,8 +248,6 @@ class Aggregates(Relations):
             weights, some = self.weights(tree, test)
             here = both(person, some)
             lower, estimate, upper = self.one(Plan(MEASURE, here, measure=weights, aggregate="sum", notes=(MERGED_NOTE,)))
-            if lower is None or upper is None:
-                lower, upper = self._sum_of_perhaps(here, weights, (lower, estimate, upper))
             parts.append((lower, estimate or 0.0, upper))
         return self.total(parts)
 
@@ -492,7 +482,7 @@ class Aggregates(Relations):
         if truths and len(truths) <= 4:
             for held in product((True, False, None), repeat=len(truths)):
                 chosen = dict(zip(truths, held, strict=True))
-                met = both(*(self._has(t, v) for t, v in chosen.items()))
+                met = both(*(has_value(t, v) for t, v in chosen.items()))
                 of = {t: exp.null() if v is None else exp.convert(v) for t, v in chosen.items()}
                 if met != NEVER:
                     parts.append((met, self.replaced(tree, lambda a, of=of: of.get(a))))  # type: ignore[misc,call-overload]
@@ -506,12 +496,6 @@ class Aggregates(Relations):
                 grouped.setdefault(value, []).append(both(met, more))
                 self.kinds[tree] = self.kinds[part.unnest()] if value is not None or tree not in self.kinds else self.kinds[tree]
         return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]
-
-    @staticmethod
-    def _has(truth: Truth, value: bool | None) -> Condition:  # type: ignore[override]
-        if value is None:
-            return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
-        return truth.true if value else truth.false
 
 
 def _number(value: Any) -> float:

@@ -155,7 +155,7 @@ class Conditions(Domains):
         true, false = [], []
         for values in product((True, False, None), repeat=len(truths)):
             chosen = dict(zip(truths, values, strict=True))
-            met = both(*(_has(truth, value) for truth, value in chosen.items()))
+            met = both(*(has_value(truth, value) for truth, value in chosen.items()))
             if met == NEVER:
                 continue
             of = {truth: exp.null() if value is None else exp.convert(value) for truth, value in chosen.items()}
@@ -516,7 +516,8 @@ class Conditions(Domains):
     """The SQL types of expressions of one atom that were evaluated."""
 
 
-def _has(truth: Truth, value: bool | None) -> Condition:
+def has_value(truth: Truth, value: bool | None) -> Condition:
+    """The condition that another one has a truth value; None for unknown."""
     if value is None:
         return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
     return truth.true if value else truth.false
