@@ -15,6 +15,7 @@ from anondb.answers.persons.domains import UNKNOWN, is_of_person, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.rows import FLIPPED, Cell
 from anondb.answers.persons.terms import Choice, Column, Item, Looked, Number, Of, OnPart, Part, PersonRows, Scope, Truth
+from anondb.errors import InputError
 from anondb.query.merged import SUM
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
@@ -90,7 +91,7 @@ class Aggregates(Relations):
         if basic.how == "ids":
             return self.persons(either(*(self.closed(s.rows) for s in group)))
         if basic.how == "rows":
-            return self.total([self.rows_in(s.rows) for s in group])
+            return self._rows_of([s.rows for s in group])
         assert basic.value is not None
         if basic.how == "sum":
             return self.total([self.sum_in(s.rows, self.resolved(basic.value, s)) for s in group])
@@ -123,7 +124,11 @@ class Aggregates(Relations):
 
     def rows_in(self, rows: PersonRows) -> Bounds:
         """The number of rows."""
-        cells = self.cells(rows)
+        return self._rows_of([rows])
+
+    def _rows_of(self, parts: Sequence[PersonRows]) -> Bounds:
+        """The number of rows of alternatives."""
+        cells = merged([cell for rows in parts for cell in self.cells(rows)])
         if len(cells) > MAX_TERMS:
             raise too_complex("a number of rows of too many kinds")
         return self.total([self.rows_of_cell(cell) for cell in cells])
@@ -240,9 +245,19 @@ class Aggregates(Relations):
             raise unsupported("the sum of something else than numbers")
         if known and self.releases.suppressed and found.other is not None:
             values.add(found.other)
-        if known and len({float(v) for v in values} - {0.0}) <= FEW:
-            listed = [(v, on_item(row, self.test(tree, lambda x, v=v: x == v))) for v in sorted(values)]  # type: ignore[misc]
-            return self._sum_of_values(rows, listed)
+        if not known or len({float(v) for v in values} - {0.0}) > FEW:
+            return self._sum_of_weights(rows, tree, row)
+        listed = [(v, on_item(row, self.test(tree, lambda x, v=v: x == v))) for v in sorted(values)]  # type: ignore[misc]
+        one = self._sum_of_values(rows, listed)
+        if sum(float(v) != 0 for v in values) < 2:
+            return one
+        try:
+            return both_of(one, self._sum_of_weights(rows, tree, row))
+        except InputError:
+            return one
+
+    def _sum_of_weights(self, rows: PersonRows, tree: exp.Expr, row: int) -> Bounds:
+        """The sum of numbers of items, from that of each person."""
         parts = []
         for person, test in self._by_row(rows, row):
             weights, some = self.weights(tree, test)
@@ -426,6 +441,9 @@ class Aggregates(Relations):
         found = self.evaluated(tree)
         self.kinds[tree] = found.kind
         if found.other is UNKNOWN and self.releases.suppressed:
+            made = self._values_by_case(tree, []) if isinstance(tree, exp.Case | exp.If) else None
+            if made is not None:
+                return made
             raise unsupported(f"GROUP BY an expression of items that may be suppressed ({name_of(tree)})")
         tests: dict[Any, list[str]] = {}
         listed = frozenset(self.releases.items)
@@ -451,14 +469,14 @@ class Aggregates(Relations):
         """The values of an expression of one number; that for great numbers is the one for all beyond."""
         plain = replace(atom, present=ALWAYS)
         made: dict[Any, list[int]] = {}
-        if atom.weights.kind != SUM or atom.values:
+        if atom.values:
             listed = self.values_of_number(plain, tree)
             found = self.of_values(tree, atom, [value for value, _ in listed])
             grouped: dict[Any, list[Condition]] = {}
             for (_, met), of in zip(listed, found, strict=True):
                 grouped.setdefault(of, []).append(met)
             return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
-        if atom.weights.by_label is not None:
+        if atom.weights.by_label is not None and atom.weights.kind == SUM:
             raise unsupported("GROUP BY a sum of numbers of items")
         numbers = list(range(self.most(plain, tree) + 1))
         found = self.of_values(tree, atom, numbers)
@@ -496,6 +514,26 @@ class Aggregates(Relations):
                 grouped.setdefault(value, []).append(both(met, more))
                 self.kinds[tree] = self.kinds[part.unnest()] if value is not None or tree not in self.kinds else self.kinds[tree]
         return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]
+
+
+def both_of(one: Bounds, other: Bounds) -> Bounds:
+    """A number that lies within two bounds."""
+    lows, highs = ([end for end in ends if end is not None] for ends in ((one[0], other[0]), (one[2], other[2])))
+    return max(lows, default=None), one[1], min(highs, default=None)
+
+
+def merged(cells: Sequence[Cell]) -> list[Cell]:
+    """The same rows in fewer cells: those for a condition and those for its negation together."""
+    done: list[Cell] = []
+    for cell in cells:
+        for n, other in enumerate(done):
+            mine, its = set(conjuncts(cell.person)), set(conjuncts(other.person))
+            same = (cell.test, cell.second, cell.signs) == (other.test, other.second, other.signs)
+            if same and negate(both(*(mine - its))) == both(*(its - mine)):
+                del done[n]
+                return merged([*done, replace(cell, person=both(*(mine & its))), *cells[cells.index(cell) + 1 :]])
+        done.append(cell)
+    return done
 
 
 def _number(value: Any) -> float:

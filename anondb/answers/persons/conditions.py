@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise, product
+from operator import or_
 from typing import Any
 
 from sqlglot import exp
@@ -13,7 +15,7 @@ from sqlglot import exp
 from anondb.answers.persons.domains import UNKNOWN, Domains, rows_of_atom
 from anondb.answers.persons.terms import Atom, Choice, Id, Item, Listing, Looked, Number, Of, OnPart, Part, Truth
 from anondb.errors import InputError
-from anondb.query.merged import MAX, MIN, SUM
+from anondb.query.merged import MAX, MIN, SUM, VALUES
 from anondb.query.predicates import (
     ALWAYS,
     ANY_ITEM,
@@ -131,7 +133,7 @@ class Conditions(Domains):
             if isinstance(atom, Part):
                 return self._on_part(tree)
             assert isinstance(atom, Number)
-            if atom.weights.kind != SUM or atom.weights.by_label is None:
+            if atom.weights.kind != SUM or atom.weights.by_label is None or atom.values:
                 return self._on_number(tree, atom)
         if len(rows) == 1 and len(kinds) == 1:
             return self._on_row(tree, next(iter(rows)))
@@ -298,14 +300,12 @@ class Conditions(Domains):
         """
         if atom.values:
             return self._extremes(atom)
-        if atom.weights.kind != SUM:
-            most = max(map(int, dict(atom.weights.by_label or ()).values()), default=0)
-            numbers = list(range(max((n for n in range(most.bit_length() + 1)), default=0) + 1))
-            return [(n, self._number_is(atom, n)) for n in numbers]
         return [(n, both(self.number_from(atom, n), negate(self.number_from(atom, n + 1)))) for n in range(self.most(atom, tree) + 1)]
 
     def most(self, atom: Number, tree: exp.Expr) -> int:
         """The greatest number of items that is possible; one that a condition cannot tell from others if there is none."""
+        if atom.weights.kind == VALUES:
+            return reduce(or_, (int(of) for _, of in atom.weights.by_label or ()), 0).bit_count()
         labels = self.labels(atom.weights.test)
         if labels is not None:
             return len(labels)
@@ -334,12 +334,12 @@ class Conditions(Domains):
         return at_least(1, self.test_of(passing, other))
 
     def number_from(self, atom: Number, least: int) -> Condition:
-        """The condition that a number of items is at least so great."""
-        return at_least(least, atom.weights.test)
-
-    def _number_is(self, atom: Number, number: int) -> Condition:
-        above, more = (OnSum(atom.weights, n, open=False) if n > 0 else ALWAYS for n in (number, number + 1))
-        return both(above, negate(more))
+        """The condition that a number of items, or of their values, is at least so great."""
+        if atom.weights.kind != VALUES:
+            return at_least(least, atom.weights.test)
+        if least > self.most(atom, exp.null()):
+            return NEVER
+        return OnSum(atom.weights, least, open=False) if least > 0 else ALWAYS
 
     def _on_number(self, tree: exp.Expr, atom: Number) -> Decided:
         """A condition on one number: the values for which it is true and false."""
@@ -352,7 +352,7 @@ class Conditions(Domains):
                 either(both(atom.present, there.true), both(absent, none.true)),
                 either(both(atom.present, there.false), both(absent, none.false)),
             )
-        if atom.weights.kind != SUM or atom.values:
+        if atom.values:
             listed = self.values_of_number(atom, tree)
             found = self.of_values(tree, atom, [value for value, _ in listed])
             ways = [either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth)) for truth in (True, False)]
@@ -378,7 +378,7 @@ class Conditions(Domains):
         return beyond if found[-1] else beyond.opposite
 
     def _check_tail(self, atom: Number, found: Sequence[Any]) -> None:
-        if self.labels(atom.weights.test) is None and len(set(found[FAR // 2 :])) > 1:
+        if atom.weights.kind == SUM and self.labels(atom.weights.test) is None and len(set(found[FAR // 2 :])) > 1:
             raise unsupported("a condition on a number of items that may be suppressed")
 
     def _in_ranges(self, atom: Number, numbers: Sequence[int], most: int) -> Condition:

@@ -15,7 +15,7 @@ from anondb.answers.persons.domains import Releases
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.query.merged import SUM, VALUES
 from anondb.query.plan import IDS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import Labels, both, conjuncts, finite, on_item
+from anondb.query.predicates import Labels, both, conjuncts, finite, negate, on_item
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, too_complex, unsupported
 from anondb.session.aggregates import aggregates
@@ -319,16 +319,8 @@ class _Facts(Aggregates):
             elif isinstance(what, Of):
                 where = both(where, self.among(what, [value]))
             else:
-                plain = replace(what, present=what.present)
-                where = both(where, what.present, *(c for v, c in self._numbers_of(plain, value) if v == value))
+                where = both(where, what.present, self.number_from(what, value), negate(self.number_from(what, value + 1)))
         return replace(scope, rows=replace(scope.rows, where=where))
-
-    def _numbers_of(self, number: Number, value: int) -> list[tuple[int, Any]]:
-        from anondb.query.predicates import negate
-
-        if number.weights.kind != SUM:
-            return [(value, self._number_is(number, value))]
-        return [(value, both(self.number_from(number, value), negate(self.number_from(number, value + 1))))]
 
     def _listing(self, whats: Sequence[Any], scope: Scope, basic: Basic, most: int | None) -> dict[Row, Bounds]:
         """The number of rows or persons for each value that a release lists."""

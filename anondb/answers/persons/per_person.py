@@ -180,11 +180,28 @@ class PerPerson(Rows):
             return self._chosen(left, query, scope)
         made = node.copy()
         made.set("this", left)
+        listed_values = self._values_of_known(query, scope)
+        if listed_values is not None:
+            return exp.In(this=left, expressions=listed_values) if listed_values else exp.false()
         made.set("query", exp.Subquery(this=self._inlined(query, scope)))
         return made
 
     def _unite(self, one: int, two: int) -> None:
         raise NotImplementedError
+
+    def _values_of_known(self, query: exp.Expr, scope: Scope) -> list[exp.Expr] | None:
+        """The texts of a list of known values; None for others, and for a list that depends on the query around it."""
+        try:
+            known = self.compiler.query(query, scope.env)
+        except InputError:
+            return None
+        if len(known.columns) != 1 or not known.exact:
+            return None
+        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
+        values = [v for (v,) in self.releases.rows(exp.select(exp.column("c0", "listed")).distinct().from_(source))]
+        if not all(isinstance(v, str) or v is None for v in values):
+            return None
+        return [exp.null() if v is None else exp.Literal.string(v) for v in sorted(values, key=lambda v: (v is None, v or ""))]
 
     def _chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""
