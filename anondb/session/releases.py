@@ -51,7 +51,7 @@ from anondb.query.variances import SPREADS
 from anondb.session.desk import Desk
 from anondb.session.failing import failed
 from anondb.session.kept import Kept
-from anondb.session.known import Known, fresh
+from anondb.session.known import Known
 from anondb.session.names import not_accepted
 from anondb.session.parts import Parts
 from anondb.session.result import fetched
@@ -232,12 +232,20 @@ class Releases:
         """Whether persons may have an item several times."""
         return self.manifest.get("semantics") == "atomic"
 
+    @property
+    def summable(self) -> bool:
+        """Whether the releases give sums over the items of persons."""
+        return not self.bags and not any(release.anatomy for release in self._opened)
+
     @cached_property
     def attributes(self) -> Sequence[Attribute]:
         """The relational attributes, with the values of all files; none without records."""
         of = [release.attributes or () for release in self._opened]
         return tuple(
-            replace(a, values=frozenset().union(*(other.values for listed in of for other in listed if other.name == a.name)))
+            replace(
+                a,
+                values=frozenset().union(*(other.values for listed in of for other in listed if other.name == a.name)),
+            )
             for a in of[0]
         )
 
@@ -309,7 +317,7 @@ class Releases:
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
         """
-        chosen = list(dict.fromkeys(test for test in _tests(plan) for test in _choices(test)))
+        chosen = list(dict.fromkeys(choice for test in _tests(plan) for choice in _choices(test)))
         if not chosen:
             return self._added(plan)
         if len(chosen) > MAX_CHOSEN or plan.aggregate or plan.most is not None:
@@ -427,7 +435,9 @@ class Releases:
 
 def _localized(plan: Plan, release: Opened, place: int) -> Plan:
     """A plan for one release: with its attributes, and whether conditions on files hold for it."""
-    condition = replaced(plan.condition, lambda leaf: Constant(place in leaf.places) if isinstance(leaf, OnPart) else leaf)
+    condition = replaced(
+        plan.condition, lambda leaf: Constant(place in leaf.places) if isinstance(leaf, OnPart) else leaf
+    )
     own = {a.name: a for a in release.attributes or ()}
     grouped = plan.grouped if plan.grouped is None else own[plan.grouped.name]
     measure = own[plan.measure.name] if isinstance(plan.measure, Attribute) else plan.measure
@@ -467,7 +477,11 @@ def _with_tests(plan: Plan, of: Mapping[Choice, Labels]) -> Plan:
     def leaf_of(leaf: Condition) -> Condition:
         if isinstance(leaf, AtLeast):
             return at_least(leaf.count, changed(leaf.test))
-        return replace(leaf, weights=replace(leaf.weights, test=changed(leaf.weights.test))) if isinstance(leaf, OnSum) else leaf
+        return (
+            replace(leaf, weights=replace(leaf.weights, test=changed(leaf.weights.test)))
+            if isinstance(leaf, OnSum)
+            else leaf
+        )
 
     test, second = (None if t is None else changed(t) for t in (plan.test, plan.second))
     return replace(plan, condition=replaced(plan.condition, leaf_of), test=test, second=second)

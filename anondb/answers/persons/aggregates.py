@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -11,12 +11,22 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.answers.persons.conditions import has_value
-from anondb.answers.persons.domains import UNKNOWN, is_of_person, typeof
+from anondb.answers.persons.domains import UNKNOWN, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.rows import FLIPPED, Cell
-from anondb.answers.persons.terms import Choice, Column, Item, Looked, Number, Of, OnPart, Part, PersonRows, Scope, Truth
+from anondb.answers.persons.terms import (
+    Item,
+    Looked,
+    Number,
+    Of,
+    OnPart,
+    Part,
+    PersonRows,
+    Scope,
+    Truth,
+)
 from anondb.errors import InputError
-from anondb.query.merged import SUM
+from anondb.query.merged import SUM, VALUES
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
 from anondb.query.predicates import (
@@ -77,6 +87,7 @@ class Basic:
 
     @property
     def key(self) -> tuple[object, ...]:
+        """What distinguishes it from others."""
         return self.how, self.value, self.wanted, self.share
 
 
@@ -212,9 +223,30 @@ class Aggregates(Relations):
             return self._sum_of_values(PersonRows(where=condition), self.values(tree))
         measured, present = measure
         here = both(condition, present)
-        lower, estimate, upper = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum")) if here != NEVER else NONE
+        by_value = (
+            self._sum_of_different(here, measured)
+            if isinstance(measured, Weights) and measured.kind == VALUES
+            else None
+        )
+        if here == NEVER:
+            lower, estimate, upper = NONE
+        elif by_value is not None and not self.releases.summable:
+            lower, estimate, upper = by_value
+        else:
+            lower, estimate, upper = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum"))
+            lower, estimate, upper = both_of((lower, estimate, upper), by_value or (None, None, None))
         found = self.times((lower, 0.0 if estimate is None else estimate, upper), float(factor))
         return found if not constant else self.total([found, self.times(self.persons(here), float(constant))])
+
+    def _sum_of_different(self, condition: Condition, weights: Weights) -> Bounds:
+        """The sum of numbers of different values: each person adds 1 for each of their values."""
+        tests: dict[int, set[str]] = {}
+        for label, bits in weights.by_label or ():
+            for n in range(int(bits).bit_length()):
+                if int(bits) >> n & 1:
+                    tests.setdefault(n, set()).add(label)
+        listed = [item_all(weights.test, self.test_of(frozenset(labels), False)) for labels in tests.values()]
+        return self.total([self.persons(both(condition, at_least(1, test))) for test in listed])
 
     def measure(self, tree: exp.Expr) -> tuple[tuple[Weights | Attribute, Condition] | None, Fraction, Fraction]:
         """A number of the person that a release aggregates, with a factor and a constant; None for other expressions."""
@@ -262,7 +294,9 @@ class Aggregates(Relations):
         for person, test in self._by_row(rows, row):
             weights, some = self.weights(tree, test)
             here = both(person, some)
-            lower, estimate, upper = self.one(Plan(MEASURE, here, measure=weights, aggregate="sum", notes=(MERGED_NOTE,)))
+            lower, estimate, upper = self.one(
+                Plan(MEASURE, here, measure=weights, aggregate="sum", notes=(MERGED_NOTE,))
+            )
             parts.append((lower, estimate or 0.0, upper))
         return self.total(parts)
 
@@ -320,7 +354,7 @@ class Aggregates(Relations):
         how = basic.how
         if factor < 0 and how in ("min", "max"):
             how = {"min": "max", "max": "min"}[how]
-        if (factor, constant) != (1, 0) and how not in ("avg", "min", "max"):
+        if (factor != 1 or constant) and how not in ("avg", "min", "max"):
             raise unsupported(f"the function {how.upper()} of an expression")
         plan = Plan(MEASURE, both(condition, present), measure=measured, aggregate=how, share=basic.share)
         lower, estimate, upper = self.times(self.one(plan), float(factor)) if factor != 1 else self.one(plan)
@@ -337,7 +371,7 @@ class Aggregates(Relations):
             tree = self.resolved(value, scope)
             atom = self.atom(tree)
             if isinstance(atom, Item):
-                listed = {item: bounds for item, bounds in self.by_item(scope.rows, atom.row, ids=True).items()}
+                listed: dict[Any, Bounds] = dict(self.by_item(scope.rows, atom.row, ids=True))
                 open_ = open_ or self.releases.suppressed
             else:
                 listed = {
@@ -347,7 +381,11 @@ class Aggregates(Relations):
                 }
             for of, bounds in listed.items():
                 before = found.get(of, NONE)
-                found[of] = (max(before[0] or 0, bounds[0] or 0), max(before[1] or 0, bounds[1] or 0), _most(before, bounds))
+                found[of] = (
+                    max(before[0] or 0, bounds[0] or 0),
+                    max(before[1] or 0, bounds[1] or 0),
+                    _most(before, bounds),
+                )
         lower = sum((low or 0) >= 1 for low, _, _ in found.values())
         upper = sum(high is None or high >= 1 for _, _, high in found.values())
         estimate = sum(min(middle or 0.0, 1.0) for _, middle, _ in found.values())
@@ -454,7 +492,15 @@ class Aggregates(Relations):
         if others:
             tests.setdefault(found.other, [])
         return [
-            (value, on_item(row, self.test_of(frozenset(labels), others and value == found.other and type(value) is type(found.other))))
+            (
+                value,
+                on_item(
+                    row,
+                    self.test_of(
+                        frozenset(labels), others and value == found.other and type(value) is type(found.other)
+                    ),
+                ),
+            )
             for value, labels in tests.items()
         ]
 
@@ -483,7 +529,9 @@ class Aggregates(Relations):
         self._check_tail(plain, found)
         for number, of in zip(numbers, found, strict=True):
             made.setdefault(of, []).append(number)
-        listed_ = [(of, both(atom.present, self._in_ranges(plain, members, numbers[-1]))) for of, members in made.items()]
+        listed_ = [
+            (of, both(atom.present, self._in_ranges(plain, members, numbers[-1]))) for of, members in made.items()
+        ]
         if len(listed_) > MAX_TERMS:
             raise too_complex(f"it has over {MAX_TERMS} groups of numbers of items")
         return listed_ + self._absent(tree, atom)
@@ -503,7 +551,7 @@ class Aggregates(Relations):
                 met = both(*(has_value(t, v) for t, v in chosen.items()))
                 of = {t: exp.null() if v is None else exp.convert(v) for t, v in chosen.items()}
                 if met != NEVER:
-                    parts.append((met, self.replaced(tree, lambda a, of=of: of.get(a))))  # type: ignore[misc,call-overload]
+                    parts.append((met, self.replaced(tree, lambda a, of=of: of.get(a))))  # type: ignore[misc]
         elif tree.find(exp.Case, exp.If):
             parts = self.branches(tree)
         if not parts:
@@ -512,7 +560,9 @@ class Aggregates(Relations):
         for met, part in parts:
             for value, more in self.values(part):
                 grouped.setdefault(value, []).append(both(met, more))
-                self.kinds[tree] = self.kinds[part.unnest()] if value is not None or tree not in self.kinds else self.kinds[tree]
+                self.kinds[tree] = (
+                    self.kinds[part.unnest()] if value is not None or tree not in self.kinds else self.kinds[tree]
+                )
         return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]
 
 
@@ -543,6 +593,3 @@ def _number(value: Any) -> float:
 
 def _most(one: Bounds, other: Bounds) -> float | None:
     return None if one[2] is None or other[2] is None else max(one[2], other[2])
-
-
-__all__ = ["Aggregates", "Basic", "Choice", "Column", "Mapping", "item_all", "is_of_person"]

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from anondb.answers.persons.aggregates import Basic
-from anondb.answers.persons.terms import Id, Number, Of, Scope
+from anondb.answers.persons.aggregates import Aggregates, Basic
+from anondb.answers.persons.terms import Id, Item, Number, Of, Scope
 from anondb.errors import InputError
+from anondb.query.merged import VALUES
+from anondb.query.predicates import ALWAYS
 from anondb.query.quantiles import QUANTILES, one_by_one, quantile_of
 from anondb.query.refusals import HINT, name_of, only, unsupported
 from anondb.query.relations import is_null
 from anondb.query.variances import SPREADS
-
-if TYPE_CHECKING:
-    from anondb.answers.persons.aggregates import Aggregates
 
 HINTS: Mapping[type[exp.Expr], str] = {
     exp.ApproxDistinct: "Use count(DISTINCT ...).",
@@ -25,7 +23,7 @@ HINTS: Mapping[type[exp.Expr], str] = {
     exp.ArrayAgg: "Ask for the rows, and put them together.",
 }
 """What to do in place of an aggregate."""
-_KINDS = (exp.Min, exp.Max, *QUANTILES, *SPREADS)
+_KINDS: tuple[type[exp.Expr], ...] = (exp.Min, exp.Max, *QUANTILES, *SPREADS)
 
 
 class Composer:
@@ -113,7 +111,10 @@ class Composer:
             raise unsupported("count(DISTINCT ...) of several columns")
         value = what.expressions[0].unnest()
         wanted, value = _chosen(value, wanted)
-        if all(isinstance(self._reader.atom(tree), Id) or isinstance(tree.unnest(), exp.Null) for tree in self._trees(value)):
+        if all(
+            isinstance(self._reader.atom(tree), Id) or isinstance(tree.unnest(), exp.Null)
+            for tree in self._trees(value)
+        ):
             return self._basic(Basic("ids", wanted=self._where_present(value, wanted)))
         return self._basic(Basic("distinct", value, wanted))
 
@@ -128,16 +129,15 @@ class Composer:
 
     def _may_be_null(self, tree: exp.Expr) -> bool:
         """Whether an expression may be NULL, as far as its form shows."""
-        from anondb.answers.persons.terms import Item
-
         atom = self._reader.atom(tree)
         if isinstance(atom, Number):
-            from anondb.query.predicates import ALWAYS
-
             return atom.present != ALWAYS
-        if isinstance(atom, Item):
+        if isinstance(atom, Item) or isinstance(tree, exp.Literal):
             return False
-        return not (isinstance(tree, exp.Literal) or (isinstance(tree, exp.Case) and tree.args.get("default") is not None and not tree.find(exp.Null) and not any(self._may_be_null(b.args["true"]) for b in tree.args["ifs"]) and not self._may_be_null(tree.args["default"])))
+        if not isinstance(tree, exp.Case) or tree.args.get("default") is None:
+            return True
+        results = [tree.args["default"], *(branch.args["true"] for branch in tree.args["ifs"])]
+        return any(self._may_be_null(result.unnest()) for result in results)
 
     def _average(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """An average: of a number of each person, or a sum by a number of rows."""
@@ -148,8 +148,9 @@ class Composer:
 
     def _is_measure(self, tree: exp.Expr) -> bool:
         """Whether an expression is a number of the person that a release aggregates."""
-        if isinstance(self._reader.atom(tree), Of | Number):
-            return True
+        atom = self._reader.atom(tree)
+        if isinstance(atom, Of | Number):
+            return not (not self._reader.releases.summable and isinstance(atom, Number) and atom.weights.kind == VALUES)
         try:
             found = self._reader.measure(tree)[0]
         except InputError:
@@ -179,11 +180,20 @@ class Composer:
 
 def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr]:
     """``DISTINCT CASE WHEN x THEN column END`` as the column where x is true."""
-    if isinstance(value, exp.Case) and value.this is None and value.args.get("default") is None and len(value.args["ifs"]) == 1:
+    if (
+        isinstance(value, exp.Case)
+        and value.this is None
+        and value.args.get("default") is None
+        and len(value.args["ifs"]) == 1
+    ):
         (branch,) = value.args["ifs"]
         if isinstance(branch.args["true"].unnest(), exp.Column):
             return _both(wanted, branch.this), branch.args["true"].unnest()
-    if isinstance(value, exp.If) and value.args.get("false") is None and isinstance(value.args["true"].unnest(), exp.Column):
+    if (
+        isinstance(value, exp.If)
+        and value.args.get("false") is None
+        and isinstance(value.args["true"].unnest(), exp.Column)
+    ):
         return _both(wanted, value.this), value.args["true"].unnest()
     return wanted, value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -12,13 +12,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import UNKNOWN, Domains, rows_of_atom
-from anondb.answers.persons.terms import Atom, Choice, Id, Item, Listing, Looked, Number, Of, OnPart, Part, Truth
+from anondb.answers.persons.domains import Domains, rows_of_atom, typed
+from anondb.answers.persons.terms import Atom, Id, Item, Listing, Number, Of, OnPart, Part, Truth
+from anondb.answers.persons.weights import weights_of
 from anondb.errors import InputError
-from anondb.query.merged import MAX, MIN, SUM, VALUES
+from anondb.query.merged import MAX, SUM, VALUES
 from anondb.query.predicates import (
     ALWAYS,
-    ANY_ITEM,
     NEVER,
     Condition,
     ItemTest,
@@ -28,14 +28,14 @@ from anondb.query.predicates import (
     at_least,
     both,
     either,
-    item_not,
     negate,
     on_item,
+    passes,
+    patterns,
 )
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.relations import operands
-from anondb.query.values import NULL_LIST, OnValue, on_value
-from anondb.session.joined import weights_of
+from anondb.query.values import NULL_LIST, on_value
 
 MAX_TRUTHS = 5  # conditions of a person in one expression, each true or false
 FAR = 400  # a number of items that no constant of a query comes near
@@ -66,6 +66,7 @@ class Decided:
 
     @property
     def opposite(self) -> Decided:
+        """The negation."""
         return Decided(self.false, self.true)
 
 
@@ -103,7 +104,11 @@ class Conditions(Domains):
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Boolean):
             inner = self.decided(tree.this)
             return certain(inner.true if tree.expression.this else inner.false)
-        if isinstance(tree, exp.Coalesce) and len(tree.expressions) == 1 and isinstance(tree.expressions[0], exp.Boolean):
+        if (
+            isinstance(tree, exp.Coalesce)
+            and len(tree.expressions) == 1
+            and isinstance(tree.expressions[0], exp.Boolean)
+        ):
             inner = self.decided(tree.this)
             return certain(negate(inner.false) if tree.expressions[0].this else inner.true)
         atom = self.atom(tree)
@@ -140,7 +145,10 @@ class Conditions(Domains):
         if tree.find(exp.Case, exp.If):
             return self._by_branches(tree)
         if isinstance(tree, exp.Between):
-            ends = [exp.GTE(this=tree.this, expression=tree.args["low"]), exp.LTE(this=tree.this, expression=tree.args["high"])]
+            ends = [
+                exp.GTE(this=tree.this, expression=tree.args["low"]),
+                exp.LTE(this=tree.this, expression=tree.args["high"]),
+            ]
             return self.decided(exp.and_(*ends))
         if all(isinstance(atom, Number) for atom in atoms):
             return self._on_numbers(tree)
@@ -161,7 +169,7 @@ class Conditions(Domains):
             if met == NEVER:
                 continue
             of = {truth: exp.null() if value is None else exp.convert(value) for truth, value in chosen.items()}
-            inner = self.decided(self.replaced(tree, lambda atom, of=of: of.get(atom)))  # type: ignore[misc,call-overload]
+            inner = self.decided(self.replaced(tree, lambda atom, of=of: of.get(atom)))  # type: ignore[misc]
             true.append(both(met, inner.true))
             false.append(both(met, inner.false))
         return Decided(either(*true), either(*false))
@@ -211,7 +219,10 @@ class Conditions(Domains):
         raise unsupported(name_of(tree))
 
     def _on_part(self, tree: exp.Expr) -> Decided:
-        places = [OnPart(self.releases.places(self.replaced(t, lambda _: exp.column("part")))) for t in (tree, exp.Not(this=exp.paren(tree)))]
+        places = [
+            OnPart(self.releases.places(self.replaced(t, lambda _: exp.column("part"))))
+            for t in (tree, exp.Not(this=exp.paren(tree)))
+        ]
         return Decided(*places)  # type: ignore[arg-type]
 
     def _on_attribute(self, tree: exp.Expr, atom: Of) -> Decided:
@@ -300,7 +311,10 @@ class Conditions(Domains):
         """
         if atom.values:
             return self._extremes(atom)
-        return [(n, both(self.number_from(atom, n), negate(self.number_from(atom, n + 1)))) for n in range(self.most(atom, tree) + 1)]
+        return [
+            (n, both(self.number_from(atom, n), negate(self.number_from(atom, n + 1))))
+            for n in range(self.most(atom, tree) + 1)
+        ]
 
     def most(self, atom: Number, tree: exp.Expr) -> int:
         """The greatest number of items that is possible; one that a condition cannot tell from others if there is none."""
@@ -355,7 +369,10 @@ class Conditions(Domains):
         if atom.values:
             listed = self.values_of_number(atom, tree)
             found = self.of_values(tree, atom, [value for value, _ in listed])
-            ways = [either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth)) for truth in (True, False)]
+            ways = [
+                either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth))
+                for truth in (True, False)
+            ]
             if None not in found and atom.values and len(set(found)) == 2:
                 return self._at_threshold(atom, found) or Decided(*ways)
             return Decided(*ways) if None in found else certain(ways[0])
@@ -365,7 +382,9 @@ class Conditions(Domains):
         numbers = list(range(self.most(atom, tree) + 1))
         found = self.of_values(tree, atom, numbers)
         self._check_tail(atom, found)
-        ways = [self._in_ranges(atom, [n for n in numbers if found[n] is truth], numbers[-1]) for truth in (True, False)]
+        ways = [
+            self._in_ranges(atom, [n for n in numbers if found[n] is truth], numbers[-1]) for truth in (True, False)
+        ]
         return Decided(*ways) if None in found else certain(ways[0])
 
     def _at_threshold(self, atom: Number, found: Sequence[Any]) -> Decided | None:
@@ -410,7 +429,8 @@ class Conditions(Domains):
         """A comparison of a number of items with a constant; None for other conditions."""
         if not isinstance(tree, _COMPARED):
             return None
-        kind, left, right = type(tree), tree.this.unnest(), tree.expression.unnest()
+        kind: type[exp.Expr] = type(tree)
+        left, right = tree.this.unnest(), tree.expression.unnest()
         if self.atom(left) != atom:
             kind, left, right = _MIRRORED.get(kind, kind), right, left
         if self.atom(left) != atom or self.atoms_of(right):
@@ -433,7 +453,9 @@ class Conditions(Domains):
         """A comparison of sums: of their difference with a constant."""
         if not isinstance(tree, _COMPARED):
             raise unsupported(f"{name_of(tree)} of several numbers of a person")
-        difference = self.linear(exp.Sub(this=exp.paren(tree.this.copy()), expression=exp.paren(tree.expression.copy())))
+        difference = self.linear(
+            exp.Sub(this=exp.paren(tree.this.copy()), expression=exp.paren(tree.expression.copy()))
+        )
         if difference is None:
             raise unsupported("a comparison of other numbers of a person than sums")
         coefficients, constant = difference
@@ -463,7 +485,11 @@ class Conditions(Domains):
             return ({}, Fraction(value)) if plain else None
         if isinstance(tree, exp.Neg):
             return _times(self.linear(tree.this), Fraction(-1))
-        if isinstance(tree, exp.Cast) and tree.to.this in exp.DataType.NUMERIC_TYPES and tree.to.is_type("DOUBLE", "BIGINT", "HUGEINT"):
+        if (
+            isinstance(tree, exp.Cast)
+            and tree.to.this in exp.DataType.NUMERIC_TYPES
+            and tree.to.is_type("DOUBLE", "BIGINT", "HUGEINT")
+        ):
             inner = self.linear(tree.this)
             whole = inner is not None and all(a.weights.scale == 1 for a in inner[0])
             return inner if tree.to.is_type("DOUBLE") or whole else None
@@ -472,7 +498,9 @@ class Conditions(Domains):
             two = _times(two, Fraction(-1)) if isinstance(tree, exp.Sub) else two
             if one is None or two is None:
                 return None
-            return {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}, one[1] + two[1]
+            return {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}, one[
+                1
+            ] + two[1]
         if isinstance(tree, exp.Mul | exp.Div):
             one, two = self.linear(tree.this), self.linear(tree.expression)
             if isinstance(tree, exp.Mul) and one is not None and not one[0]:
@@ -505,7 +533,6 @@ class Conditions(Domains):
 
     def passing(self, test: ItemTest, labels: frozenset[str]) -> frozenset[str]:
         """Those of some labels that pass a test."""
-        from anondb.query.predicates import passes, patterns
 
         return frozenset(label for label in labels if passes(test, dict.fromkeys(patterns(test), False), label))
 
@@ -528,7 +555,12 @@ def _cases(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
     if isinstance(node, exp.If):
         return [(node.this, node.args["true"]), (exp.true(), node.args.get("false") or exp.null())]
     cases = [
-        (b.this if node.this is None else exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(b.this.copy())), b.args["true"])
+        (
+            b.this
+            if node.this is None
+            else exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(b.this.copy())),
+            b.args["true"],
+        )
         for b in node.args["ifs"]
     ]
     return [*cases, (exp.true(), node.args.get("default") or exp.null())]
@@ -552,8 +584,6 @@ def _is_literal(node: exp.Expr) -> bool:
 
 def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
     """A value of the desk or of an attribute as a literal of its type."""
-    from anondb.answers.persons.domains import typed
-
     if value is None:
         return exp.cast(exp.null(), kind) if kind else exp.null()
     if kind in ("DATE", "TIMESTAMP"):
@@ -562,10 +592,9 @@ def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
     return exp.cast(made, kind) if kind and not plain and not isinstance(value, str) else made
 
 
-def _times(sum_: tuple[dict[Number, Fraction], Fraction] | None, factor: Fraction) -> tuple[dict[Number, Fraction], Fraction] | None:
+def _times(
+    sum_: tuple[dict[Number, Fraction], Fraction] | None, factor: Fraction
+) -> tuple[dict[Number, Fraction], Fraction] | None:
     if sum_ is None:
         return None
     return {atom: c * factor for atom, c in sum_[0].items()}, sum_[1] * factor
-
-
-__all__ = ["ANY_ITEM", "Callable", "Conditions", "Decided", "OnValue", "UNKNOWN", "MIN", "certain", "Looked"]

@@ -10,16 +10,19 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.answers.persons.terms import Atom, Id, Item, Listing, Looked, Number, Of, Part, Refused, Truth
-from anondb.errors import EngineError, InputError
+from anondb.errors import InputError
 from anondb.query.predicates import (
     ANY_ITEM,
-    NO_ITEM,
+    UNNAMED,
     ItemTest,
     Labels,
     Pattern,
-    UNNAMED,
+    finite,
     item_any,
     item_not,
+    passes,
+    patterns,
+    rows_of,
 )
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
@@ -52,6 +55,10 @@ class Releases(Protocol):
     @property
     def bags(self) -> bool:
         """Whether persons may have an item several times."""
+
+    @property
+    def summable(self) -> bool:
+        """Whether the releases give sums over the items of persons."""
 
     @property
     def attributes(self) -> Sequence[Attribute]:
@@ -206,7 +213,9 @@ class Domains:
         value = self.replaced(tree, value_of)
         other = exp.select(exp.convert(OTHER).as_("item"), exp.false().as_("listed"))
         domain = exp.union(self.releases.domain(), other, distinct=False).subquery("d")
-        asked = exp.select(exp.column("item", "d"), exp.cast(value, "VARCHAR") if False else value, typeof(value)).from_(domain)
+        asked = exp.select(
+            exp.column("item", "d"), exp.cast(value, "VARCHAR") if False else value, typeof(value)
+        ).from_(domain)
         for table in tables:
             same = exp.EQ(this=exp.column("item", table), expression=exp.column("item", "d"))
             asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
@@ -236,7 +245,9 @@ class Domains:
                 place = place.parent
             if not isinstance(place, _EQUAL) or place.args.get("query") is not None:
                 return False
-            others = [part for part in place.iter_expressions() if not any(c is column for c in part.find_all(exp.Column))]
+            others = [
+                part for part in place.iter_expressions() if not any(c is column for c in part.find_all(exp.Column))
+            ]
             if any(self.atoms_of(part) or not isinstance(part.unnest(), exp.Literal | exp.Null) for part in others):
                 return False
         return True
@@ -277,7 +288,6 @@ class Domains:
 
     def labels(self, test: ItemTest) -> frozenset[str] | None:
         """The items that pass a test, if no item that nothing names can."""
-        from anondb.query.predicates import finite, passes, patterns
 
         listed = finite(test)
         if patterns(test):
@@ -291,8 +301,6 @@ class Domains:
 
 def rows_of_atom(atom: Atom) -> frozenset[int]:
     """The item variables that an atom depends on."""
-    from anondb.query.predicates import rows_of
-
     if isinstance(atom, Item | Looked):
         return frozenset({atom.row})
     if isinstance(atom, Truth):
@@ -337,6 +345,3 @@ def typed(value: Any, kind: str) -> exp.Expr:
     if isinstance(value, str):
         return exp.Literal.string(value)
     return exp.cast(exp.Literal.string(str(value)), kind) if kind in ("DATE", "TIMESTAMP") else constant(value)
-
-
-__all__ = ["Domains", "Evaluated", "NO_ITEM", "OTHER", "Releases", "UNKNOWN"]

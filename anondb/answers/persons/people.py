@@ -9,14 +9,23 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from anondb.answers.persons.aggregates import NONE, VALUES_NOTE, Aggregates, Basic, Bounds, Row
+from anondb.answers.persons.aggregates import (
+    LISTED_NOTE,
+    MERGED_NOTE,
+    NONE,
+    VALUES_NOTE,
+    Aggregates,
+    Basic,
+    Bounds,
+    Row,
+)
 from anondb.answers.persons.composed import Composer
 from anondb.answers.persons.domains import Releases
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.query.merged import SUM, VALUES
-from anondb.query.plan import IDS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import Labels, both, conjuncts, finite, negate, on_item
 from anondb.query.parsing import lowered
+from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
+from anondb.query.predicates import NEVER, Labels, both, finite, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
 from anondb.session.aggregates import aggregates
 from anondb.session.asking import largest
@@ -133,7 +142,9 @@ class _Facts(Aggregates):
         trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
         kinds = ["VARCHAR"] * len(keys)
         limit = largest(node, replaced)
-        most = int(limit.expression.name) if limit is not None and len(basics) == 1 and not self.compiler.listing else None
+        most = (
+            int(limit.expression.name) if limit is not None and len(basics) == 1 and not self.compiler.listing else None
+        )
         quick = self._listed_once(scopes, trees, basics)
         items = [isinstance(self.atom(tree), Item) and self.releases.ambiguous for tree in trees[0]]
         if quick is not None:
@@ -148,10 +159,17 @@ class _Facts(Aggregates):
             sure = not keys or all((of[-1][0] or 0) >= 1 for of in rows.values())
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
         columns += [
-            Column(f"#{n}", bounded=True, present=b.how in ("rows", "ids", "distinct"), unsigned=b.how in ("rows", "ids", "distinct"))
+            Column(
+                f"#{n}",
+                bounded=True,
+                present=b.how in ("rows", "ids", "distinct"),
+                unsigned=b.how in ("rows", "ids", "distinct"),
+            )
             for n, b in enumerate(basics)
         ]
-        known = Known(tree, tuple(columns), flagged=bool(keys), open=some and bool(keys), unsure=bool(keys) and not sure)
+        known = Known(
+            tree, tuple(columns), flagged=bool(keys), open=some and bool(keys), unsure=bool(keys) and not sure
+        )
         return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
 
     def _keys(self, node: exp.Select, scope: Scope) -> list[exp.Expr]:
@@ -169,19 +187,23 @@ class _Facts(Aggregates):
         if len(scopes) != 1 or len(trees[0]) != 1 or len(basics) > 1:
             return None
         atom, rows = self.atom(trees[0][0]), scopes[0].rows
-        if not isinstance(atom, Item) or rows.rows != {atom.row} or any(b.wanted is not None or b.how not in ("rows", "ids") for b in basics):
+        if (
+            not isinstance(atom, Item)
+            or rows.rows != {atom.row}
+            or any(b.wanted is not None or b.how not in ("rows", "ids") for b in basics)
+        ):
             return None
         if basics and basics[0].how == "rows" and not rows.exact:
             return None
         parts = self.divided(rows.where, atom.row)
         if len(parts) != 1:
             return None
-        from anondb.answers.persons.aggregates import LISTED_NOTE, MERGED_NOTE
-        from anondb.query.plan import ITEMS
 
         ((test, person),) = parts
         notes = (LISTED_NOTE, *((MERGED_NOTE,) if basics and basics[0].how == "rows" else ()))
-        return self.answers.answer(self._named_by(Plan(ITEMS, self._plain(person), test, columns=("item",), notes=notes)))
+        return self.answers.answer(
+            self._named_by(Plan(ITEMS, self._plain(person), test, columns=("item",), notes=notes))
+        )
 
     # ---------------------------------------------------------------- groups
 
@@ -209,7 +231,10 @@ class _Facts(Aggregates):
             open_ = open_ or any(self._is_open(what) for _, what in group.listed)
             for key, bounds in found.items():
                 if key in rows:
-                    bounds = [self._together(b, x, y) for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)]
+                    bounds = [
+                        self._together(b, x, y)
+                        for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
+                    ]
                 rows[key] = bounds
         if not trees[0]:
             return rows, False
@@ -234,7 +259,12 @@ class _Facts(Aggregates):
         listed: list[tuple[int, Item | Of | Number]] = []
         for n, tree in enumerate(trees):
             atom = self.atom(tree)
-            if isinstance(atom, Item) or (isinstance(atom, Number) and not atom.values and atom.weights.kind in (SUM, VALUES) and (atom.weights.by_label is None or atom.weights.kind == VALUES)):
+            if isinstance(atom, Item) or (
+                isinstance(atom, Number)
+                and not atom.values
+                and atom.weights.kind in (SUM, VALUES)
+                and (atom.weights.by_label is None or atom.weights.kind == VALUES)
+            ):
                 listed.append((n, atom))
         if any(isinstance(what, Item) for _, what in listed):
             listed = [(n, what) for n, what in listed if isinstance(what, Item)]
@@ -242,7 +272,7 @@ class _Facts(Aggregates):
             listed = listed[:1]
         if not listed:
             ofs = [(n, self.atom(tree)) for n, tree in enumerate(trees)]
-            listed = [(n, atom) for n, atom in ofs if isinstance(atom, Of)][-1:]
+            listed += [(n, atom) for n, atom in ofs if isinstance(atom, Of)][-1:]
         at = {n for n, _ in listed}
         choices: list[list[tuple[Any, Any]]] = []
         for n, tree in enumerate(trees):
@@ -271,7 +301,9 @@ class _Facts(Aggregates):
     def _attribute(self, atom: Of) -> Any:
         return next(a for a in self.releases.attributes if a.name == atom.attribute)
 
-    def _of_group(self, group: Group, basics: Sequence[Basic], kinds: Sequence[str], most: int | None) -> dict[Row, list[Bounds]]:
+    def _of_group(
+        self, group: Group, basics: Sequence[Basic], kinds: Sequence[str], most: int | None
+    ) -> dict[Row, list[Bounds]]:
         """The rows of a group, or of the groups that a release lists."""
         if not group.listed:
             there = self.value_of(Basic("ids"), group.scopes)
@@ -284,7 +316,9 @@ class _Facts(Aggregates):
         known = self._listing(whats, scope, Basic("ids"), most)
         answers: list[Mapping[Row, Bounds]] = []
         for basic in basics:
-            answers.append(known if self._each_row(basic, scope, whats) else self._of_values(whats, scope, basic, known))
+            answers.append(
+                known if self._each_row(basic, scope, whats) else self._of_values(whats, scope, basic, known)
+            )
         rows: dict[Row, list[Bounds]] = {}
         for cells, there in known.items():
             at = list(group.values)
@@ -300,7 +334,9 @@ class _Facts(Aggregates):
         items = {what.row for what in whats if isinstance(what, Item)}
         return basic.how == "ids" or (scope.rows.exact and scope.rows.rows <= items)
 
-    def _of_values(self, whats: Sequence[Any], scope: Scope, basic: Basic, known: Mapping[Row, Bounds]) -> Mapping[Row, Bounds]:
+    def _of_values(
+        self, whats: Sequence[Any], scope: Scope, basic: Basic, known: Mapping[Row, Bounds]
+    ) -> Mapping[Row, Bounds]:
         """An aggregate for each listed value; those of numbers are asked one by one."""
         if basic.how in ("rows", "ids") and not (basic.how == "rows" and isinstance(whats[0], Number)):
             found = self._listing(whats, scope, basic, None)
@@ -319,7 +355,9 @@ class _Facts(Aggregates):
             elif isinstance(what, Of):
                 where = both(where, self.among(what, [value]))
             else:
-                where = both(where, what.present, self.number_from(what, value), negate(self.number_from(what, value + 1)))
+                where = both(
+                    where, what.present, self.number_from(what, value), negate(self.number_from(what, value + 1))
+                )
         return replace(scope, rows=replace(scope.rows, where=where))
 
     def _listing(self, whats: Sequence[Any], scope: Scope, basic: Basic, most: int | None) -> dict[Row, Bounds]:
@@ -365,9 +403,4 @@ class _Facts(Aggregates):
 
 
 def _never(where: Any) -> bool:
-    from anondb.query.predicates import NEVER
-
     return bool(where == NEVER)
-
-
-__all__ = ["Counts", "Described", "PAIRS", "Persons", "conjuncts"]

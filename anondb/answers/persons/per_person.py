@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.conditions import Decided
-from anondb.answers.persons.domains import UNKNOWN, wrapped
+from anondb.answers.persons.conditions import Decided, _cases
+from anondb.answers.persons.domains import UNKNOWN, typed, wrapped
 from anondb.answers.persons.rows import Cell, Rows
 from anondb.answers.persons.terms import (
-    Atom,
     Choice,
     Column,
     Id,
@@ -26,13 +25,15 @@ from anondb.answers.persons.terms import (
     Scope,
     Truth,
 )
+from anondb.answers.persons.weights import values_of, weights_of
 from anondb.errors import InputError
-from anondb.query.merged import MAX, MIN, SUM, VALUES
+from anondb.query.merged import MAX, MIN
 from anondb.query.parsing import lowered
 from anondb.query.predicates import (
     ALWAYS,
     ANY_ITEM,
     NEVER,
+    NOT_EMPTY,
     Condition,
     ItemTest,
     Labels,
@@ -48,9 +49,8 @@ from anondb.query.predicates import (
     on_item,
 )
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.values import HAS_LIST, NULL_LIST
+from anondb.query.values import NULL_LIST
 from anondb.session.compiler import Env
-from anondb.session.joined import values_of, weights_of
 from anondb.session.sources import grouped, source_rows
 from anondb.session.subqueries import scalar
 
@@ -58,6 +58,12 @@ if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
 
 LISTS = (exp.ArrayContains, exp.ArrayOverlaps, exp.ArrayContainsAll, exp.ArrayContainedBy, exp.Length, exp.ArraySize)
+_OF_LISTS: Mapping[type[exp.Expr], str] = {
+    exp.ArrayContains: "one",
+    exp.ArrayOverlaps: "any",
+    exp.ArrayContainsAll: "all",
+    exp.ArrayContainedBy: "inside",
+}
 _CALLS = {"list_has_all": "all", "array_has_all": "all", "list_has_any": "any", "array_has_any": "any", "len": "len"}
 MAX_VALUES = 200  # of an item's function by which the rows of a person are divided
 
@@ -201,12 +207,20 @@ class PerPerson(Rows):
         values = [v for (v,) in self.releases.rows(exp.select(exp.column("c0", "listed")).distinct().from_(source))]
         if not all(isinstance(v, str) or v is None for v in values):
             return None
-        return [exp.null() if v is None else exp.Literal.string(v) for v in sorted(values, key=lambda v: (v is None, v or ""))]
+        return [
+            exp.null() if v is None else exp.Literal.string(v)
+            for v in sorted(values, key=lambda v: (v is None, v or ""))
+        ]
 
     def _chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""
         atom, known = self.atom(left), self.compiler.listed(query, scope.env)
-        if not isinstance(atom, Item) or len(known.columns) != 1 or known.open or not replace(known, flagged=False).exact:
+        if (
+            not isinstance(atom, Item)
+            or len(known.columns) != 1
+            or known.open
+            or not replace(known, flagged=False).exact
+        ):
             raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if known.open else ""))
         source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
         sure = exp.column("sure") if known.flagged else exp.true()
@@ -249,17 +263,25 @@ class PerPerson(Rows):
             known, alias = source_rows(self.compiler, table, scope.env)
             if not known.exact:
                 raise unsupported("a subquery of estimates in a condition on persons")
-            columns = [exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(known.columns)]
+            columns = [
+                exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(known.columns)
+            ]
             inside |= {lowered(c.name) for c in known.columns}
             aliases.add(lowered(alias))
-            source = exp.select(*columns).from_(exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("known"))))
+            source = exp.select(*columns).from_(
+                exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("known")))
+            )
             table.replace(exp.Subquery(this=source, alias=exp.TableAlias(this=exp.to_identifier(alias))))
         aliases |= {lowered(s.alias) for s in made.find_all(exp.Subquery, exp.Values) if s.alias}
-        inside |= {lowered(e.alias) for e in made.find_all(exp.Alias)} | {lowered(c.name) for a in made.find_all(exp.TableAlias) for c in a.args.get("columns") or ()}
+        inside |= {lowered(e.alias) for e in made.find_all(exp.Alias)} | {
+            lowered(c.name) for a in made.find_all(exp.TableAlias) for c in a.args.get("columns") or ()
+        }
         for column in list(made.find_all(exp.Column)):
             mine = lowered(column.table) in aliases if column.table else lowered(column.name) in inside
             known_one = column.find_ancestor(exp.Subquery)
-            if mine or (column.name.startswith("c") and known_one is not None and not column.table and column.name[1:].isdigit()):
+            if mine or (
+                column.name.startswith("c") and known_one is not None and not column.table and column.name[1:].isdigit()
+            ):
                 continue
             if any(lowered(column.name) == c.name for s in scope.around() for c in s.rows.columns):
                 value = self._named(column.copy(), scope)
@@ -274,7 +296,7 @@ class PerPerson(Rows):
         """A function of the list of a person's items; None for other expressions."""
         kind, this, other = "", None, None
         if isinstance(node, LISTS):
-            kind = {exp.ArrayContains: "one", exp.ArrayOverlaps: "any", exp.ArrayContainsAll: "all", exp.ArrayContainedBy: "inside"}.get(type(node), "len")  # type: ignore[call-overload]
+            kind = next((kind for of, kind in _OF_LISTS.items() if isinstance(node, of)), "len")
             this, other = node.this, node.args.get("expression")
         elif isinstance(node, exp.Anonymous) and lowered(node.name) in _CALLS:
             kind, this = _CALLS[lowered(node.name)], node.expressions[0]
@@ -289,12 +311,14 @@ class PerPerson(Rows):
         listing = self.atom(tree)
         if not isinstance(listing, Listing):
             if kind == "one" and isinstance(node, exp.EQ) and isinstance(this.unnest(), exp.Array):
-                return self._visit(exp.In(this=node.this, expressions=[e.copy() for e in this.unnest().expressions]), scope)
+                return self._visit(
+                    exp.In(this=node.this, expressions=[e.copy() for e in this.unnest().expressions]), scope
+                )
             return None
         absent = NULL_LIST if listing.nullable else NEVER
         if kind == "len":
             weights = Weights(ANY_ITEM)
-            return self.column(Number(weights, negate(absent) if absent != NEVER else ALWAYS))
+            return self.column(Number(weights, either(NOT_EMPTY, negate(absent))))
         assert other is not None
         labels = self._texts(self.resolved(other, scope), one=kind == "one")
         self.written |= labels
@@ -304,9 +328,9 @@ class PerPerson(Rows):
             met = negate(at_least(1, item_not(Labels(labels))))
         else:
             met = has(*labels) if labels else NEVER
-        known = HAS_LIST if listing.nullable else ALWAYS
-        held = both(met, negate(absent)) if absent != NEVER else met
-        return self.column(Truth(held, both(negate(met), negate(absent)) if known != ALWAYS else negate(met)))
+        there = negate(absent)  # a person with items has a list
+        true = both(met, there) if kind == "inside" else met
+        return self.column(Truth(true, both(negate(met), either(NOT_EMPTY, there))))
 
     def _texts(self, tree: exp.Expr, *, one: bool) -> frozenset[str]:
         values = [tree.unnest()] if one else tree.unnest().expressions if isinstance(tree.unnest(), exp.Array) else []
@@ -336,7 +360,9 @@ class PerPerson(Rows):
         name, table = lowered(column.name), lowered(column.table)
         return any(c.name == name and (not table or c.alias == table) for c in scope.rows.columns)
 
-    def _divided_by(self, scope: Scope, keys: Sequence[exp.Expr], trees: Sequence[exp.Expr]) -> list[tuple[tuple[Any, ...], Scope]]:
+    def _divided_by(
+        self, scope: Scope, keys: Sequence[exp.Expr], trees: Sequence[exp.Expr]
+    ) -> list[tuple[tuple[Any, ...], Scope]]:
         """The rows of a scope for each value of the keys that depend on an item, which are constants then."""
         parts: list[tuple[tuple[Any, ...], Scope]] = [((), scope)]
         for key, tree in zip(keys, trees, strict=True):
@@ -357,7 +383,6 @@ class PerPerson(Rows):
                     where = both(part.rows.where, on_item(row, test))
                     if where == NEVER:
                         continue
-                    from anondb.answers.persons.domains import typed
 
                     fixed = typed(value, found.kind)
                     rows = replace(part.rows, where=where)
@@ -435,7 +460,11 @@ class PerPerson(Rows):
             if key is not None and key in scopes[0].fixed:
                 return scopes[0].fixed[key].copy()
             if isinstance(part, exp.Column):
-                alias = scopes[0].aliases.get(lowered(part.name)) if not part.table and not self._has(part, scopes[0]) else None
+                alias = (
+                    scopes[0].aliases.get(lowered(part.name))
+                    if not part.table and not self._has(part, scopes[0])
+                    else None
+                )
                 if alias is not None and alias is not node:
                     return wrapped(visit(alias.copy()))
                 value = self.resolved(part, scopes[0])
@@ -461,7 +490,13 @@ class PerPerson(Rows):
         if isinstance(call, exp.Filter):
             wanted, call = call.expression.this, call.this
         if call.args.get("count") is not None or kept:
-            if not kept or not isinstance(call, exp.Count) or wanted is not None or not scopes[0].rows.exact or scopes[0].rows.rows != kept:
+            if (
+                not kept
+                or not isinstance(call, exp.Count)
+                or wanted is not None
+                or not scopes[0].rows.exact
+                or scopes[0].rows.rows != kept
+            ):
                 raise unsupported(f"{name_of(call)} of the rows of a person by item")
             return exp.Literal.number(1)
         if wanted is not None:
@@ -482,7 +517,10 @@ class PerPerson(Rows):
             total = self._sum(scopes, trees, met)
             if isinstance(call, exp.Sum):
                 return total
-            there = [self._with(s, exp.Not(this=exp.paren(exp.Is(this=exp.paren(t.copy()), expression=exp.null())))) for s, t in zip(scopes, trees, strict=True)]
+            there = [
+                self._with(s, exp.Not(this=exp.paren(exp.Is(this=exp.paren(t.copy()), expression=exp.null()))))
+                for s, t in zip(scopes, trees, strict=True)
+            ]
             number = self._numbers(there, met)
             return exp.Div(this=exp.cast(exp.paren(total), "DOUBLE"), expression=exp.paren(number))
         if isinstance(call, exp.AnyValue | exp.First):
@@ -512,9 +550,12 @@ class PerPerson(Rows):
             raise unsupported("count(DISTINCT ...) over rows of several kinds")
         (tree,), (scope,) = trees, there
         if not self.rows_of(tree):
-            return exp.Case(ifs=[exp.If(this=self.column(self._truth(self.closed(scope.rows))), true=exp.Literal.number(1))], default=exp.Literal.number(0))
+            return exp.Case(
+                ifs=[exp.If(this=self.column(self._truth(self.closed(scope.rows))), true=exp.Literal.number(1))],
+                default=exp.Literal.number(0),
+            )
         atom = self.atom(tree)
-        row, condition, test = self._one_row(scope.rows, tree)
+        condition, test = self._one_row(scope.rows, tree)
         if isinstance(atom, Item):
             weights = Weights(test)
         else:
@@ -526,7 +567,9 @@ class PerPerson(Rows):
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
             weights = replace(values_of(listed), test=test)
         number: exp.Expr = self.column(Number(weights))
-        return number if self._holds(condition, met) else _case(self._column_of(condition), number, exp.Literal.number(0))
+        return (
+            number if self._holds(condition, met) else _case(self._column_of(condition), number, exp.Literal.number(0))
+        )
 
     def _column_of(self, condition: Condition) -> exp.Expr:
         return self.column(self._truth(condition))
@@ -537,8 +580,8 @@ class PerPerson(Rows):
         known = set(conjuncts(met))
         return all(part in known for part in conjuncts(condition) if part != ALWAYS)
 
-    def _one_row(self, rows: PersonRows, tree: exp.Expr) -> tuple[int, Condition, ItemTest]:
-        """The variable of an expression, with the condition on the person and the test of its item; other variables exist."""
+    def _one_row(self, rows: PersonRows, tree: exp.Expr) -> tuple[Condition, ItemTest]:
+        """The condition on the person and the test of the item that an expression depends on; other variables exist."""
         own = self.rows_of(tree)
         if len(own) != 1:
             raise unsupported("an expression of several items")
@@ -550,7 +593,7 @@ class PerPerson(Rows):
         if len(parts) != 1:
             raise unsupported("an aggregate with OR between an item and other conditions")
         ((test, condition),) = parts
-        return row, condition, test
+        return condition, test
 
     def _numbers(self, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
         """The number of rows."""
@@ -572,18 +615,26 @@ class PerPerson(Rows):
             n = self.column(Number(Weights(cell.test or ANY_ITEM)))
             ordered = exp.Mul(this=n, expression=exp.paren(exp.Sub(this=n.copy(), expression=exp.Literal.number(1))))
             per = len(cell.signs & {"less", "greater"})
-            number: exp.Expr = ordered if per == 2 else exp.Div(this=exp.paren(ordered), expression=exp.Literal.number(2))
+            number: exp.Expr = (
+                ordered if per == 2 else exp.Div(this=exp.paren(ordered), expression=exp.Literal.number(2))
+            )
             if "equal" in cell.signs:
                 number = exp.Add(this=exp.paren(number), expression=n.copy())
         else:
             number = exp.Literal.number(1) if cell.test is None else self.column(Number(Weights(cell.test)))
-        return number if self._holds(cell.person, met) else _case(self._column_of(cell.person), number, exp.Literal.number(0))
+        return (
+            number
+            if self._holds(cell.person, met)
+            else _case(self._column_of(cell.person), number, exp.Literal.number(0))
+        )
 
     def _decided(self, parts: Sequence[tuple[Scope, Decided]], every: bool, met: Condition | None) -> Truth:
         """Whether a condition is true for some row, or for every row."""
 
         def some(which: str) -> Condition:
-            return either(*(self.closed(replace(s.rows, where=both(s.rows.where, getattr(d, which)))) for s, d in parts))
+            return either(
+                *(self.closed(replace(s.rows, where=both(s.rows.where, getattr(d, which)))) for s, d in parts)
+            )
 
         deciding, other = ("false", "true") if every else ("true", "false")
         first = some(deciding)
@@ -622,33 +673,47 @@ class PerPerson(Rows):
         if not rows.exact:
             raise unsupported("a sum over rows that may repeat")
         if self.rows_of(tree):
-            row, condition, test = self._one_row(rows, tree)
+            condition, test = self._one_row(rows, tree)
             if len(rows.rows) > 1 and any(cell.test is None for cell in self.cells(rows)):
                 raise unsupported("a sum over the rows of a self-join")
             weights, some = self.weights(tree, test)
             present = both(condition, some)
             there.append(present)
             number = self.column(Number(weights))
-            return [number if self._holds(condition, met) else _case(self._column_of(condition), number, exp.Literal.number(0))]
+            return [
+                number
+                if self._holds(condition, met)
+                else _case(self._column_of(condition), number, exp.Literal.number(0))
+            ]
         cells = self.cells(rows)
         if any(cell.test is not None for cell in cells):
             raise unsupported("a sum of a number of the person over their rows")
         there.append(either(*(cell.person for cell in cells)))
         return [
-            tree.copy() if self._holds(cell.person, met) else _case(self._column_of(cell.person), tree.copy(), exp.Literal.number(0))
+            tree.copy()
+            if self._holds(cell.person, met)
+            else _case(self._column_of(cell.person), tree.copy(), exp.Literal.number(0))
             for cell in cells
         ]
 
     def weights(self, tree: exp.Expr, test: ItemTest) -> tuple[Weights, Condition]:
-        """The numbers of items that pass a test, by an expression, and the condition that somebody has one that is not NULL."""
+        """The numbers of items that pass a test, by an expression, and the condition that there is one that is not NULL."""
         found = self.evaluated(tree)
         listed = [(x, int(v) if isinstance(v, bool) else v) for x, v in found.values.items() if v is not None]
-        if {v for _, v in listed} <= {0, 1} and (found.other is not UNKNOWN or not self.releases.suppressed):
-            if self.labels(test) is not None or None not in found.values.values():
-                counted = item_all(test, self.test(tree, lambda v: v == 1))
-                return Weights(self._simpler(counted)), at_least(1, item_all(test, self.test(tree, lambda v: v is not None)))
+        zeros_and_ones = {v for _, v in listed} <= {0, 1} and (
+            found.other is not UNKNOWN or not self.releases.suppressed
+        )
+        if zeros_and_ones and (self.labels(test) is not None or None not in found.values.values()):
+            counted = item_all(test, self.test(tree, lambda v: v == 1))
+            return Weights(self._simpler(counted)), at_least(
+                1, item_all(test, self.test(tree, lambda v: v is not None))
+            )
         made = weights_of(listed)
-        some = self.test(tree, lambda v: v is not None) if found.other is not UNKNOWN or not self.releases.suppressed else None
+        some = (
+            self.test(tree, lambda v: v is not None)
+            if found.other is not UNKNOWN or not self.releases.suppressed
+            else None
+        )
         others = (0.0, 0.0)
         if self.releases.suppressed:
             ends = [found.other] if found.other is not UNKNOWN else self._ends(tree)
@@ -670,11 +735,12 @@ class PerPerson(Rows):
         return parts
 
     def _results(self, tree: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
-        from anondb.answers.persons.conditions import _cases
 
         case = tree.unnest()
         if not isinstance(case, exp.Case | exp.If) or any(self.atoms_of(v) for _, v in _cases(case)):
-            raise unsupported("a sum of numbers of all items, which may be suppressed", "Sum a CASE of numbers with ELSE.")
+            raise unsupported(
+                "a sum of numbers of all items, which may be suppressed", "Sum a CASE of numbers with ELSE."
+            )
         return _cases(case)
 
     def _extreme(self, call: exp.Expr, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
@@ -690,7 +756,7 @@ class PerPerson(Rows):
             self._check_order(exp.LT(this=tree.copy(), expression=tree.copy()))
         if self._is_mixed(tree):
             raise unsupported(f"{name_of(call)} of an item beside another value")
-        row, condition, test = self._one_row(scope.rows, tree)
+        condition, test = self._one_row(scope.rows, tree)
         found = self.evaluated(tree)
         if found.other is UNKNOWN and self.releases.suppressed and not isinstance(self.atom(tree), Item):
             raise unsupported(f"{name_of(call)} of items that may be suppressed")
@@ -750,9 +816,4 @@ def _case(condition: exp.Expr, value: exp.Expr, other: exp.Expr) -> exp.Expr:
 
 
 def _literal(value: Any) -> exp.Expr:
-    from anondb.answers.persons.domains import typed
-
     return typed(value, "")
-
-
-__all__ = ["Atom", "Mapping", "PerPerson", "SUM", "VALUES"]

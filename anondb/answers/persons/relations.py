@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
 from sqlglot import exp
 
+from anondb.answers.persons.domains import typed, typeof
 from anondb.answers.persons.per_person import PerPerson
-from anondb.answers.persons.rows import FLIPPED
-from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Number, Of, Part, PersonRows, Scope, Truth
-from anondb.errors import InputError
+from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Of, Part, PersonRows, Scope
 from anondb.query.parsing import lowered
 from anondb.query.predicates import (
     ALWAYS,
-    ANY_ITEM,
     NEVER,
     NOT_EMPTY,
     Condition,
     both,
+    close,
     either,
     negate,
     on_item,
+    renamed,
 )
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.relations import operands
 from anondb.query.values import LISTED
-from anondb.session.aggregates import aggregates
 from anondb.session.compiler import Env, with_ctes
 from anondb.session.known import Known
-from anondb.session.sources import grouped, source_rows
+from anondb.session.sources import source_rows
 
 MAX_BRANCHES = 128  # of the rows of persons
 MAX_CONSTANTS = 100  # rows of a table that persons are compared with one by one
-_SIGNS = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
+_SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 PARTS = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
 
 
@@ -100,7 +99,12 @@ class Relations(PerPerson):
         if distinct is not None:
             only(distinct)
         if node.args.get("group") is not None or node.args.get("having") is not None:
-            if node.args.get("group") is None or any(True for e in node.expressions for _ in e.find_all(exp.Star) if not isinstance(e.unalias(), exp.AggFunc | exp.Filter) and isinstance(e.unalias(), exp.Star)):
+            if node.args.get("group") is None or any(
+                True
+                for e in node.expressions
+                for _ in e.find_all(exp.Star)
+                if not isinstance(e.unalias(), exp.AggFunc | exp.Filter) and isinstance(e.unalias(), exp.Star)
+            ):
                 raise unsupported("HAVING without GROUP BY the id")
             return self.by_id(node, scopes)
         made = []
@@ -142,7 +146,7 @@ class Relations(PerPerson):
         if len(made) == 1 and plain:
             others = [c for c in first.columns if self.rows_of(c.value) and not isinstance(self.atom(c.value), Item)]
             if others:
-                return self.by_values(first, [c.value for c in others], dict((c.name, c) for c in others))
+                return self._by_values(first)
             rest = first.rows - items
             if not rest:
                 return [replace(first, exact=True)]
@@ -150,11 +154,23 @@ class Relations(PerPerson):
             return [replace(first, where=either(*closed), rows=first.rows & items, compared=frozenset(), exact=True)]
         if len(first.columns) > 1:
             raise unsupported("DISTINCT over rows of several kinds", "Select the id alone.")
-        return [replace(first, where=either(*map(self.closed, made)), rows=frozenset(), compared=frozenset(), exact=True)]
+        return [
+            replace(first, where=either(*map(self.closed, made)), rows=frozenset(), compared=frozenset(), exact=True)
+        ]
+
+    def _by_values(self, rows: PersonRows) -> list[PersonRows]:
+        """The different rows of columns that are expressions of an item: one alternative for each value."""
+        keys, made = [c.value for c in rows.columns], []
+        for _, part in self._divided_by(Scope(rows, {}), keys, keys):
+            columns = tuple(replace(c, value=part.fixed.get(c.value, c.value)) for c in rows.columns)
+            met = self.closed(part.rows)
+            made.append(PersonRows(columns, where=met, people=rows.people))
+        if any(self.rows_of(c.value) for one in made for c in one.columns):
+            raise unsupported("DISTINCT items beside other values of them")
+        return made
 
     def some_of(self, rows: PersonRows, rest: frozenset[int]) -> Condition:
         """The condition that rows exist for some values of these variables."""
-        from anondb.query.predicates import close
 
         return close(rows.where, rest)
 
@@ -169,10 +185,17 @@ class Relations(PerPerson):
         repeated = not node.args.get("distinct")
         if repeated and isinstance(node, exp.Union):
             return left + [replace(rows.renamed("", names)) for rows in right]
-        if repeated or len(names) != 1 or not all(isinstance(self.atom(r.columns[0].value), Id) for r in (*left, *right)):
+        if (
+            repeated
+            or len(names) != 1
+            or not all(isinstance(self.atom(r.columns[0].value), Id) for r in (*left, *right))
+        ):
             raise unsupported(f"{node.key.upper()} of something else than ids")
-        one, two = (either(*map(self.closed, side)) for side in (left, right))
-        met = {exp.Union: either(one, two), exp.Intersect: both(one, two), exp.Except: both(one, negate(two))}[type(node)]
+        first, second = (either(*map(self.closed, side)) for side in (left, right))
+        if isinstance(node, exp.Union):
+            met = either(first, second)
+        else:
+            met = both(first, second if isinstance(node, exp.Intersect) else negate(second))
         return [replace(left[0], where=met, rows=frozenset(), compared=frozenset(), exact=True)]
 
     # ---------------------------------------------------------------- FROM
@@ -228,7 +251,11 @@ class Relations(PerPerson):
             for part in operands(tree):
                 rows = self._where(part, rows)
             return rows
-        sides = [self.atom(tree.this), self.atom(tree.expression)] if isinstance(tree, exp.EQ | exp.NEQ | exp.LT | exp.LTE | exp.GT | exp.GTE) else []
+        sides = (
+            [self.atom(tree.this), self.atom(tree.expression)]
+            if isinstance(tree, exp.EQ | exp.NEQ | exp.LT | exp.LTE | exp.GT | exp.GTE)
+            else []
+        )
         if len(sides) == 2 and isinstance(sides[0], Id) and isinstance(sides[1], Id) and isinstance(tree, exp.EQ):
             self._unite(sides[0].person, sides[1].person)
             return rows
@@ -242,13 +269,13 @@ class Relations(PerPerson):
 
     def _same_item(self, rows: PersonRows, one: int, other: int) -> PersonRows:
         """Rows in which two variables have the same item: one variable in place of both."""
-        from anondb.query.predicates import renamed
 
         if not {one, other} <= rows.rows or rows.compared or not rows.exact:
             raise unsupported("equal items of two copies", "Compare their ids alone.")
         of = {other: one}
         columns = []
         for c in rows.columns:
+
             def value_of(atom: object) -> exp.Expr | None:
                 if isinstance(atom, Item | Looked) and atom.row == other:
                     return self.column(replace(atom, row=one))
@@ -301,7 +328,9 @@ class Relations(PerPerson):
             joined.append(replace(scope, rows=rows))
         mine = len(scope.rows.columns)
         nulls = [replace(c, value=exp.null()) for c in matched[0].rows.columns[mine:]]
-        absent = replace(scope.rows, columns=(*scope.rows.columns, *nulls), where=both(scope.rows.where, negate(present)))
+        absent = replace(
+            scope.rows, columns=(*scope.rows.columns, *nulls), where=both(scope.rows.where, negate(present))
+        )
         return [*joined, replace(scope, rows=absent)]
 
     def _beside(self, scope: Scope, rows: PersonRows, join: exp.Join) -> Scope:
@@ -335,7 +364,11 @@ class Relations(PerPerson):
             raise unsupported("UNNEST of something else than the items of a person")
         alias, row = node.args.get("alias"), next(self._fresh)
         names = [c.name for c in alias.args.get("columns") or ()] if alias is not None else []
-        column = Column(lowered(alias.name) if alias is not None else "", lowered(names[0]) if names else "unnest", self.column(Item(row)))
+        column = Column(
+            lowered(alias.name) if alias is not None else "",
+            lowered(names[0]) if names else "unnest",
+            self.column(Item(row)),
+        )
         rows = scope.rows
         exact = rows.exact and not self.releases.bags
         return replace(scope, rows=replace(rows, columns=(*rows.columns, column), rows=rows.rows | {row}, exact=exact))
@@ -351,6 +384,7 @@ class Relations(PerPerson):
             only(node, "this", "alias")
             listed = self.relation(node.this, env)
         else:
+            assert isinstance(node, exp.Table)
             only(node, "this", "alias", "db", "catalog")
             cte = env.get(lowered(node.name)) if not node.db else None
             if cte is not None:
@@ -400,13 +434,19 @@ class Relations(PerPerson):
             if left is None or name not in names:
                 raise unsupported(f"USING ({name})")
             conditions.append(exp.EQ(this=left.copy(), expression=exp.column(name, alias)))
-        placed = [Column(alias, lowered(c.name), exp.column(f"c{n}", "k"), lowered(c.name) in shared) for n, c in enumerate(known.columns)]
+        placed = [
+            Column(alias, lowered(c.name), exp.column(f"c{n}", "k"), lowered(c.name) in shared)
+            for n, c in enumerate(known.columns)
+        ]
         inner = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *placed)))
         trees = [self.resolved(c, inner) for c in conditions]
         if not outer:
             taken = []
             for condition in pool:
-                if any((lowered(c.table) == alias if c.table else lowered(c.name) in names) for c in condition.find_all(exp.Column)) and not condition.find(exp.Query):
+                if any(
+                    (lowered(c.table) == alias if c.table else lowered(c.name) in names)
+                    for c in condition.find_all(exp.Column)
+                ) and not condition.find(exp.Query):
                     tree = self.resolved(condition, inner)
                     if len(self.rows_of(tree)) == 1 and _of_known(tree) and not _has_persons(self, tree):
                         taken.append(condition)
@@ -417,7 +457,9 @@ class Relations(PerPerson):
             if row is None:
                 return self._by_constants(known, alias, scope, inner, trees, shared)
             made = self._looked_up(known, row, used, placed, scope, kind="inner")
-            done = frozenset(id(c) for c, t in zip(taken, trees[len(conditions) :], strict=True) if any(t is u for u in used))
+            done = frozenset(
+                id(c) for c, t in zip(taken, trees[len(conditions) :], strict=True) if any(t is u for u in used)
+            )
             made = [replace(one, done=one.done | done) for one in made]
             rest = [c for c, t in zip(conditions, trees, strict=False) if not any(t is u for u in used)]
             return [self.filtered(one, rest) for one in made]
@@ -427,7 +469,14 @@ class Relations(PerPerson):
         raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on other columns than an item")
 
     def _looked_up(
-        self, known: Known, row: int, conditions: Sequence[exp.Expr], placed: Sequence[Column], scope: Scope, *, kind: str
+        self,
+        known: Known,
+        row: int,
+        conditions: Sequence[exp.Expr],
+        placed: Sequence[Column],
+        scope: Scope,
+        *,
+        kind: str,
     ) -> list[Scope]:
         """The rows of a scope with the rows of a known table that match the item of a variable."""
         tables = list(dict.fromkeys(a.table for t in conditions for a in self.atoms_of(t) if isinstance(a, Looked)))
@@ -438,14 +487,25 @@ class Relations(PerPerson):
             return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
 
         domain = self.releases.domain().subquery("d")
-        asked = exp.select(exp.column("item", "d").as_("item"), *(exp.column(f"c{n}", "k") for n in range(len(known.columns))))
+        asked = exp.select(
+            exp.column("item", "d").as_("item"), *(exp.column(f"c{n}", "k") for n in range(len(known.columns)))
+        )
         asked = asked.from_(domain)
         for table in tables:
             same = exp.EQ(this=exp.column("item", table), expression=exp.column("item", "d"))
             asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
         on = exp.and_(*(exp.paren(self.replaced(t, value_of)) for t in conditions))
-        asked = asked.join(exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k"))), on=on)
-        number = exp.Window(this=exp.RowNumber(), partition_by=[exp.column("item", "d")], order=exp.Order(expressions=[exp.Ordered(this=exp.column(f"c{n}", "k")) for n in range(len(known.columns))]), over="OVER")
+        asked = asked.join(
+            exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k"))), on=on
+        )
+        number = exp.Window(
+            this=exp.RowNumber(),
+            partition_by=[exp.column("item", "d")],
+            order=exp.Order(
+                expressions=[exp.Ordered(this=exp.column(f"c{n}", "k")) for n in range(len(known.columns))]
+            ),
+            over="OVER",
+        )
         ranked = asked.select(number.as_("place"))
         found = self.releases.rows(exp.select("item", "place").from_(ranked.subquery("ranked")))
         most = max((place for _, place in found), default=0)
@@ -454,13 +514,22 @@ class Relations(PerPerson):
         matched = self.test_of(frozenset(item for item, place in found if place == 1), False)
         if kind in ("semi", "anti"):
             met = on_item(row, matched)
-            return [replace(scope, rows=replace(scope.rows, where=both(scope.rows.where, negate(met) if kind == "anti" else met)))]
+            return [
+                replace(
+                    scope,
+                    rows=replace(scope.rows, where=both(scope.rows.where, negate(met) if kind == "anti" else met)),
+                )
+            ]
         if most > MAX_BRANCHES:
             raise unsupported("a join of items with too many rows each")
         made = []
         for place in range(1, max(most, 1) + 1):
             name = f"l{len(self.lookups)}"
-            self.lookups[name] = exp.select("*").from_(ranked.subquery("ranked")).where(exp.EQ(this=exp.column("place"), expression=exp.convert(place)))
+            self.lookups[name] = (
+                exp.select("*")
+                .from_(ranked.subquery("ranked"))
+                .where(exp.EQ(this=exp.column("place"), expression=exp.convert(place)))
+            )
             columns = [replace(c, value=self.column(Looked(row, name, f"c{n}"))) for n, c in enumerate(placed)]
             some = self.test_of(frozenset(item for item, at in found if at == place), False)
             where = scope.rows.where if kind == "left" and place == 1 else both(scope.rows.where, on_item(row, some))
@@ -475,9 +544,14 @@ class Relations(PerPerson):
                 keys = [s for s in sides if isinstance(s, exp.Column) and s.table == "k"]
                 if len(keys) == 1 and any(isinstance(self.atom(s), Item) for s in sides):
                     source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
-                    listed = {row[0] for row in self.releases.rows(exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(source))}
+                    listed = {
+                        row[0]
+                        for row in self.releases.rows(exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(source))
+                    }
                     return listed - {None} <= self.releases.named()
-                if any(isinstance(a, Looked) for a in self.atoms_of(tree)) and not any(isinstance(a, Item) for a in self.atoms_of(tree)):
+                if any(isinstance(a, Looked) for a in self.atoms_of(tree)) and not any(
+                    isinstance(a, Item) for a in self.atoms_of(tree)
+                ):
                     return True
         return False
 
@@ -485,7 +559,6 @@ class Relations(PerPerson):
         self, known: Known, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
     ) -> list[Scope]:
         """The rows of a scope beside each row of a known table, whose columns are constants."""
-        from anondb.answers.persons.domains import typed, typeof
 
         source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
         width = len(known.columns)
@@ -496,14 +569,30 @@ class Relations(PerPerson):
         made = []
         for row in listed:
             values = [typed(row[n], str(row[width + n])) for n in range(width)]
-            columns = [Column(alias, lowered(c.name), value, lowered(c.name) in shared) for c, value in zip(known.columns, values, strict=True)]
+            columns = [
+                Column(alias, lowered(c.name), value, lowered(c.name) in shared)
+                for c, value in zip(known.columns, values, strict=True)
+            ]
             one = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns)))
             for tree in trees:
-                of = tree.copy().transform(lambda n, values=values: values[int(n.name[1:])].copy() if isinstance(n, exp.Column) and n.table == "k" else n)
+                of = tree.copy().transform(
+                    lambda n, values=values: (
+                        values[int(n.name[1:])].copy() if isinstance(n, exp.Column) and n.table == "k" else n
+                    )
+                )
                 one = replace(one, rows=self._where(of, one.rows))
             if one.rows.where != NEVER:
                 made.append(one)
-        return made or [replace(inner, rows=replace(inner.rows, where=NEVER, columns=(*scope.rows.columns, *(Column(alias, lowered(c.name), exp.null()) for c in known.columns))))]
+        return made or [
+            replace(
+                inner,
+                rows=replace(
+                    inner.rows,
+                    where=NEVER,
+                    columns=(*scope.rows.columns, *(Column(alias, lowered(c.name), exp.null()) for c in known.columns)),
+                ),
+            )
+        ]
 
 
 def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
@@ -522,6 +611,3 @@ def _of_known(tree: exp.Expr) -> bool:
 def _has_persons(domains: Relations, tree: exp.Expr) -> bool:
     """Whether an expression depends on something else of persons than an item."""
     return any(not isinstance(atom, Item | Looked) for atom in domains.atoms_of(tree))
-
-
-__all__ = ["ANY_ITEM", "FLIPPED", "InputError", "Number", "Relations", "Truth", "aggregates", "grouped"]

@@ -16,14 +16,10 @@ from anondb.query.predicates import (
     ANY_ITEM,
     NEVER,
     NO_ITEM,
-    And,
-    AtLeast,
     Condition,
     ItemTest,
     Labels,
-    Not,
     OnItem,
-    Or,
     at_least,
     both,
     close,
@@ -32,7 +28,6 @@ from anondb.query.predicates import (
     item_any,
     item_not,
     leaves,
-    negate,
     on_item,
     replaced,
     rows_of,
@@ -103,7 +98,14 @@ class Rows(Conditions):
         fixed, other = (left, right) if place == 0 else (right, left)
         shown = sign if place == 0 else FLIPPED[sign]
         return [
-            replace(rows, where=both(rows.where, on_item(fixed, Labels(frozenset({label}))), on_item(other, self._beyond(label, shown, other))))
+            replace(
+                rows,
+                where=both(
+                    rows.where,
+                    on_item(fixed, Labels(frozenset({label}))),
+                    on_item(other, self._beyond(label, shown, other)),
+                ),
+            )
             for label in sorted(found[place][1])
         ]
 
@@ -118,7 +120,9 @@ class Rows(Conditions):
         """Rows of which one exists if two items compare so: the two variables become a number of items."""
         tests, person, mixed = split(settled(rows.where))
         one, two = tests.pop(left, ANY_ITEM), tests.pop(right, ANY_ITEM)
-        used = any({left, right} & rows_of(part) for part in mixed) or any({left, right} & {a, b} for _, a, b in rows.compared)
+        used = any({left, right} & rows_of(part) for part in mixed) or any(
+            {left, right} & {a, b} for _, a, b in rows.compared
+        )
         if used or not {left, right} <= rows.rows or (one != two and sign != "<>"):
             raise unsupported("a comparison of the items of two copies", "Group by both items, or name one of them.")
         number = 1 if "=" in sign else 2
@@ -231,6 +235,3 @@ def _given(where: Condition, row: int, truth: Mapping[ItemTest, bool]) -> Condit
         return leaf
 
     return replaced(where, leaf_of)
-
-
-__all__ = ["And", "AtLeast", "Cell", "Not", "Or", "Rows", "negate"]

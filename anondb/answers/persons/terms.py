@@ -1,7 +1,7 @@
 """The terms of the algebra over persons: what a column of persons' rows is, and the rows of one person.
 
-An expression over the rows of persons is a syntax tree whose columns are *atoms*: the item of a row, a column of the analyst's
-table beside it, an attribute, a number or a condition of the person.
+An expression over the rows of persons is a syntax tree whose columns are *atoms*: the item of a row, a column of the
+analyst's table beside it, an attribute, a number or a condition of the person.
 """
 
 from __future__ import annotations
@@ -146,9 +146,7 @@ class PersonRows:
     def renamed(self, alias: str, names: list[str]) -> PersonRows:
         """The rows as a source: the alias, and new names of the first columns."""
         shown = [c for c in self.columns if not c.merged]
-        listed = [
-            replace(c, alias=alias, name=names[n] if n < len(names) else c.name) for n, c in enumerate(shown)
-        ]
+        listed = [replace(c, alias=alias, name=names[n] if n < len(names) else c.name) for n, c in enumerate(shown)]
         return replace(self, columns=tuple(listed))
 
 
