@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from types import TracebackType
@@ -45,13 +45,14 @@ if TYPE_CHECKING:
 
     from anondb.guide.advise import Advice
     from anondb.guide.profile import Profile
+    from anondb.owner.asking import Asking
     from anondb.owner.attack import Attack
     from anondb.owner.explain import Explanation
     from anondb.owner.publications import Publication
     from anondb.owner.script import StatementResult
     from anondb.owner.view_results import Check, Result
-    from anondb.query import Answer, OpenRelease
     from anondb.release.publish import PublishedFile
+    from anondb.session.result import Result as Rows
     from anondb.spark import SparkDatabase
     from anondb.utility.rules import RuleAccuracy
 
@@ -67,7 +68,7 @@ class Release:
         self._database = database
         self.name = name
         self._report = report
-        self._opened: OpenRelease | None = None
+        self._asking: Asking | None = None
 
     def __repr__(self) -> str:
         """The name and, as far as they are known, the promise and the size."""
@@ -235,23 +236,22 @@ class Release:
         with engine.transaction():
             return public_page(read_contents(engine, stored.find_whole(engine, self.name)))
 
-    def query(self, sql: str) -> Answer:
-        """Answer a COUNT query, written for the original table, with lower bound, estimate and upper bound.
+    def query(
+        self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None, bounds: str = "columns"
+    ) -> Rows:
+        """Answer a query that is written for the original tables, as analysts' sessions do (``anondb.Session.sql``).
+
+        Returns:
+            The result; ``bounds`` of a single number are its lower bound, estimate and upper bound.
 
         Raises:
-            InputError: ``unsupported_query``, naming the construct that has no sound answer.
+            InputError: ``unsupported_query``, naming the construct that has no sound answer; ``bad_sql``,
+                ``bad_parameter``, ``query_too_complex`` or ``ambiguous_item``; or the release no longer exists.
         """
-        from anondb.query import OpenRelease
+        from anondb.owner.asking import Asking
 
-        if self._opened is None:
-            self._opened = OpenRelease(self._database.engine, self._schema())
-        try:
-            return self._opened.answer(sql)
-        except InputError as error:
-            if error.code == "not_a_release":
-                self._opened = None
-                self._schema()  # its error names the missing object
-            raise
+        self._asking = self._asking or Asking(self._database.engine, self.name)
+        return self._asking.sql(sql, parameters, bounds)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,

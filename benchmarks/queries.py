@@ -1,8 +1,8 @@
 """Counts on sealed releases against the same counts on the raw table: ``count_bounds`` and rewritten SQL, on bms2.
 
 Both sides are a Python call in this process on a file opened read-only, until all rows are Python values: the raw count
-``connection.execute(sql).fetchall()`` of DuckDB's own API, the released one ``OpenRelease.answer(sql)`` with reading,
-rewriting, SQL and bounds. Of bags, whose rows are not counted, persons are asked for by item instead. The two are called in
+``connection.execute(sql).fetchall()`` of DuckDB's own API, the released one ``Session.sql(sql)`` with reading,
+rewriting, SQL and bounds, but nothing that the session kept of the answer. Of bags, whose rows are not counted, persons are asked for by item instead. The two are called in
 turn, so that other work on the machine meets both alike.
 """
 
@@ -18,9 +18,10 @@ from pathlib import Path
 import duckdb
 from datasets import DATA
 
-from anondb.engine import DuckDBEngine
-from anondb.query import OpenRelease, parse, rewrite, run
-from anondb.release.objects import SchemaName, read_manifest
+import anondb
+from anondb.query import parse, rewrite
+from anondb.release.reader import read_sealed_manifest
+from anondb.session.one_count import one_count
 
 ANONDB = Path(sys.executable).with_name("anondb")
 LIMIT, REWRITING_LIMIT = 5, 20
@@ -53,13 +54,24 @@ def in_turn(*works: Callable[[], object], times: int = 60) -> list[float]:
     return [min(taken) for taken in found]
 
 
+def anew(session: anondb.Session, sql: str) -> None:
+    """Answer a query, of which nothing is kept, in an open session."""
+    session._results.clear()
+    session._releases._answers.clear()
+    session.sql(sql).fetchall()
+
+
+def first_answer(sealed: Path, sql: str) -> None:
+    """Open the file, and answer a query."""
+    with anondb.open(sealed) as session:
+        session.sql(sql).fetchall()
+
+
 def measure(sealed: Path, raw: duckdb.DuckDBPyConnection) -> int:
     """Print the table of one release; returns how many ratios are above the limit."""
     missed = 0
-    schema = SchemaName("sealed", "main")
-    engine = DuckDBEngine.open(sealed, read_only=True)
-    manifest = read_manifest(engine, schema)
-    opened = OpenRelease(engine, schema)
+    session = anondb.open(sealed)
+    manifest = read_sealed_manifest(sealed)
     print("| count | raw, ms | released, ms | ratio | first answer, ms | rewriting alone, ms | truth in bounds |")
     print("|---|---|---|---|---|---|---|")
     for name, sql in SHAPES.items():
@@ -67,11 +79,12 @@ def measure(sealed: Path, raw: duckdb.DuckDBPyConnection) -> int:
         asked = sql if manifest["semantics"] == "set" else sql.replace("item, count(*)", "item, count(DISTINCT tid)")
         before, after, first, alone = in_turn(
             lambda sql=sql: raw.execute(sql).fetchall(),  # type: ignore[misc]
-            lambda sql=asked: opened.answer(sql),  # type: ignore[misc]
-            lambda sql=asked: run(engine, schema, sql),  # type: ignore[misc]
+            lambda sql=asked: anew(session, sql),  # type: ignore[misc]
+            lambda sql=asked: first_answer(sealed, sql),  # type: ignore[misc]
             lambda sql=asked: rewrite(parse(sql), manifest),  # type: ignore[misc]
         )
-        answer = opened.answer(asked)
+        answer = one_count(asked, session.sql(asked))
+        assert answer is not None
         known = {str(row[0]): row[1] for row in truth} if answer.columns else {"": truth[0][0]}
         holds = all(r[-3] <= known.get(str(r[0]) if answer.columns else "", 0) <= r[-1] for r in answer.rows)
         missed += (after / before > LIMIT) + (not holds) + (alone > REWRITING_LIMIT)
@@ -79,7 +92,7 @@ def measure(sealed: Path, raw: duckdb.DuckDBPyConnection) -> int:
             f"| {name} | {before:.1f} | {after:.1f} | {after / before:.1f} | {first:.1f} | {alone:.2f} |"
             f" {'yes' if holds else 'NO'} |"
         )
-    engine.close()
+    session.close()
     with duckdb.connect(str(sealed), read_only=True) as analyst:
         pair, call = SHAPES["pair by self-join"], "FROM count_bounds(['55267', '55283'])"
         truth = raw.execute(pair).fetchall()[0][0]

@@ -20,6 +20,7 @@ MODELLED_NOTE = (
     "Rows of persons are modelled: they are those of one table that the release permits, and no row is a person's."
 )
 NO_BOUNDS = "No bounds, since no rule reads this: "
+VARYING_NOTE = f"{NO_BOUNDS}a random number, or another value that is not the same each time. One world answers."
 UNREAD = ("unsupported_query", "query_too_complex", "ambiguous_item")
 """The codes of refusals of the rules, where worlds alone answer."""
 
@@ -85,6 +86,8 @@ def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str]]:
     """The rows of a query with bounds, and notes; None where no rule reads it."""
     if question.of_persons and question.misused is None:
         return None, [MODELLED_NOTE]
+    if question.varies and question.misused is None:
+        return None, [VARYING_NOTE]
     try:
         return house.bounds_of(question.ruled)
     except InputError as error:

@@ -58,7 +58,8 @@ class Asked:
         kept: whether ``drawn`` has one more column, which says whether the world keeps the row.
         conditioned: whether a condition on computed numbers chooses rows elsewhere.
         ends: the steps that take all rows.
-        of_persons: whether the rows belong to single persons, or depend on more than the tables; then one world answers.
+        of_persons: whether the rows belong to single persons; then one world answers.
+        varies: whether the query may have other rows each time; then one world answers, too.
         misused: the construct that no world may answer, if there is one.
         of_worlds: whether the query reads tables of the original.
     """
@@ -71,8 +72,14 @@ class Asked:
     conditioned: bool = False
     ends: tuple[End, ...] = ()
     of_persons: bool = False
+    varies: bool = False
     misused: str | None = None
     of_worlds: bool = True
+
+    @property
+    def of_one_world(self) -> bool:
+        """Whether one world answers."""
+        return self.of_persons or self.varies
 
 
 def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
@@ -86,15 +93,19 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
     tree = _bare(tree)
     relation = reader.relation(tree)
     roles = tuple(role for _, role in relation.columns)
-    of_persons = relation.of_persons or reader.functions.varies(tree) or len(roles) != shown
+    alone = relation.of_persons or len(roles) != shown
     whole = Asked(tree, tree, roles, tuple(range(shown)), misused=reader.misused, of_worlds=reader.reads_persons)
-    if of_persons or not isinstance(tree, exp.Select | exp.SetOperation):
-        return replace(whole, roles=roles if len(roles) == shown else (Role.VALUE,) * shown, of_persons=of_persons)
+    if alone or not isinstance(tree, exp.Select | exp.SetOperation):
+        return replace(whole, roles=roles if len(roles) == shown else (Role.VALUE,) * shown, of_persons=alone)
+    if reader.functions.varies(tree):
+        return replace(whole, varies=True)
     ended = _Ended(tree.copy(), relation, reader)
     ended.peel()
+    ended.with_keys()
     body = ended.body
     roles = tuple(role for _, role in ended.relation.columns)
     drawn, kept = _unconditional(body, reader)
+    reader.relation(drawn)
     conditioned = any(_is_condition(select, reader) for select in drawn.find_all(exp.Select))
     return replace(
         whole,
@@ -150,14 +161,36 @@ class _Ended:
             if ranked is not None:
                 self.ends.append(End(ranked))
 
+    def with_keys(self) -> None:
+        """Add the keys of rows that the query does not show, by which they match between worlds."""
+        body = self.body
+        if not isinstance(body, exp.Select) or body.args.get("distinct") is not None or body.is_star:
+            return
+        self.reader.relation(body)
+        grouped, group = self.reader.grouped(body), body.args.get("group")
+        if group is not None and any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "all")):
+            return
+        if grouped is None and any(map(self.reader.has_aggregate, body.expressions)):
+            return
+        shown = [selected.unalias() for selected in body.expressions]
+        keys = self.reader.keys.get(id(body), []) if grouped is None else grouped
+        known = {lowered(e.alias_or_name) for e in body.expressions}
+        missing = [
+            key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
+        ]
+        self._hide([key.copy() for key in missing])
+
     def _peeled(self) -> bool:
         """Take off the end of this query; whether that was possible."""
         body = self.body
-        distinct = body.args.get("distinct")
-        if any(body.args.get(key) for key in ("sample", "cluster", "distribute", "sort")) or (
-            distinct is not None and isinstance(distinct, exp.Expr) and distinct.args.get("on")
-        ):
+        if any(body.args.get(key) for key in ("sample", "cluster", "distribute", "sort")):
             return False
+        distinct = body.args.get("distinct")
+        on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
+        if on is not None and body.args.get("qualify") is not None:
+            return False
+        if on is not None:
+            _rank(body, on)
         order, qualify = body.args.get("order"), body.args.get("qualify")
         terms: list[exp.Ordered] = []
         hidden = list[exp.Expr]()
@@ -262,6 +295,15 @@ class _Ended:
         return query, places, None if where is None else where.this
 
 
+def _rank(body: exp.Query, on: exp.Expr) -> None:
+    """Write DISTINCT ON as a condition on the rank of each row."""
+    parts = on.expressions if isinstance(on, exp.Tuple) else [on]
+    order = body.args.get("order")
+    rank = exp.Window(this=exp.RowNumber(), partition_by=[part.copy() for part in parts], order=order and order.copy())
+    body.set("distinct", None)
+    body.set("qualify", exp.Qualify(this=exp.EQ(this=rank, expression=exp.Literal.number(1))))
+
+
 def _query_of(body: exp.Select, source: exp.Expr | None) -> exp.Query | None:
     """The query of the only source of a SELECT, with the common table expressions that it sees."""
     clause = body.args.get("with_")
@@ -308,31 +350,21 @@ def _moved(end: End, places: Sequence[int]) -> End:
 
 
 def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
-    """Whether a SELECT keeps rows by computed numbers."""
-    if any(select.args.get(key) is not None for key in ("having", "qualify", "limit", "offset")):
-        return True
-    return select.args.get("where") is not None and _reads_computed(select, reader)
-
-
-def _reads_computed(select: exp.Select, reader: RoleReader) -> bool:
-    """Whether a source of a SELECT is a subquery with computed columns."""
-    clause = select.args.get("from_")
-    sources = [clause.this, *(join.this for join in select.args.get("joins") or ())] if clause is not None else []
-    listed = [source.this for source in sources if isinstance(source, exp.Subquery)]
-    ctes = {lowered(cte.alias): cte.this for cte in select.root().find_all(exp.CTE)}
-    listed += [ctes[lowered(s.name)] for s in sources if isinstance(s, exp.Table) and lowered(s.name) in ctes]
-    return any(any(map(reader.has_aggregate, inner.selects)) for inner in listed if isinstance(inner, exp.Query))
+    """Whether a SELECT of the query that was read last keeps rows by computed numbers."""
+    ends = ("having", "qualify", "limit", "offset")
+    return id(select) in reader.chosen or any(select.args.get(key) is not None for key in ends)
 
 
 def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:
     """A query whose condition on computed numbers is a column in place of a condition, and whether it has one."""
     if not isinstance(body, exp.Select) or body.args.get("distinct") is not None or _has_window(body):
         return body, False
-    grouped = body.args.get("group") is not None
-    key = "having" if grouped else "where"
+    key = "having" if body.args.get("group") is not None else "where"
     condition = body.args.get(key)
-    plain = not grouped and not any(map(reader.has_aggregate, body.expressions))
-    if condition is None or not (grouped or (plain and _reads_computed(body, reader))):
+    reader.relation(body)
+    if condition is None or (key == "where" and id(body) not in reader.chosen):
+        return body, False
+    if key == "where" and any(map(reader.has_aggregate, body.expressions)):
         return body, False
     made = body.copy()
     made.set(key, None)

@@ -80,11 +80,11 @@ class Bags:
         desk.put(KNOWN, {name: ("BIGINT", values) for name, values in known.items()})
         desk.create(BELOW, "answers/bag_below", {"rows": ROWS, "overlaps": OVERLAPS})
 
-    def draw(self, chosen: Flags) -> Flags:
-        """Append the items of all worlds to the table ``DRAWN``; released items depend on each other, so all are drawn."""
-        for level in self._levels:
+    def draw(self, chosen: Flags) -> None:
+        """Append all items of all worlds to the table ``DRAWN``, unless they are there; ``chosen`` makes no difference."""
+        while self._levels:
             tables: dict[str, Table | exp.Query] = {"rows": ROWS, "bags": LABELS, "below": BELOW}
-            values = {"level": level, "worlds": self._worlds, "salt": OTHERS_STEP}
+            values = {"level": self._levels[0], "worlds": self._worlds, "salt": OTHERS_STEP}
             turns = hashed(load("answers/bag_turns").bind(tables, values), [*_KEPT, "number"])
             shifts = load("answers/bag_shifts").bind({"turns": turns}, {"salt": OTHERS_SHIFT})
             placed = hashed(shifts, [*_KEPT, "step"])
@@ -93,4 +93,4 @@ class Bags:
             tables = {"candidates": raced, "bag_items": MEMBERS, "drawn": DRAWN, "rows": ROWS, "known": KNOWN}
             drawn = load("answers/bag_drawn").bind(tables, {})
             self._desk.run(exp.Insert(this=DRAWN.expression(), expression=drawn), "drawing worlds")
-        return np.ones(len(chosen), dtype=np.bool_)
+            self._levels.pop(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 from sqlglot import exp
@@ -27,24 +28,26 @@ class Buckets:
     """
 
     def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
-        self._desk, self._files, self._worlds = desk, files, worlds
-        self._numbered = Numbered.of(files)
-        self.single = np.zeros(len(self._numbered.label), dtype=np.bool_)
+        self._desk = desk
+        numbered = Numbered.of(files)
+        self.single = np.zeros(len(numbered.label), dtype=np.bool_)
+        texts = [file.items[n] for file in files for n in file.members.item]
+        desk.put(TEXTS, {"member": ("INTEGER", np.arange(len(texts))), "item": ("VARCHAR", texts)})
+        ends = [0, *accumulate(len(file.names) for file in files)]
+        tids = [0, *accumulate(file.facts.transactions for file in files)]
+        self._missing = [
+            ({"world": world, "tids_before": tids[n], "first": ends[n], "end": ends[n + 1]}, n, file.facts.seed + world)
+            for n, file in enumerate(files)
+            for world in range(worlds)
+        ]
 
-    def draw(self, chosen: Flags) -> Flags:
-        """Append the items of all worlds to the table ``DRAWN``: all, since a bucket is put together as a whole."""
-        passed: exp.Query = exp.select(exp.true().as_("passed"))
-        first = tids = 0
-        for number, file in enumerate(self._files):
-            texts = [file.items[n] for n in file.members.item]
-            members = np.arange(first, first + len(texts))
-            self._desk.put(TEXTS, {"member": ("INTEGER", members), "item": ("VARCHAR", texts)})
-            for world in range(self._worlds):
-                tables: dict[str, Table | exp.Query] = {"buckets": place("buckets", number), "in_place": passed}
-                made = load("release/reconstruct").bind(tables, {"seed": file.facts.seed + world})
-                values = {"world": world, "tids_before": tids}
-                rows = load("answers/reconstructed").bind({"reconstruction": made, "texts": TEXTS}, values)
-                self._desk.run(exp.Insert(this=DRAWN.expression(), expression=rows), "drawing worlds")
-            self._desk.drop(TEXTS)
-            first, tids = first + len(texts), tids + file.facts.transactions
-        return np.ones(len(chosen), dtype=np.bool_)
+    def draw(self, chosen: Flags) -> None:
+        """Append all items of all worlds to the table ``DRAWN``, unless they are there; ``chosen`` makes no difference."""
+        while self._missing:
+            values, number, seed = self._missing[0]
+            passed: exp.Query = exp.select(exp.true().as_("passed"))
+            tables: dict[str, Table | exp.Query] = {"buckets": place("buckets", number), "in_place": passed}
+            made = load("release/reconstruct").bind(tables, {"seed": seed})
+            rows = load("answers/reconstructed").bind({"reconstruction": made, "texts": TEXTS}, values)
+            self._desk.run(exp.Insert(this=DRAWN.expression(), expression=rows), "drawing worlds")
+            self._missing.pop(0)

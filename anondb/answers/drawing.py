@@ -40,6 +40,7 @@ class Sets:
         self._numbered = numbered = Numbered.of(files)
         self._support = np.concatenate([file.members.support for file in files])
         self.single = np.concatenate([file.members.size == 1 for file in files])
+        self._missing = ~self.single
         counts = [rounded(f.members, f.means, f.members.label, worlds, f.facts.seed) for f in files]
         self.counts = np.concatenate(counts)
         some = np.flatnonzero(begins(numbered.label))
@@ -48,23 +49,21 @@ class Sets:
         desk.put(ORIGINS, {name: ("BIGINT", values[some]) for name, values in origins.items()})
         desk.create(LENGTHS, "answers/lengths", {"rows": ROWS})
 
-    def draw(self, chosen: Flags) -> Flags:
-        """Append the holders of members to the table ``DRAWN``.
+    def draw(self, chosen: Flags) -> None:
+        """Append the holders of members to the table ``DRAWN``, unless they are there.
 
         Args:
             chosen: for each member of all files whether to draw it; all members of a released item together.
-
-        Returns:
-            What was drawn.
         """
-        for some in self._portions(np.flatnonzero(chosen & ~self.single)):
+        for some in self._portions(np.flatnonzero(chosen & self._missing)):
+            self._desk.drop(COUNTS, CANDIDATES)  # of a draw that was interrupted
             self._desk.put(COUNTS, {name: ("BIGINT", values) for name, values in self._table(some).items()})
             self._desk.create(CANDIDATES, "answers/candidates", {"counts": COUNTS, "rows": ROWS, "lengths": LENGTHS})
             raced = load("answers/raced").bind({"candidates": CANDIDATES, "origins": ORIGINS}, {"salt": RACE})
             drawn = load("answers/drawn").bind({"candidates": CANDIDATES, "raced": hashed(raced, KEPT)}, {})
             self._desk.run(exp.Insert(this=DRAWN.expression(), expression=drawn), "drawing worlds")
+            self._missing[some] = False
             self._desk.drop(COUNTS, CANDIDATES)
-        return chosen
 
     def _portions(self, members: Ints) -> Sequence[Ints]:
         """Divide members, whole released items at a time, into portions of about ``AT_ONCE`` rows."""

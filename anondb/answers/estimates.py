@@ -90,7 +90,7 @@ class Estimator:
         made: list[Table] = []
         try:
             drawn = self._drawn(made)
-            if self.asked.of_persons:
+            if self.asked.of_one_world:
                 names = [f"c{n}" for n in range(len(self.types))]
                 rows = Known(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
                 return Estimated(rows, made)
@@ -124,7 +124,7 @@ class Estimator:
         create = exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb")
         insert = exp.Insert(this=table.expression(), expression=tree).sql("duckdb")
         try:
-            for number in range(1 if self.asked.of_persons else self.worlds.count):
+            for number in range(1 if self.asked.of_one_world else self.worlds.count):
                 self.worlds.use(number)
                 self._run(f"SET VARIABLE {_ONE} = {number}")
                 self._run(insert if number else create)
@@ -245,7 +245,7 @@ class Estimator:
         if column.by_estimate:
             ends = ("_l", "_u") if self._column(n, column).bounded else ()
             return [mean.as_(f"c{n}"), *(_nothing().as_(f"c{n}{end}") for end in ends)]
-        if self.types[n].endswith("]"):
+        if not self.types[n].startswith((*NUMBERS, "DATE", "TIME", "BOOLEAN")) or self.types[n].endswith("]"):
             return [mean.as_(f"c{n}"), lower, upper]
         if column.truth:
             if self.worlds.possible:

@@ -101,7 +101,7 @@ def copied(desk: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
         desk: the database; it gets the schema ``worlds``.
         files: checked files (``reader.sealed_releases``), of tables with equal names and columns.
     """
-    make_schema(desk, SCHEMA)
+    desk.run(schema(SCHEMA), "a schema for worlds")
     found = [_members(one) for one in files]
     items = {item for _, _, listed in found for item in listed}
     values = [_categories(one) for one in files]
@@ -123,10 +123,10 @@ def make_empty(desk: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> 
     desk.put(table, {name: (kind, []) for name, kind in columns.items()})
 
 
-def make_schema(desk: DuckDBEngine, name: str) -> None:
-    """Make a schema in a database in memory."""
+def schema(name: str) -> exp.Create:
+    """The statement that makes a schema in a database in memory."""
     named = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier("memory"))
-    desk.run(exp.Create(this=named, kind="SCHEMA"), "a schema for worlds")
+    return exp.Create(this=named, kind="SCHEMA")
 
 
 def _members(one: SealedRelease) -> tuple[Members, list[str], list[str]]:

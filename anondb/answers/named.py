@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
-from anondb.query.relations import bare, operands
+from anondb.query.trees import bare, operands
 
 
 def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] | None:
@@ -67,10 +67,11 @@ def _items(node: exp.Expr, item_column: str, alias: str, alone: bool) -> frozens
         columns = [side for side in sides if isinstance(side, exp.Column)]
         values = [side for side in sides if not isinstance(side, exp.Column)]
     elif isinstance(node, exp.In) and node.args.get("query") is None:
-        columns, values = [bare(node.this)], list(map(bare, node.expressions))
+        values = list(map(bare, node.expressions))
+        columns = [side for side in [bare(node.this)] if isinstance(side, exp.Column)]
     else:
         return None
-    of_item = len(columns) == 1 and isinstance(columns[0], exp.Column) and lowered(columns[0].name) == item_column
+    of_item = len(columns) == 1 and lowered(columns[0].name) == item_column
     if not of_item or not values or not all(isinstance(value, exp.Literal) and value.is_string for value in values):
         return None
     table = lowered(columns[0].table)

@@ -8,11 +8,12 @@ values, each as likely as 1 + the number of records that show it as itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from sqlglot import exp
 
-from anondb.answers.facts import Attribute, Facts
-from anondb.answers.files import File, place
+from anondb.answers.facts import Attribute
+from anondb.answers.files import File, make_empty, place
 from anondb.answers.hashing import MASK, hashed
 from anondb.engine import DuckDBEngine, Table, load
 
@@ -20,27 +21,32 @@ VALUES = place("drawn values")
 _TWICE = 1 << 33  # 2^32 times the 2 of (2 h + 1) / 2^33 = u
 
 
-def columns_of(facts: Facts) -> dict[str, str]:
-    """The columns of the table ``VALUES``: the world, the number of the person, and the attributes."""
-    return {"world": "SMALLINT", "tid": "INTEGER"} | {f"a{n}": a.column.type for n, a in enumerate(facts.attributes)}
-
-
-def draw_records(desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
-    """Append the attributes of all persons in all worlds to the table ``VALUES``.
+class Records:
+    """Draws the attributes of all persons in all worlds.
 
     Args:
         desk: the database with the files' records.
         files: the files.
         worlds: the number of worlds.
     """
-    before = 0
-    for number, file in enumerate(files):
-        drawn = _drawn(desk, file, number, worlds, before)
-        desk.run(exp.Insert(this=VALUES.expression(), expression=drawn), "drawing attributes")
-        before += file.facts.transactions
+
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
+        self._desk, self._worlds = desk, worlds
+        before = [0, *accumulate(file.facts.transactions for file in files)]
+        self._missing = [(file, n, before[n]) for n, file in enumerate(files) if file.facts.records is not None]
+        if self._missing:
+            columns = {f"a{n}": a.column.type for n, a in enumerate(files[0].facts.attributes)}
+            make_empty(desk, VALUES, {"world": "SMALLINT", "tid": "INTEGER", **columns})
+
+    def draw(self) -> None:
+        """Append the attributes to the table ``VALUES``, unless they are there: world, number of the person, a0, a1, ..."""
+        while self._missing:
+            drawn = _drawn(self._desk, *self._missing[0], self._worlds)
+            self._desk.run(exp.Insert(this=VALUES.expression(), expression=drawn), "drawing attributes")
+            self._missing.pop(0)
 
 
-def _drawn(desk: DuckDBEngine, file: File, number: int, worlds: int, before: int) -> exp.Query:
+def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: int) -> exp.Query:
     """The attributes of the persons of a file in all worlds."""
     records, weighed = place("records", number), place("weighed values", number)
     if any(a.ends is None for a in file.facts.attributes):
@@ -48,6 +54,7 @@ def _drawn(desk: DuckDBEngine, file: File, number: int, worlds: int, before: int
             "listed": place("released_values", number),
             "shown": _shown(file, records),
         }
+        desk.drop(weighed)
         desk.create(weighed, load("answers/weighed_values").bind(tables, {}))
     persons = load("answers/persons_in_worlds").bind({"records": records}, {"worlds": worlds})
     for n in range(len(file.facts.attributes)):
@@ -118,7 +125,7 @@ def _of_range(attribute: Attribute, n: int) -> exp.Expr:
         null = exp.cast(exp.column(_named(attribute, "_null"), "records"), "INTEGER")
     size = exp.Add(this=exp.Add(this=width, expression=exp.convert(1)), expression=null)
     choice = _choice(size, n)
-    value = _of_units(exp.Add(this=low.copy(), expression=choice), attribute.ends)
+    value = of_units(exp.Add(this=low.copy(), expression=choice), attribute.ends)
     return exp.Case(ifs=[exp.If(this=choice.copy() > exp.paren(width.copy()), true=exp.null())], default=value)
 
 
@@ -142,7 +149,7 @@ def _units(value: exp.Expr, kind: str | None) -> exp.Expr:
     return exp.cast(value, "HUGEINT")
 
 
-def _of_units(value: exp.Expr, kind: str | None) -> exp.Expr:
+def of_units(value: exp.Expr, kind: str | None) -> exp.Expr:
     """A whole number of units as a value of the type."""
     if kind == "DATE":
         days = exp.cast(exp.paren(value), "INTEGER")

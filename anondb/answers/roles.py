@@ -1,4 +1,4 @@
-"""What the columns of a query are: keys by which rows of several worlds match, numbers that are computed, and ids of persons.
+"""What the columns of a query are: keys by which rows of several worlds match, computed numbers, and ids of persons.
 
 A query is read from its text and the columns of the tables that it names. Ids of modelled persons must not be compared with
 anything but ids of the original's tables: the number of a real person would find a modelled row. ``RoleReader.misused`` says
@@ -112,6 +112,8 @@ class RoleReader:
     Attributes:
         misused: the first construct that uses an id in a way that is not allowed, or reads something else than the tables.
         reads_persons: whether a table of the original was named.
+        chosen: the SELECTs of the last query whose WHERE reads computed numbers, by their identity.
+        keys: for each SELECT of the last query, by its identity, the keys of its sources with computed columns.
     """
 
     def __init__(
@@ -124,9 +126,13 @@ class RoleReader:
         self._ids = {lowered(name) for of in persons.values() for name, is_id in of.items() if is_id}
         self.misused: str | None = None
         self.reads_persons = False
+        self.chosen: set[int] = set()
+        self.keys: dict[int, list[exp.Column]] = {}
 
     def relation(self, tree: exp.Expr) -> Relation:
         """The columns of a query."""
+        self.chosen.clear()
+        self.keys.clear()
         return self._query(tree, {}, None)
 
     # ---------------------------------------------------------------- queries
@@ -206,7 +212,8 @@ class RoleReader:
         joins = node.args.get("joins") or []
         for source in [*([clause.this] if clause else []), *joins, *(node.args.get("laterals") or [])]:
             self._source(source, scope, env)
-        grouped = self._grouped(node)
+        self.keys[id(node)] = _keys(scope)
+        grouped = self.grouped(node)
         aggregated = grouped is not None or any(self.has_aggregate(e) for e in node.expressions)
         aggregated = aggregated or node.args.get("having") is not None
         distinct = node.args.get("distinct") is not None and not aggregated
@@ -248,11 +255,13 @@ class RoleReader:
         """Read the expressions of a clause, each by itself."""
         for part in node.iter_expressions():
             role = self._value(part, scope, env)
+            if role.computed and isinstance(node, exp.Where):
+                self.chosen.add(id(node.parent))
             if role is Role.ID and not isinstance(node, exp.Group | exp.Order | exp.Distinct):
                 self._misuse("a condition on an id")
 
     @staticmethod
-    def _grouped(node: exp.Select) -> list[exp.Expr] | None:
+    def grouped(node: exp.Select) -> list[exp.Expr] | None:
         """The grouped expressions, empty for ALL; None without GROUP BY."""
         group = node.args.get("group")
         if group is None:
@@ -454,6 +463,14 @@ class RoleReader:
         if not null and not (isinstance(node, _COMPARED) and set(parts) == {Role.ID}):
             self._misuse(f"{name_of(node)} of an id")
         return Role.KEY
+
+
+def _keys(scope: _Scope) -> list[exp.Column]:
+    """The keys of sources that have computed columns, too."""
+    computed = [(a, r) for a, r in scope.sources if any(role.computed for _, role in r.columns)]
+    listed = [(a, name) for a, r in computed for name, role in r.columns if role is Role.KEY]
+    alone = len(scope.sources) == 1
+    return [exp.column(exp.to_identifier(name, quoted=True), a or None) for a, name in listed if name and (a or alone)]
 
 
 def _members(node: exp.Expr) -> list[exp.Expr]:

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from anondb.answers.facts import BAGS, Column, Facts
 from anondb.answers.files import DRAWN, ROWS, place
-from anondb.answers.records import VALUES
+from anondb.answers.records import VALUES, of_units
 from anondb.engine import NamedRows, Table, load
 from anondb.engine.queries import Tables
 
@@ -71,15 +71,15 @@ def _of_world(world: int) -> exp.Subquery:
 def modelled_id(column: Column, table: str) -> exp.Expr:
     """The id of a modelled person by its number: a value that no person of the original has.
 
-    Numbers are negative. Texts are ``modelled-1`` and so on; so are ids of a type without a value to spare (BOOLEAN). Dates
-    are the days before 9999-12-31, timestamps the seconds before it, UUIDs ``ffffffff-ffff-ffff-ffff-`` with the number in
-    hexadecimal digits, of a version that does not exist.
+    Numbers are negative; of a DECIMAL, multiples of its last decimal. Texts are ``modelled-1`` and so on, as are ids of
+    a type without a value to spare (BOOLEAN). Dates are the days before 9999-12-31, timestamps the seconds before it, UUIDs
+    ``ffffffff-ffff-ffff-ffff-`` with the number in hexadecimal digits, of a version that does not exist.
     """
     number: exp.Expr = exp.cast(exp.column("tid", table), "BIGINT")
     last = exp.Literal.string("9999-12-31")
     kind = column.type.upper()
     if kind in ("BIGINT", "DOUBLE") or kind.startswith("DECIMAL"):
-        return exp.cast(exp.Neg(this=number), column.type, dialect="duckdb")
+        return exp.cast(of_units(exp.Neg(this=number), kind), column.type, dialect="duckdb")
     if kind == "DATE":
         return exp.Sub(this=exp.cast(last, "DATE"), expression=exp.cast(number, "INTEGER"))
     if kind == "TIMESTAMP":

@@ -17,8 +17,8 @@ from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
 from anondb.answers.expected import Ints
 from anondb.answers.facts import BAGS, BUCKETS, SETS
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, make_schema, place
-from anondb.answers.records import VALUES, columns_of, draw_records
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, place, schema
+from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
 from anondb.engine import DuckDBEngine
 
@@ -51,20 +51,18 @@ class Worlds:
         self.count = worlds_for(_rows_of(desk, files))
         facts = files[0].facts
         self._drawing = _DRAWING[facts.rows](desk, files, self.count)
-        self._drawn = np.zeros(len(self._drawing.single), dtype=np.bool_)
-        self._values_drawn = facts.records is None
-        self._names = np.array([name for file in files for name in file.names], dtype=object)
+        self._records = Records(desk, files, self.count)
+        self._names = [name for file in files for name in file.names]
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
         make_empty(desk, DRAWN, DRAWN_COLUMNS)
-        if facts.records is not None:
-            make_empty(desk, VALUES, columns_of(facts))
         self._list_items()
         kept = bool(self._drawing.single.any())
+        statements: list[exp.Expr] = []
         for world in range(self.count):
-            make_schema(desk, schema_of(world))
-            tables = tables_of(facts, world, kept=kept)
-            views = [exp.Create(this=name.expression(), kind="VIEW", expression=rows) for name, rows in tables.items()]
-            desk.run_all(views, "the tables of a world")
+            statements.append(schema(schema_of(world)))
+            for table, rows in tables_of(facts, world, kept=kept).items():
+                statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows))
+        desk.run_all(statements, "the tables of worlds")
 
     def draw(self, labels: Collection[str] | None = None, *, records: bool = True) -> None:
         """Draw what the worlds hold of released items; each is drawn once.
@@ -74,14 +72,10 @@ class Worlds:
                 other: all are drawn.
             records: whether to draw the attributes of records, too.
         """
-        wanted = ~self._drawn
-        if labels is not None:
-            wanted &= np.isin(self._names, np.array(list(labels), dtype=object))
-        if wanted.any():
-            self._drawn |= self._drawing.draw(wanted)
-        if records and not self._values_drawn:
-            draw_records(self._desk, self._files, self.count)
-            self._values_drawn = True
+        chosen = np.array([labels is None or name in labels for name in self._names], dtype=np.bool_)
+        self._drawing.draw(chosen)
+        if records:
+            self._records.draw()
 
     def holders(self, item: str) -> Ints | None:
         """How many transactions hold an item, in each world; nothing is drawn. None for releases of bags and anatomies."""
@@ -91,7 +85,7 @@ class Worlds:
 
     def labels_of(self, item: str) -> frozenset[str]:
         """The labels of the released items that may stand for an item."""
-        return frozenset(self._names[self._texts == item].tolist())
+        return frozenset(self._names[n] for n in np.flatnonzero(self._texts == item))
 
     def _list_items(self) -> None:
         """Make the tables of items: by member, and by released item where it stands for one."""

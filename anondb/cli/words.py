@@ -15,6 +15,7 @@ from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.reports import Report
+    from anondb.session.one_count import Count
     from anondb.session.result import Result
     from anondb.verify import Verification
 
@@ -118,35 +119,24 @@ def _print_beside_truth(title: str, first: str, rows: Sequence[tuple[str, Any]])
     Console().print(table)
 
 
-def print_answer(answer: Any) -> None:
-    """Print the answer to a COUNT query: one row for each group, with its bounds."""
-    if not answer.columns:
-        _print_bounds(*answer.bounds)
-    else:
-        _print_groups(answer)
-    for note in answer.notes:
-        typer.echo(plain(f"note: {note}"), err=True)
-
-
-def _print_bounds(lower: Any, estimate: Any, upper: Any) -> None:
-    """Print a single count."""
-    _print_cells(BOUNDS, [(str(lower), f"{estimate:.1f}", str(upper))], (True, True, True))
-
-
-def _print_groups(answer: Any) -> None:
-    """Print a count for each group."""
+def print_count(count: Count) -> None:
+    """Print all groups of one count, each with its bounds; notes go to stderr."""
     rows = [
-        (*("NULL" if g is None else str(g) for g in groups), str(lower), f"{estimate:.1f}", str(upper))
-        for *groups, lower, estimate, upper in answer.rows
+        tuple("NULL" if cell is None else str(cell) for cell in (*groups, lower, f"{estimate:.1f}", upper))
+        for *groups, lower, estimate, upper in count.rows
     ]
-    columns = (*answer.columns, *BOUNDS)
-    _print_cells(columns, rows, [name in BOUNDS for name in columns])
+    _print_cells((*count.columns, *BOUNDS), rows, [False] * len(count.columns) + [True] * len(BOUNDS))
+    _print_notes(count.notes)
 
 
 def print_rows(result: Result) -> None:
     """Print the rows of a session's result; its notes go to stderr."""
     _print_cells(result.columns, [tuple(_cell(v) for v in row) for row in result.fetchall()], result.numbers)
-    for note in result.notes:
+    _print_notes(result.notes)
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for note in notes:
         typer.echo(plain(f"note: {note}"), err=True)
 
 

@@ -27,11 +27,11 @@ class Limits:
 
     Attributes:
         memory: DuckDB's memory limit. On Linux the process may take an eighth more than that beside what it has, and 64 MiB
-            in any case.
+            in any case. None: neither memory nor time is limited.
         seconds: wall time; None for 60 seconds of CPU time, which other programs do not shorten.
     """
 
-    memory: str = DEFAULT_MEMORY
+    memory: str | None = DEFAULT_MEMORY
     seconds: float | None = None
 
     @classmethod
@@ -54,7 +54,7 @@ class Limits:
             BudgetExceeded: ``time_limit`` or ``out_of_memory``.
             InputError: ``query_too_complex``: the recursion of Python is too deep.
         """
-        if current.get() is not None:
+        if self.memory is None or current.get() is not None:
             yield
             return
         most, now = bytes_of(self.memory), _memory()

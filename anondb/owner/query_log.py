@@ -18,11 +18,14 @@ from anondb.errors import InputError
 from anondb.owner import ledger
 from anondb.owner import releases as stored
 from anondb.owner.accuracy import k_of
-from anondb.query import Answer, OpenRelease
+from anondb.owner.asking import Asking
 from anondb.release.objects import read_manifest
+from anondb.session.one_count import Count, one_count
 from anondb.statements.queries import plain_table
 from anondb.utility import RelativeError, error_figures
 
+NO_COUNT = "The statement does not ask for all groups of one count: leave out HAVING, LIMIT and other numbers."
+NO_BOUND = "The release gives no bounds: rows of suppressed items may be any number, so count persons."
 UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_sql")
 
 
@@ -104,23 +107,24 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
         schema = stored.find_release(engine, name)
         stored.check_writable(engine, catalog)
         entry = ledger.find(engine, catalog, name)
-        opened = OpenRelease(engine, schema)
+        asking = Asking(engine, name)
+        manifest = read_manifest(engine, schema)
         view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
         try:
             statements = user_sql.split(engine, text)
         except user_sql.UserSqlError as error:
             raise _placed(error, 1) from None
-        with _as_original(engine, entry, view, opened.manifest["table"]):
+        with _as_original(engine, entry, view, manifest["table"]):
             for number, statement in enumerate(statements, 1):
                 engine.progress(f"query {number} of {len(statements)}", (number - 1) / len(statements))
-                measured = _measured(engine, opened, number, statement)
+                measured = _measured(engine, asking, number, statement)
                 if isinstance(measured, str):
                     refused.append((number, measured))
                 else:
                     counts += measured[0]
                     unlisted += measured[1]
         answers = _answers(engine, counts)
-        errors, outside = error_figures(engine, answers, k_of(read_manifest(engine, schema)))
+        errors, outside = error_figures(engine, answers, k_of(manifest))
         if entry is not None:
             ledger.ensure(engine, catalog)
             ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, answers, f"log {Path(path).name}")
@@ -128,17 +132,21 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
 
 
 def _measured(
-    engine: DuckDBEngine, opened: OpenRelease, number: int, statement: user_sql.UserStatement
+    engine: DuckDBEngine, asking: Asking, number: int, statement: user_sql.UserStatement
 ) -> tuple[list[Logged], int] | str:
     """The counts of one statement on both sides and the number of unlisted groups, or the reason of a refusal."""
     if not statement.is_select:
         raise InputError(f"Statement {number} of the log is not a SELECT.", code="bad_workload", hint="Leave it out.")
     try:
-        answer = opened.answer(statement.text)
+        answer = one_count(statement.text, asking.sql(statement.text))
     except InputError as error:
         if error.code not in UNANSWERED:
             raise
         return str(error)
+    if answer is None:
+        return NO_COUNT
+    if any(None in row[-3:] for row in answer.rows):
+        return NO_BOUND
     try:
         truth = user_sql.run(engine, statement.text)
     except user_sql.UserSqlError as error:
@@ -203,7 +211,7 @@ def _placed(error: user_sql.UserSqlError, number: int) -> InputError:
     return InputError(f"Statement {number} of the log, line {error.line}: {error.error}", code=error.error.code)
 
 
-def _compare(number: int, answer: Answer, truth: user_sql.UserResult) -> tuple[list[Logged], int]:
+def _compare(number: int, answer: Count, truth: user_sql.UserResult) -> tuple[list[Logged], int]:
     """The counts of one statement on both sides; groups are matched by their values as text."""
     names = [c.lower() for c in truth.columns]
     at = [names.index(c.lower()) for c in answer.columns if c.lower() in names]

@@ -1,8 +1,6 @@
 """Answer COUNT queries, written for the original table, from a release: lower bound, estimate, upper bound."""
 
-from anondb.query.answer import Answer, OpenRelease, run
 from anondb.query.parsing import parse
 from anondb.query.plan import Plan
-from anondb.query.rewriter import rewrite
 
-__all__ = ["Answer", "OpenRelease", "Plan", "parse", "rewrite", "run"]
+__all__ = ["Plan", "parse"]

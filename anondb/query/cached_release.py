@@ -30,13 +30,17 @@ from anondb.query.summed import Summed, of_sums, shares_by_item, with_sums
 from anondb.query.together import Together, images_of
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
+from anondb.release.manifest import types_of
 from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
 
 if TYPE_CHECKING:
     from anondb.query.shares import Members
     from anondb.query.supported import SupportedAnswers
 
-_NEEDED = {"release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column"}
+_NEEDED = {
+    *("release_id", "transactions", "semantics", "suppression"),
+    *("table", "id_column", "item_column", "layout", "types"),
+}
 
 
 class Known(Protocol):
@@ -84,7 +88,7 @@ class Opened:
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
         has_records = layout_of(self.manifest.get("model", "")) == RECORDS
-        self.attributes = read_attributes(engine, schema) if has_records else None
+        self.attributes = read_attributes(engine, schema, types_of(self.manifest)) if has_records else None
         self.sizes: Mapping[str, int] = Counter(map(itemgetter(0), members))
         self.listed = [item for _, item in members]  # the members of each released item, in the order of sizes
         self.items = sorted(self.images)

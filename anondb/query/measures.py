@@ -150,7 +150,7 @@ def with_sizes_as_sums(plan: Plan) -> Plan | None:
         return leaf
 
     condition = replaced(plan.condition, as_sum)
-    return replace(plan, condition=condition, other=None) if has_sums(condition) else None
+    return replace(plan, condition=condition) if has_sums(condition) else None
 
 
 @dataclass(frozen=True)

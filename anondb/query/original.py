@@ -7,14 +7,15 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from anondb.data.transactions import LISTS
 from anondb.engine import Binder, DuckDBEngine, Engine, Shape
 from anondb.errors import InputError
-from anondb.query.conditions import LIST, LONG
 from anondb.query.inline_tables import label_table
-from anondb.query.labels import WHOLE, Kind, kinds_of
+from anondb.query.labels import Kind, is_whole, kind_of
 from anondb.query.parsing import lowered
 from anondb.query.predicates import ORDERS, Pattern
 from anondb.query.values import Attribute
+from anondb.release.manifest import types_of
 from anondb.release.objects import RECORDS
 
 
@@ -48,86 +49,85 @@ class Original:
         """The engine of a session, beside whose tables queries are bound."""
 
     @cached_property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The types other than text that the item column may have."""
-        return kinds_of(self._items)
+    def kind(self) -> Kind | None:
+        """The type of the items, or one that they may have; None for texts."""
+        return kind_of(self._type, self._items)
+
+    @property
+    def _type(self) -> str:
+        return types_of(self._manifest)[self._manifest["item_column"]]
 
     # ---------------------------------------------------------------- queries
 
     @property
     def shape(self) -> tuple[object, ...]:
         """What ``accepted`` depends on: releases with equal shapes accept the same queries."""
-        return self.kinds, tuple((name, tuple(columns.items())) for name, columns in self.tables())
+        return self.kind, tuple((name, tuple(columns.items())) for name, columns in self.tables())
 
-    def accepted(self, sql: str, beside: Shape = ()) -> Mapping[str, list[tuple[str, str]]]:
-        """The forms of the table for which DuckDB accepts a query: with items as texts, or as whole numbers if possible.
+    def accepted(self, sql: str, beside: Shape = ()) -> list[tuple[str, str]] | None:
+        """The names and the types of the columns of a query; None if DuckDB does not accept it for the original.
 
         Args:
             sql: the query.
             beside: other tables that the query may read.
 
-        Returns:
-            For each form the names and the types of the columns of the query.
-
         Raises:
-            InputError: ``ambiguous_item``: DuckDB accepts the query for texts but not for another possible type of the
-                items, such as dates, or vice versa.
+            InputError: ``ambiguous_item``: the items may have a type that the manifest has no name for, and DuckDB accepts
+                the query for either this or texts.
         """
         if self._binder is None or self._binder[0] != beside:
             if self._binder is not None:
                 self._binder[1].close()
             self._binder = beside, self._bind(beside)
-        binder, columns = self._binder[1], {}
-        for form in (LONG, LIST):
-            bound = binder.columns(sql, form)
-            if bound is None and any(kind.whole for kind in self.kinds):
-                bound = binder.columns(sql, f"{form} {WHOLE}")
-            others = [binder.columns(sql, f"{form} {kind.sql}") for kind in self.kinds if not kind.whole]
-            if any((other is None) != (bound is None) for other in others):
-                raise InputError(
-                    f"The items of the release may be texts or of the type {self.kinds[0].sql}, and DuckDB accepts the query"
-                    " for only one of the two.",
-                    code="ambiguous_item",
-                    hint="Compare items by = and IN with texts.",
-                )
-            if bound is not None:
-                columns[form] = bound
+        columns, *others = (self._binder[1].columns(sql, kind) for kind in self._types)
+        if any((other is None) != (columns is None) for other in others):
+            raise InputError(
+                f"The items of the release may be texts or of the type {self._types[1]}, and DuckDB accepts the query"
+                " for only one of the two.",
+                code="ambiguous_item",
+                hint="Compare items by = and IN with texts.",
+            )
         return columns
 
+    @property
+    def _types(self) -> list[str]:
+        """The type of the items, and one that they may have instead."""
+        return [self._type, *([self.kind.sql] if self.kind and not self.kind.named else [])]
+
     def _bind(self, beside: Shape) -> Binder:
-        kinds = {form: (form, "VARCHAR") for form in (LONG, LIST)}
-        kinds |= {f"{form} {kind.sql}": (form, kind.sql) for form in (LONG, LIST) for kind in self.kinds}
-        shapes = {name: [*self._tables(*shape), *beside] for name, shape in kinds.items()}
+        shapes = {kind: [*self._tables(kind), *beside] for kind in self._types}
         return Binder(shapes, None if self.desk is None else self.desk.connection)
 
     def tables(self) -> list[tuple[str, Mapping[str, str]]]:
-        """The names of the tables, with the names and types of their columns, for a table with a row for each item."""
-        return self._tables(LONG, "VARCHAR")
+        """The names of the tables, with the names and types of their columns."""
+        return self._tables(self._type)
 
-    def _tables(self, form: str, kind: str) -> list[tuple[str, Mapping[str, str]]]:
+    def _tables(self, kind: str) -> list[tuple[str, Mapping[str, str]]]:
         table, id_column, item_column = (self._manifest[k] for k in ("table", "id_column", "item_column"))
+        id_type, items = types_of(self._manifest)[id_column], f"{kind}[]" if self._manifest["layout"] == LISTS else kind
         tables: dict[str, Mapping[str, str]] = {
             "baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"},
-            lowered(table): {id_column: "BIGINT", item_column: kind if form == LONG else f"{kind}[]", **self.divided},
+            lowered(table): {id_column: id_type, item_column: items, **self.divided},
         }
         if self._attributes is not None:
             columns = {a.name: a.ends or "VARCHAR" for a in self._attributes}
             for name in records_tables(self._manifest):
                 if name == lowered(table):
                     tables[name] = {**tables[name], **columns}
-                tables.setdefault(name, {id_column: "BIGINT", **columns})
+                tables.setdefault(name, {id_column: id_type, **columns})
         return list(tables.items())
 
     # ---------------------------------------------------------------- literals
 
     def check_numbers(self, numbers: frozenset[str], *, suppressed: bool) -> None:
         """Refuse item literals written as numbers unless all items are known to be whole numbers: DuckDB would convert a
-        column of texts to numbers, which fails for the first other text.
+        column of texts to numbers, which fails for the first other text, and finds other decimals equal.
 
         Raises:
             InputError: ``ambiguous_item``.
         """
-        if numbers and (suppressed or not any(kind.whole for kind in self.kinds)):
+        whole = all(map(is_whole, self._items)) and not suppressed if self.kind is None else self.kind.whole
+        if numbers and not whole:
             raise InputError(
                 "An item is written as a number, and the items of the original are not all known to be whole numbers.",
                 code="ambiguous_item",
@@ -135,7 +135,7 @@ class Original:
             )
 
     def check_orders(self, patterns: frozenset[Pattern]) -> None:
-        """Refuse comparisons by order if the items may be numbers, dates or the like, which have another order than texts.
+        """Refuse comparisons by order if the items are numbers, dates or the like, which have another order than texts.
 
         Raises:
             InputError: ``ambiguous_item``.
@@ -143,7 +143,7 @@ class Original:
         self.check_order(symmetric=all(pattern.kind not in ORDERS for pattern in patterns))
 
     def check_order(self, *, symmetric: bool) -> None:
-        """Refuse a query that depends on the order of the items, if they may be numbers, dates or the like.
+        """Refuse a query that depends on the order of the items, if they are numbers, dates or the like.
 
         Args:
             symmetric: whether the query does not depend on it.
@@ -151,9 +151,9 @@ class Original:
         Raises:
             InputError: ``ambiguous_item``.
         """
-        if self.kinds and not symmetric:
+        if self.kind is not None and not symmetric:
             raise InputError(
-                f"The items of the release may be texts or of the type {self.kinds[0].sql}, which have different orders.",
+                f"The items of the release have the type {self.kind.sql}, whose order is not that of their texts.",
                 code="ambiguous_item",
                 hint="List the items with IN; compare the items of two copies with <>.",
             )
@@ -167,19 +167,16 @@ class Original:
         Raises:
             InputError: ``ambiguous_item``.
         """
-        for kind in self.kinds if missing else ():
-            if not all(map(kind.form.fullmatch, missing)) or self._rewritten(missing, kind):
-                raise InputError(
-                    "A literal may be another spelling of an item in the release, or not of the type that its items seem to"
-                    " have.",
-                    code="ambiguous_item",
-                    hint="Write items as the release does.",
-                )
+        kind = self.kind
+        if missing and kind and (not all(map(kind.form.fullmatch, missing)) or self._rewritten(missing, kind)):
+            raise InputError(
+                "A literal may be another spelling of an item in the release, or not of the type of its items.",
+                code="ambiguous_item",
+                hint="Write items as the release does.",
+            )
 
     def _rewritten(self, labels: frozenset[str], kind: Kind) -> bool:
         """Whether DuckDB changes or rejects one of these labels when it converts it to a type."""
-        if kind.whole:
-            return not all(kind.low <= int(label) <= kind.high for label in labels)
         read: exp.Expr = exp.TryCast(this=exp.column("label"), to=exp.DataType.build(kind.sql, dialect="duckdb"))
         other = exp.NullSafeNEQ(this=exp.cast(read, "VARCHAR"), expression=exp.column("label"))
         tree = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(label_table(labels).subquery("asked")).where(other)

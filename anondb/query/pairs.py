@@ -9,8 +9,8 @@ from sqlglot import exp
 from anondb.engine import Table
 from anondb.query.cached_release import Opened
 from anondb.query.inline_tables import inline_table
-from anondb.query.plan import Plan
-from anondb.query.predicates import ALWAYS, NEVER, AtLeast, Condition, conjuncts, listed
+from anondb.query.plan import PAIRS, Plan
+from anondb.query.predicates import ALWAYS, ANY_ITEM, NEVER, AtLeast, Condition, Labels, conjuncts, listed
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.totals import Bounds, clip
 
@@ -75,6 +75,12 @@ def pairs(release: Opened, plan: Plan, persons: Bounds) -> Sequence[Row]:
             rows.append((first, second, *clip(lower, least + (other[3] - least) * share, upper)))
     rows.sort(key=lambda row: (-row[3], row[:2]))
     return rows if plan.most is None else rows[: plan.most]
+
+
+def with_item(release: Opened, item: str) -> dict[str, tuple[int, int]]:
+    """Bounds of the number of transactions that hold an item and another one, for each other one (and itself)."""
+    plan = Plan(PAIRS, ALWAYS, Labels(frozenset({item})), ANY_ITEM, SIGNS[""])
+    return {row[1]: (row[2], row[4]) for row in _counted(release, plan, None, None)}
 
 
 def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None) -> list[Row]:

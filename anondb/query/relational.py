@@ -212,8 +212,8 @@ class RecordAnswers:
         return [(self._evaluator.outcome(made), records) for made, records in alike.items()]
 
 
-def read_attributes(engine: Engine, schema: SchemaName) -> tuple[Attribute, ...]:
-    """Read the relational attributes of a release, and the values of their categories.
+def read_attributes(engine: Engine, schema: SchemaName, types: Mapping[str, str]) -> tuple[Attribute, ...]:
+    """Read the relational attributes of a release, with the types of their columns and the values of their categories.
 
     Raises:
         InputError: ``not_a_release``.
@@ -225,4 +225,6 @@ def read_attributes(engine: Engine, schema: SchemaName) -> tuple[Attribute, ...]
     values: dict[str, set[tuple[str, str | None]]] = {}
     for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
         values.setdefault(name, set()).add((released, value))
-    return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(values.get(a.name, ()))) for a in kind.attributes)
+    return tuple(
+        Attribute(a.name, a.ends, a.has_null, frozenset(values.get(a.name, ())), types[a.name]) for a in kind.attributes
+    )

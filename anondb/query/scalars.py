@@ -42,13 +42,12 @@ def _scalar(release: Opened, plan: Plan) -> Bounds:
     """Answer a query with a single number: persons, or items of persons."""
     sized = with_sizes_as_sums(plan) if release.supported is not None and release.bags is None else None
     if sized is not None and all(isinstance(leaf, OnSum) for leaf in leaves(sized.condition)):
-        return counted(release, sized)
-    bounds = _from_rows(release, plan)
-    if release.supported is None:
-        return bounds
-    if sized is not None:
-        return clip(bounds[0], counted(release, sized)[1], bounds[2])
-    return release.supported.scalar(plan, bounds)
+        bounds = counted(release, sized)
+    else:
+        bounds = _from_rows(release, plan)
+        if sized is not None:
+            bounds = clip(bounds[0], counted(release, sized)[1], bounds[2])
+    return bounds if release.supported is None else release.supported.scalar(plan, bounds)
 
 
 def _from_rows(release: Opened, plan: Plan) -> Bounds:
@@ -119,7 +118,7 @@ def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, float, None]:
         blocks = release.blocks(release.passing(question.tests))
         certain, expected, _ = _occurrences(release, question, blocks, ())
         return certain, expected, None
-    summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum", other=None)
+    summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum")
     low, estimate, _ = measured(release, summed)
     lower = 0 if low is None else ceil(low - 1e-9)
     return lower, max(estimate or 0.0, float(lower)), None

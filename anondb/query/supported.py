@@ -1,230 +1,226 @@
 """Better answers from the item supports of a release (docs/item_supports.md#answers).
 
-Bounds are the intersection of those of the rows (``query/evaluate``) with those that follow from ``count_bounds`` of sets of
-items: a conjunction of items has its bounds; NOT has the number of transactions less the bounds; AND and OR of other
-conditions have what holds whatever they have in common. So they are sound, and not always the best possible. The estimate of
-a condition on at most ``MAX_ITEMS`` items is the sum over the combinations of items that satisfy it, by inclusion and
-exclusion of the estimates of ``count_bounds``.
+Bounds are the intersection of all rules that apply: those of the rows (``query/evaluate``), those of sets of items
+(``rules/supports``), the laws of AND, OR and NOT, and the linear program over the cells of a few kinds of items
+(``rules/cells``). Kinds are first single items, which is exact in a global recoding; if these are too many,
+items with the same released item that a condition does not tell apart; then all items that it does not tell apart.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import combinations
 from math import fsum
 
-from sqlglot import exp
+import numpy as np
 
+from anondb.answers.rules.contents import Possible
+from anondb.errors import InputError
+from anondb.query.beside import Beside, Ends
+from anondb.query.by_item import by_item
 from anondb.query.cached_release import Opened
+from anondb.query.classes import Passing
+from anondb.query.evaluate import Passed, Question, unnamed_items
 from anondb.query.item_counts import ItemRow
-from anondb.query.plan import IDS, ROWS, Plan
+from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, kinds_of
+from anondb.query.plan import ITEMS, ROWS, Plan
 from anondb.query.predicates import (
+    ALWAYS,
     And,
     AtLeast,
     Condition,
     Constant,
-    Labels,
     Not,
     Or,
-    at_least,
-    finite,
-    leaves,
-    replaced,
+    conjuncts,
+    mentioned,
 )
+from anondb.query.support_tables import Groups, SupportTables
 from anondb.query.totals import Bounds, clip
+from anondb.query.values import OnValue
 
-MAX_ITEMS = 6  # 63 sets of items
-MAX_CALLS = 26  # the sets of two or more of five items
-Items = frozenset[str]
+Hidden = Sequence[tuple[Passed, int]]
 
 
 class SupportedAnswers:
     """Sharpens the answers of a release with item supports."""
 
     def __init__(self, release: Opened) -> None:
-        self._release = release
-        self._known: dict[Items, Bounds] = {}
+        self._release, self._read = release, SupportTables(release)
 
     def scalar(self, plan: Plan, bounds: Bounds) -> Bounds:
         """A query with a single number, whose bounds and estimate from the rows alone are known."""
-        if plan.counts == ROWS:
-            return self._rows(plan, bounds) if plan.condition == Constant(True) else bounds
-        assert plan.counts == IDS
-        plan = replace(plan, condition=replaced(plan.condition, self._listed))
-        named = [leaf.test for leaf in leaves(plan.condition) if isinstance(leaf, AtLeast)]
-        items = frozenset[str]().union(*(test.labels for test in named if isinstance(test, Labels)))
-        if not items or len(items) > MAX_ITEMS:
+        if plan.counts == ROWS and plan.condition == ALWAYS:
+            return self._rows(plan, bounds)
+        question = Question.of(plan.condition, plan.test if plan.counts == ROWS else None)
+        if not question.tests or not self._read.members.items:
             return bounds
-        self._ask(items)
-        low, high = self._bounds(plan.condition)
-        expected = self._estimate(plan.condition, sorted(items)) if self._is_of(plan.condition, items) else bounds[1]
-        return clip(max(bounds[0], low), expected, min(bounds[2], high))
-
-    def _listed(self, leaf: Condition) -> Condition:
-        """A condition on items that pass a test as one on these items by name, if they are known and few."""
-        if not isinstance(leaf, AtLeast) or isinstance(leaf.test, Labels):
-            return leaf
-        labels = finite(leaf.test)
-        if labels is None and self._release.suppressed:
-            return leaf
-        passing = self._release.passing([leaf.test])
-        few = frozenset(passing.first(self._release.images.keys() if labels is None else labels))
-        return at_least(leaf.count, Labels(few)) if len(few) <= MAX_ITEMS else leaf
+        low, high, expected = self.of_question(question, bounds)
+        if plan.counts == ROWS and expected is None:
+            low, high = self._item_by_item(plan, low, high)
+        return _narrowed(bounds, low, high, bounds[1] if expected is None else expected)
 
     def by_item(self, plan: Plan, rows: Sequence[ItemRow]) -> Sequence[ItemRow]:
-        """GROUP BY item: each item without a condition on its persons."""
-        if plan.condition != Constant(True):
-            return rows
-        answers: list[ItemRow] = []
-        for item, lower, _, upper in rows:
-            low, expected, high = self._alone[item]
-            answers.append((item, *clip(max(lower, low), expected, min(upper, high))))
-        return answers
+        """GROUP BY item: the rules of the question on each item alone."""
+        if plan.condition == ALWAYS:
+            alone = self._read.alone
+            return [
+                (item, *_narrowed(bounds, alone[item][0], alone[item][2], alone[item][1])) for item, *bounds in rows
+            ]
+        ends = Beside(self, self._release, self._read).bounds(plan.condition, [row[0] for row in rows])
+        return [(item, *_narrowed(bounds, *ends[item], bounds[1])) for item, *bounds in rows]
+
+    # ------------------------------------------------------------------ one number
+
+    def of_question(self, question: Question, bounds: Bounds | None) -> tuple[int, int, float | None]:
+        """Bounds of a question, and an estimate if it names few items.
+
+        Args:
+            question: the question.
+            bounds: those of the rows, if they are known.
+        """
+        passing, hidden = self._release.passing(question.tests), self.hidden(question)
+        low, high = (
+            (0, bounds[2] if bounds else self._release.size)
+            if question.counted
+            else self._laws(question, passing, hidden, bounds)
+        )
+        found = self.kinds(question, passing, hidden)
+        if found is None:
+            return low, high, None
+        kinds, groups, cells = found
+        sums, *ends = kinds.sums(self._read.supports, groups.counts[cells.group], cells.vector, self._read.lost)
+        least, most = cells.cells(sums).bounds(
+            kinds.values[cells.vector], groups.numbers[None], *(end[None] for end in ends)
+        )
+        return max(low, int(least[0])), min(high, int(most[0])), self._expected(kinds, groups)
+
+    def hidden(self, question: Question) -> Hidden:
+        """The tests that suppressed items may pass, and at most how many of them matter."""
+        release = self._release
+        if not release.suppressed:
+            return []
+        passing = release.passing(question.tests)
+        named = sorted(frozenset[str]().union(*map(mentioned, question.tests)) - release.images.keys())
+        found = [(passed, 1) for passed in map(passing.of, named) if any(passed)]
+        for passed in unnamed_items(question.tests):
+            found.append((passed, max(cap for cap, on in zip(question.caps, passed, strict=True) if on)))
+        return found
+
+    def kinds(self, question: Question, passing: Passing, hidden: Hidden) -> tuple[Kinds, Groups, Possible] | None:
+        """The finest kinds of items that are few enough, with the transactions and their cells."""
+        if any(isinstance(test, OnValue) for test in question.tests):
+            return None
+        for level in LEVELS:
+            kinds = kinds_of(self._read.members, question, passing, hidden, level, self._release.differing)
+            if kinds is not None:
+                groups = self._read.groups(kinds.classes)
+                possible = kinds.space.possible(groups.counts, kinds.parts, kinds.hidden, groups.lost)
+                cells = Possible.of(possible)
+                if cells is not None:
+                    return kinds, groups, cells
+        return None
 
     def _rows(self, plan: Plan, bounds: Bounds) -> Bounds:
         """A number of rows is the sum of the supports of the items that pass its test."""
         assert plan.test is not None
-        passing = self._release.passing([plan.test])
-        listed = [self._alone[item] for item in passing.first(self._release.images.keys())]
-        high = sum(b[2] for b in listed)
-        if self._release.suppressed:  # each item without a released item may be anywhere
-            named = passing.special.items()
-            high += self._release.size * sum(p[0] for label, p in named if label not in self._release.images)
+        question = Question.of(plan.condition, plan.test)
+        passing = self._release.passing(question.tests)
+        tested, passed = self._read.members.tested(passing)
+        chosen = np.array([of[0] for of in passed])[tested]
+        of_labels = self._read.supports.of_sets(chosen[None])
+        items = passing.first(self._release.images.keys())
+        high = sum(self._read.alone[item][2] for item in items) if self._read.lost else int(of_labels.rows_high.sum())
+        if self._release.suppressed:
+            named = [label for label in passing.special if label not in self._release.images]
+            high += self._release.size * sum(passing.special[label][0] for label in named)
             high = bounds[2] if any(passing.usual) else high
-        return clip(max(bounds[0], sum(b[0] for b in listed)), fsum(b[1] for b in listed), min(bounds[2], high))
+        return _narrowed(bounds, int(of_labels.rows_low.sum()), high, fsum(self._read.alone[item][1] for item in items))
 
-    # ------------------------------------------------------------------ bounds and estimates of sets of items
-
-    @cached_property
-    def _alone(self) -> Mapping[str, Bounds]:
-        """What ``item_counts`` says of each item."""
-        counts = self._release.engine.query(
-            "query/item_counts", {"item_counts": self._release.schema.table("item_counts")}
-        )
-        return {item: bounds for item, *bounds in zip(*(c.tolist() for c in counts.values()), strict=True)}  # type: ignore[misc]
-
-    def _ask(self, items: Items) -> None:
-        """Ask ``count_bounds`` of all sets of these items that are not known yet.
-
-        One call costs as much as reading the rows; a statement for a table of sets costs as much as some thirty calls.
-        """
-        self._known |= {frozenset({item}): self._alone[item] for item in items if item in self._alone}
-        sets = [frozenset(some) for n in range(1, len(items) + 1) for some in combinations(sorted(items), n)]
-        unknown = [some for some in sets if some not in self._known]
-        if not unknown:
-            return
-        with self._as_current():
-            if len(unknown) > MAX_CALLS:
-                self._ask_all(unknown)
-                return
-            for some in unknown:
-                tree = exp.select("lower_bound", "estimate", "upper_bound").from_(self._count_bounds(_array(some)))
-                rows = self._release.engine.select(tree, "the bounds of a set of items")
-                lower, expected, upper = (column.tolist()[0] for column in rows.values())
-                self._known[some] = lower, expected, upper
-
-    @contextlib.contextmanager
-    def _as_current(self) -> Iterator[None]:
-        """The release's database as the current one, as its macros need it; of several files of a session none is."""
-        engine, catalog = self._release.engine, self._release.schema.catalog
-        before = engine.scalar("release/current_catalog")
-        if before == catalog:
-            yield
-            return
-        engine.use(catalog, checked=True)
+    def _item_by_item(self, plan: Plan, low: int, high: int) -> Ends:
+        """A number of rows as the sum over their items; better than the given bounds, or equal to them."""
+        assert plan.test is not None
+        listed = replace(plan, counts=ITEMS)
         try:
-            yield
-        finally:
-            engine.use(str(before), checked=True)
+            rows = self.by_item(listed, by_item(self._release, listed))
+        except InputError:  # too complex for each item
+            return low, high
+        passing = self._release.passing([plan.test])
+        outside = any(of[0] for label, of in passing.special.items() if label not in self._release.images)
+        if not (self._release.suppressed and (passing.usual[0] or outside)):
+            high = min(high, sum(row[3] for row in rows))
+        return max(low, sum(row[1] for row in rows)), high
 
-    def _ask_all(self, unknown: Sequence[Items]) -> None:
-        """Ask ``count_bounds`` of many sets in one statement."""
-        asked = [exp.Tuple(expressions=[exp.convert(n), _array(some)]) for n, some in enumerate(unknown)]
-        columns = [exp.to_identifier(name) for name in ("n", "asked")]
-        values = exp.Values(expressions=asked, alias=exp.TableAlias(this=exp.to_identifier("sets"), columns=columns))
-        bounds = self._count_bounds(exp.column("asked", "sets"))
-        tree = exp.select(exp.column("n", "sets"), "lower_bound", "estimate", "upper_bound").from_(values)
-        answers = self._release.engine.select(tree.join(bounds, join_type="cross"), "the bounds of sets of items")
-        for n, *three in zip(*(column.tolist() for column in answers.values()), strict=True):
-            self._known[unknown[n]] = (three[0], three[1], three[2])
+    # ------------------------------------------------------------------ laws
 
-    def _count_bounds(self, items: exp.Expr) -> exp.Expr:
-        """A call of the release's macro."""
-        call = exp.Anonymous(this="count_bounds", expressions=[items])
-        db = exp.to_identifier(self._release.schema.name, quoted=True)
-        return exp.alias_(exp.Table(this=call, db=db), "bounds", table=True)
+    def _laws(self, question: Question, passing: Passing, hidden: Hidden, bounds: Bounds | None) -> Ends:
+        """What the bounds of the sets of items of a condition say by the laws of AND, OR and NOT."""
+        size, release = self._release.size, self._release
+        tested, passed = self._read.members.tested(passing)
+        chosen = np.array(passed, dtype=bool).reshape(len(passed), -1)[tested].T
+        sets = self._read.supports.of_sets(chosen)
+        place = {test: n for n, test in enumerate(question.tests)}
+        least, most, rows = (
+            sets.any_low.max(axis=1),
+            sets.any_high.sum(axis=1) + self._read.lost,
+            sets.rows_high.sum(axis=1),
+        )
+        outside = [any(of[n] for of, _ in hidden) for n in range(len(place))]
 
-    def _bounds(self, condition: Condition) -> tuple[int, int]:
-        """Bounds of the number of transactions that satisfy a condition."""
-        size = self._release.size
-        if isinstance(condition, Constant):
-            return (size, size) if condition.value else (0, 0)
-        if isinstance(condition, Not):
-            low, high = self._bounds(condition.part)
-            return size - high, size - low
-        if isinstance(condition, AtLeast) and isinstance(condition.test, Labels):
-            return self._some_of(condition.test.labels, condition.count)
-        if isinstance(condition, And):
-            return self._all_of(condition.parts)
-        if isinstance(condition, Or):
-            parts = [self._bounds(part) for part in condition.parts]
-            return max(low for low, _ in parts), min(size, sum(high for _, high in parts))
-        return 0, size
+        def ends(condition: Condition) -> Ends:
+            if isinstance(condition, Constant):
+                return (size, size) if condition.value else (0, 0)
+            if isinstance(condition, Not):
+                low, high = ends(condition.part)
+                return size - high, size - low
+            if isinstance(condition, And | Or):
+                parts = [ends(part) for part in condition.parts]
+                if isinstance(condition, Or):
+                    return max(low for low, _ in parts), min(size, sum(high for _, high in parts))
+                return max(0, size - sum(size - low for low, _ in parts)), min(high for _, high in parts)
+            n = place[condition.test] if isinstance(condition, AtLeast) else None
+            if n is None or not isinstance(condition, AtLeast):
+                return 0, size
+            low, high = int(least[n]), min(size, int(most[n]))
+            if condition.count > 1:
+                low, high = 0, high if self._read.lost else min(high, int(rows[n]) // condition.count)
+            return low, size if outside[n] and not release.differing else high
 
-    def _some_of(self, labels: Items, count: int) -> tuple[int, int]:
-        """Bounds for at least ``count`` of some items."""
-        if count > len(labels):
-            return 0, 0
-        sets = [self._known[frozenset(some)] for some in combinations(sorted(labels), count)]
-        return max(b[0] for b in sets), min(self._release.size, sum(b[2] for b in sets))
+        low, high = ends(question.condition)
+        parts = conjuncts(question.condition)
+        single = all(isinstance(p, AtLeast) and p.count == 1 and chosen[place[p.test]].sum() == 1 for p in parts)
+        if bounds is not None and single and not (any(outside) or release.local):  # the rows show who may hold them all
+            low = max(low, bounds[2] - int(self._read.supports.lacking(chosen).sum()))
+        return low, high
 
-    def _all_of(self, parts: Iterable[Condition]) -> tuple[int, int]:
-        """Bounds for a conjunction: the items that it demands together, and the other conditions."""
-        demanded, others = frozenset[str](), []
-        for part in parts:
-            if isinstance(part, AtLeast) and isinstance(part.test, Labels) and part.count == len(part.test.labels):
-                demanded |= part.test.labels
-            else:
-                others.append(self._bounds(part))
-        if demanded:
-            others.append((self._known[demanded][0], self._known[demanded][2]))
-        missing = sum(self._release.size - low for low, _ in others)
-        return max(0, self._release.size - missing), min(high for _, high in others)
+    # ------------------------------------------------------------------ an estimate
 
-    @staticmethod
-    def _is_of(condition: Condition, items: Items) -> bool:
-        """Whether only these items matter."""
-        tests = [leaf.test if isinstance(leaf, AtLeast) else None for leaf in leaves(condition)]
-        return all(isinstance(test, Labels) and test.labels <= items for test in tests)
-
-    def _estimate(self, condition: Condition, items: Sequence[str]) -> float:
-        """The expected number of transactions that satisfy a condition on these items alone."""
-        everything = {frozenset(some) for n in range(len(items) + 1) for some in combinations(items, n)}
-        holding = {some: self._known[some][1] if some else float(self._release.size) for some in everything}
-        exactly = {
-            some: fsum((-1) ** (len(more) - len(some)) * holding[more] for more in everything if some <= more)
-            for some in everything
-        }
-        return fsum(max(exactly[some], 0.0) for some in everything if _satisfied(condition, some))
-
-
-def _array(items: Items) -> exp.Expr:
-    """A list of items in SQL."""
-    return exp.cast(exp.convert(sorted(items)), "TEXT[]")
+    def _expected(self, kinds: Kinds, groups: Groups) -> float | None:
+        """The expected value of a question on single items: released items are independent, and the items of one of them are
+        but for the transactions that hold none (docs/item_supports.md#bounds); suppressed items are absent."""
+        if kinds.level != BY_ITEM or kinds.rest is not None or set(kinds.space.caps) != {1}:
+            return None
+        supports, held = self._read.supports, np.array(kinds.space.vectors, dtype=bool)
+        holding = np.repeat(groups.numbers[:, None].astype(float), len(held), axis=1)
+        covered = np.zeros((len(groups.numbers), held.shape[1]), dtype=bool)
+        share = (supports.least + supports.most) / (2 * np.maximum(supports.shown[supports.label], 1))
+        for n, label in enumerate(kinds.own):
+            of_label = kinds.chosen & (supports.label == label)
+            chances = np.where(of_label.any(axis=1), (of_label * share).sum(axis=1), 1.0)
+            several = np.maximum((held & of_label.any(axis=1)).sum(axis=1) - 1, 0)
+            chance = np.where(held, chances, 1.0).prod(axis=1) * supports.weight[label] ** several
+            there = groups.counts[:, n] > 0
+            holding[there] *= chance
+            covered[there] |= of_label.any(axis=1)
+        holding *= (covered[:, None, :] | ~held).all(axis=2)
+        exactly = holding.sum(axis=0).reshape((2,) * held.shape[1])
+        for axis in range(exactly.ndim):
+            exactly = np.moveaxis(exactly, axis, 0)
+            exactly = np.moveaxis(np.stack([exactly[0] - exactly[1], exactly[1]]), 0, axis)
+        return float(np.maximum(exactly.reshape(-1), 0.0) @ kinds.values)
 
 
-def _satisfied(condition: Condition, held: Items) -> bool:
-    """Whether a person who holds exactly these of the named items satisfies a condition."""
-    if isinstance(condition, Constant):
-        return condition.value
-    if isinstance(condition, Not):
-        return not _satisfied(condition.part, held)
-    if isinstance(condition, AtLeast):
-        assert isinstance(condition.test, Labels)
-        return len(condition.test.labels & held) >= condition.count
-    assert isinstance(condition, And | Or)
-    parts = (_satisfied(part, held) for part in condition.parts)
-    return all(parts) if isinstance(condition, And) else any(parts)
+def _narrowed(bounds: Sequence[float], low: int, high: int, expected: float) -> Bounds:
+    """Bounds with better ones; the former alone where these contradict them, which those of a release never do."""
+    least, most = max(int(bounds[0]), low), min(int(bounds[2]), high)
+    return clip(least, expected, most) if least <= most else clip(int(bounds[0]), expected, int(bounds[2]))

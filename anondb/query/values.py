@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from fractions import Fraction
 
 from sqlglot import exp
 
-from anondb.query.labels import kinds_of
+from anondb.query.labels import TEXT, kind_of
 from anondb.query.refusals import name_of, only, unsupported
 
 Value = Fraction | str
@@ -34,12 +34,14 @@ class Attribute:
         ends: the type of the ends of its ranges; None for categories.
         has_null: whether a column marks the records whose value may be NULL.
         values: for categories, each value with its published label; None is NULL.
+        type: the type of the column in the original.
     """
 
     name: str
     ends: str | None
     has_null: bool
     values: frozenset[tuple[str, str | None]] = frozenset()
+    type: str = TEXT
 
     @property
     def dated(self) -> bool:
@@ -109,34 +111,6 @@ class OnValue:
         else:
             ends = [group] if self.test is None else list(self.test.values)
         return [x for x in ends if isinstance(x, Fraction)]
-
-    def describe(self) -> str:
-        """The condition in words close to SQL, with the analyst's literals."""
-        if self.attribute == ROW.name:
-            return f"{'NO ' if self.negated else ''}LIST WITHOUT ITEMS"
-        if self.attribute == LISTS.name:
-            return "NULL FOR A LIST" if self.holds("null") or self.holds(None) else "NO NULL FOR A LIST"
-        name = exp.to_identifier(self.attribute, quoted=True).sql("duckdb")
-        if self.test is None:
-            return f"{name} = its group"
-        if isinstance(self.test, Span):
-            ends = [(self.test.low, ">"), (self.test.high, "<")]
-            equal = "" if self.test.open else "="
-            text = " AND ".join(f"{name} {sign}{equal} {self._shown(end)}" for end, sign in ends if end is not None)
-        elif not self.test.values:
-            text = f"{name} IS NULL"
-            return text if self.null else f"NOT {text}"
-        else:
-            text = f"{name} IN ({', '.join(sorted(map(self._shown, self.test.values)))})"
-        return f"NOT ({text})" if self.negated else text
-
-    def _shown(self, value: Value) -> str:
-        if self.dated and isinstance(value, Fraction):
-            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(value * DAY))
-            value = moment.replace(tzinfo=None).isoformat(" ").removesuffix(" 00:00:00")
-        if isinstance(value, str):
-            return exp.Literal.string(value).sql("duckdb")
-        return str(value if value.denominator == 1 else float(value))
 
 
 def _passes(test: Span | OneOf, value: Value) -> bool:
@@ -266,7 +240,7 @@ def _literal(node: exp.Expr, attribute: Attribute) -> Value:
     if not node.is_string or sign < 0:
         raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
     known = [value for _, value in attribute.values if value is not None]
-    if node.name not in known and (_CASTABLE.search(node.name) or kinds_of(known)):
+    if node.name not in known and (_CASTABLE.search(node.name) or kind_of(attribute.type, known)):
         raise unsupported(
             f"a text that may be another spelling of a value of {attribute.name!r}", "Write values as the release does."
         )

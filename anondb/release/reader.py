@@ -29,14 +29,14 @@ MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed fi
 
 @dataclass(frozen=True)
 class SealedRelease:
-    """An open sealed file, all of whose views and macros are anondb's.
+    """An open release: a sealed file, all of whose views and macros are anondb's, or a release in the owner's database.
 
     Attributes:
-        engine: reads the file, on a locked connection, which other files may share.
-        schema: the schema ``main`` of the file.
+        engine: reads the file, on a locked connection, which other files may share; or the owner's engine.
+        schema: the schema ``main`` of the file, or ``release_<name>``.
         kind: the kind of the release.
         manifest: its manifest.
-        path: the file.
+        path: the file; in the owner's database the name of the release.
         content_digest: its content digest, if it was computed to check the signature.
     """
 

@@ -1,1 +1,1 @@
-"""The analyst's session on sealed files: SQL, written for the original tables, with bounds beside each number."""
+"""The analyst's session on releases: SQL, written for the original tables, with bounds beside each number."""

@@ -84,8 +84,8 @@ class Tables(Protocol):
         ...
 
     @property
-    def ambiguous(self) -> bool:
-        """Whether the items may be texts or of another type."""
+    def typed(self) -> bool:
+        """Whether the items have another type than text."""
         ...
 
     def plain(self, labels: frozenset[str]) -> bool:

@@ -18,7 +18,7 @@ from anondb.errors import EngineError, InputError
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.query.refusals import unsupported
-from anondb.query.relations import bare, operands
+from anondb.query.trees import bare, operands
 from anondb.release.objects import partition_of
 
 TYPES = (

@@ -13,12 +13,13 @@ from sqlglot import exp
 from anondb.answers.persons.aggregates import Bounds, Row
 from anondb.answers.persons.people import Described
 from anondb.answers.persons.terms import Choice, OnPart
+from anondb.data.transactions import LISTS
 from anondb.engine import Table
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
-from anondb.query import Answer, Plan
+from anondb.query import Plan
 from anondb.query.aggregated import Aggregated
-from anondb.query.answer import answer_plan
+from anondb.query.answer import Answer, answer_plan
 from anondb.query.averages import average_in, average_over
 from anondb.query.cached_release import Opened
 from anondb.query.item_counts import ItemCounts, added
@@ -48,6 +49,7 @@ from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.query.variances import SPREADS
+from anondb.release.manifest import SUPPRESSED
 from anondb.session.desk import Desk
 from anondb.session.failing import failed
 from anondb.session.kept import Kept
@@ -56,6 +58,7 @@ from anondb.session.names import not_accepted
 from anondb.session.parts import Parts
 from anondb.session.result import fetched
 from anondb.session.unknown import unknown_items
+from anondb.session.values import ambiguous
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 LISTED_NOTE = "A listed item may not occur in the original at all."
@@ -121,7 +124,6 @@ class Releases:
         self._originals = list({release.original.shape: release.original for release in self._opened}.values())
         self._desk = desk
         self.manifest = self._opened[0].manifest
-        self.forms: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
         self._written: frozenset[str] = frozenset()
         self._own: frozenset[str] = frozenset()
@@ -155,6 +157,12 @@ class Releases:
         """Whether items were suppressed, so that lists of items are not complete."""
         return any(release.suppressed for release in self._opened)
 
+    @property
+    def hidden(self) -> int | None:
+        """At most how many different items are not listed, since they were suppressed; None for any number."""
+        said = [release.manifest.get(SUPPRESSED) for release in self._opened]
+        return None if None in said else sum(int(number or 0) for number in said)
+
     def start(self) -> dict[str, None]:
         """Begin a query; returns its notes, which grow while it is answered."""
         self.notes = {}
@@ -176,10 +184,10 @@ class Releases:
             self.table(table)
         sql = tree.sql("duckdb")
         bound = [original.accepted(sql, self._desk.shapes) for original in self._originals]
-        self.forms = frozenset(bound[0]).intersection(*bound)
-        if not self.forms:
+        columns = bound[0]
+        if columns is None or None in bound:
             raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
-        return next(bound[0][form] for form in bound[0] if form in self.forms)
+        return columns
 
     def unqualified(self, tree: exp.Expr) -> exp.Expr:
         """A query in which a table of persons with another schema or database in its name has its name alone.
@@ -225,7 +233,7 @@ class Releases:
     @property
     def lists(self) -> bool:
         """Whether the original has a row for each person, with the list of their items."""
-        return self.manifest.get("layout", "rows") == "lists"
+        return self.manifest["layout"] == LISTS
 
     @property
     def bags(self) -> bool:
@@ -288,7 +296,7 @@ class Releases:
     def values_of(self, attribute: str) -> Sequence[Any]:
         """The values that an attribute may have; dates as ISO texts."""
         of = next(a for a in self.attributes if a.name == attribute)
-        return [row[0] for row in self.answer(Plan(IDS, ALWAYS, columns=(attribute,), grouped=of))]
+        return [row[0] for row in self.answer(Plan(IDS, ALWAYS, grouped=of))]
 
     def places(self, condition: exp.Expr) -> frozenset[int]:
         """The files for which a condition on the column that divides them holds."""
@@ -390,7 +398,7 @@ class Releases:
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of an object of a single release."""
         known = self._desk.table(node)
-        if known is not None and self.ambiguous:
+        if known is not None and self.typed:
             return self._spelled(node.name, known)
         if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
             return known
@@ -405,12 +413,25 @@ class Releases:
         return self.table(node)
 
     @property
-    def ambiguous(self) -> bool:
-        """Whether the items may be texts or of another type."""
-        return all(release.original.kinds for release in self._opened)
+    def typed(self) -> bool:
+        """Whether the items have another type than text."""
+        return any(release.original.kind is not None for release in self._opened)
+
+    @property
+    def type(self) -> str:
+        """The type of the items.
+
+        Raises:
+            InputError: ``ambiguous_item``: the manifest has no name for it.
+        """
+        kinds = {release.original.kind for release in self._opened}
+        if any(kind is not None and not kind.named for kind in kinds) or len(kinds) > 1:
+            raise ambiguous("the value of an expression of them")
+        (kind,) = kinds
+        return "VARCHAR" if kind is None else kind.sql
 
     def plain(self, labels: frozenset[str]) -> bool:
-        """Whether texts are spelled as items of every possible type are."""
+        """Whether texts are spelled as items of their type are."""
         try:
             for release in self._opened:
                 release.original.check_labels(labels)

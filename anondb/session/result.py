@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from anondb.engine.answering import Limits
+from anondb.errors import InputError
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,6 +50,23 @@ class Result:
         """For each column whether it has numbers."""
         return [k.endswith("INT") or k.startswith(("INTEGER", "DOUBLE", "FLOAT", "DECIMAL")) for k in self.types]
 
+    @property
+    def bounds(self) -> tuple[Any, Any, Any]:
+        """Lower bound, estimate and upper bound of a result that is a single number; a bound is None where there is none.
+
+        Raises:
+            InputError: ``not_a_number``: it has other columns, or another number of rows than one.
+        """
+        name = self.columns[0]
+        if self.columns != [name, f"{name}_lower", f"{name}_upper"] or len(self) != 1:
+            raise InputError(
+                "The result is not a single number with bounds.",
+                code="not_a_number",
+                hint="Read its rows with fetchall(), df() or arrow().",
+            )
+        ((estimate, lower, upper),) = self.fetchall()
+        return lower, estimate, upper
+
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows, as Python values."""
         if self._fetched is not None:
@@ -70,8 +88,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values; dates and other values without a form in JSON are texts."""
-        rows = [[v if _is_plain(v) else str(v) for v in row] for row in self.fetchall()]
-        return {"columns": self.columns, "rows": rows, "notes": self.notes}
+        return {"columns": self.columns, "rows": json_rows(self.fetchall()), "notes": self.notes}
 
     def copy(self) -> Result:
         """The same result with lists of its own."""
@@ -111,6 +128,11 @@ def fetched(rows: duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
     if number <= MOST_AT_ONCE:
         return rows.fetchall()
     return [row for first in range(0, number, MOST_AT_ONCE) for row in rows.limit(MOST_AT_ONCE, first).fetchall()]
+
+
+def json_rows(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
+    """Rows as JSON values; dates and other values without a form in JSON are texts."""
+    return [[v if _is_plain(v) else str(v) for v in row] for row in rows]
 
 
 def _is_plain(value: Any) -> bool:

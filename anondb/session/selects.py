@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.relations import bare, whole
+from anondb.query.trees import bare, whole
 from anondb.session.aggregates import Rows, aggregates, over_all
 from anondb.session.asking import rows_kept
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
@@ -24,7 +24,7 @@ from anondb.session.values import Value, ambiguous
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 
-ITEM_NOTE = "Items are ordered as texts; in the original they may be numbers or the like, with another order."
+ITEM_NOTE = "Items are ordered as texts; in the original they are numbers or the like, with another order."
 
 
 class SelectRows:
@@ -100,7 +100,7 @@ class SelectRows:
 
     def resolve(self, node: exp.Expr) -> Value | None:
         """Look up what is not an operation: columns, aggregates, window functions, subqueries."""
-        if isinstance(node, exp.Literal) and self.compiler.tables.ambiguous:
+        if isinstance(node, exp.Literal) and self.compiler.tables.typed:
             return Value(node.copy(), present=True, plain=self.compiler.tables.plain(frozenset({node.name})))
         if self.facts is not None:
             if node in self.facts.counts:

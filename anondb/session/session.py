@@ -20,7 +20,6 @@ from anondb.answers.named import items_named
 from anondb.answers.persons.people import Persons
 from anondb.answers.roles import RoleReader
 from anondb.answers.tables import WorldTables
-from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.answering import DEFAULT_MEMORY, Limits
 from anondb.engine.elsewhere import is_url
@@ -96,16 +95,12 @@ def open_session(
 def session_on(
     sealed: Sequence[SealedRelease],
     resources: contextlib.ExitStack | None = None,
-    opened: Sequence[Opened] = (),
     *,
     limits: Limits = Limits(),  # noqa: B008
     threads: int | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> Session:
-    """A session on open sealed files, which closes ``resources``; ``limits`` hold for each answer.
-
-    ``opened`` is what was read of the files, if they were asked before.
-    """
+    """A session on open releases, which closes ``resources``; ``limits`` hold for each answer."""
     with contextlib.ExitStack() as stack:
         if resources is not None:
             stack.enter_context(resources)
@@ -113,7 +108,7 @@ def session_on(
         desk = desk_engine(memory_limit=limits.memory, threads=threads, on_statement=on_statement)
         stack.callback(desk.close)
         kept = contextlib.ExitStack()
-        session = Session(sealed, desk, kept, opened, limits)
+        session = Session(sealed, desk, kept, limits)
         kept.enter_context(stack.pop_all())
         return session
 
@@ -160,13 +155,12 @@ class Session:
         sealed: Sequence[SealedRelease],
         desk: DuckDBEngine,
         resources: contextlib.ExitStack,
-        opened: Sequence[Opened],
         limits: Limits,
     ) -> None:
         self._resources, self._closed, self._limits, self._sealed = resources, False, limits, sealed
         self._desk = Desk(desk)
         together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
-        self._opened = opened or [Opened(s.engine, s.schema, s, together) for s in sealed]
+        self._opened = [Opened(s.engine, s.schema, s, together) for s in sealed]
         for release in self._opened:
             release.original.desk = desk
         self._parts = Parts.of(self._opened, desk)
@@ -320,6 +314,8 @@ class Session:
         Raises:
             InputError: ``bad_name``: a table of the release has this name; or ``data`` cannot be read.
         """
+        from anondb.data.sources import is_file
+
         self._check_open()
         if not isinstance(name, str) or not name:
             raise InputError("The name of a table must be a text.", code="bad_name")
@@ -341,6 +337,10 @@ class Session:
         self._results.clear()
         self._desk.remove(name)
         self._desk.engine.drop(Desk.place(name))
+
+    def is_current(self) -> bool:
+        """Whether the releases are still the ones that were opened: in the owner's database they may be replaced."""
+        return all(release.is_current() for release in self._opened)
 
     def close(self) -> None:
         """Close the files. Results stay."""

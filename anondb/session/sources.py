@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.relations import bare, whole
+from anondb.query.trees import bare, whole
 from anondb.session.aggregates import aggregates
 from anondb.session.compiler import Compiler, Env
 from anondb.session.known import Column, Known, described, projected
@@ -62,7 +62,7 @@ def _values(node: exp.Values, compiler: Compiler) -> Known:
         alias=exp.TableAlias(this=exp.to_identifier("v"), columns=[exp.to_identifier(f"c{n}") for n in range(width)]),
     )
     listed = [Value(exp.column(f"c{n}", "v")) for n in range(width)]
-    if compiler.tables.ambiguous:
+    if compiler.tables.typed:
         cells = [[bare(row.expressions[n]) for row in node.expressions] for n in range(width)]
         written = [all(isinstance(c, exp.Literal) for c in column) for column in cells]
         plain = [

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.relations import bare, is_null
+from anondb.query.trees import bare, is_null
 
 if TYPE_CHECKING:
     from anondb.session.known import Column
@@ -84,7 +84,7 @@ RISING = exp.Round | exp.Floor | exp.Ceil | exp.Sqrt | exp.Ln | exp.Exp | exp.Tr
 def ambiguous(what: str) -> InputError:
     """The error ``ambiguous_item`` for a use of items that depends on their type."""
     return InputError(
-        f"The items of the release may be texts or of another type, such as numbers, which changes {what}.",
+        f"The items of the release are not texts, which changes {what}.",
         code="ambiguous_item",
         hint="Convert the items first, to VARCHAR or to their own type, such as CAST(item AS BIGINT).",
     )

@@ -130,3 +130,33 @@ def _of_label(
             race = {t: -log((h(t, x, (w + 21 + c) % 2**32) + 0.5) / 2**32) / length[t] for t in tried}
             rows |= {(t, item) for t in sorted(tried, key=lambda t: (race[t], t))[:more]}
     return rows
+
+
+def of_bags(
+    rows: Mapping[int, Mapping[str, int]], members: Mapping[str, Sequence[str]], seed: int, w: int
+) -> dict[int, list[str]]:
+    """What each transaction holds in a world of a file of bags; ``rows`` has the copies of each of its released items."""
+    number = {label: g for g, label in enumerate(sorted(members), 1)}
+    numbers = {pair: n for n, pair in enumerate(sorted((label, x) for label in members for x in members[label]))}
+    found: dict[int, list[str]] = {}
+    for t, copies in rows.items():
+        held: list[str] = []
+        for label in sorted(copies, key=lambda label: (len(members[label]), label)):
+            c, size, g = copies[label], len(members[label]), number[label]
+            earlier = [
+                o for o in copies if (len(members[o]), o) < (size, label) and set(members[o]) & set(members[label])
+            ]
+            a, b = 1 + h(t, g, (w + 7 + seed) % 2**32) % size, h(g, t, (w + 8 + seed) % 2**32)
+            tried = min(4 * c + sum(copies[other] for other in earlier), size)
+            listed = [sorted(members[label])[perm(j, size, a, b)] for j in range(tried)]
+            race = {x: -log((h(t, numbers[label, x], (w + 21 + seed) % 2**32) + 0.5) / 2**32) for x in listed}
+            listed.sort(key=lambda x: race[x])
+            listed = [x for x in listed if x not in held] or listed
+            held += [listed[i % len(listed)] for i in range(c)]
+        found[t] = held
+    return found
+
+
+def place_of(size: int, t: int, attribute: int, w: int, seed: int) -> int:
+    """Which of ``size`` values an attribute has."""
+    return floor(size * (h(t, attribute, (w + seed) % 2**32) + Fraction(1, 2)) / 2**32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator, Sequence
 
@@ -11,11 +12,11 @@ from answers import naive_worlds
 from answers.naive_worlds import Naive
 from sqlglot import exp
 
-from anondb.answers import hashing
+from anondb.answers import drawing, hashing
 from anondb.answers.drawing import LENGTHS, ORIGINS, Sets
 from anondb.answers.expected import Members, expected
 from anondb.answers.facts import SETS, Column, Facts
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, make_schema
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, schema
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import desk_engine
@@ -27,7 +28,7 @@ NAN = float("nan")
 @pytest.fixture
 def desk() -> Iterator[DuckDBEngine]:
     engine = desk_engine(threads=1)
-    make_schema(engine, "worlds")
+    engine.run(schema("worlds"), "a schema")
     yield engine
     engine.close()
 
@@ -101,6 +102,11 @@ def drawn(
     sets, label = Sets(desk, files, worlds), Numbered.of(files).label
     for some in [label >= 0] if labels is None else [label == one for one in labels]:
         sets.draw(some)
+    return rows_of(desk, worlds)
+
+
+def rows_of(desk: DuckDBEngine, worlds: int) -> list[set[Row]]:
+    """What is in the table of drawn rows."""
     found: list[set[Row]] = [set() for _ in range(worlds)]
     columns = desk.select(exp.select("world", "tid", "member").from_(DRAWN.expression()))
     for world, tid, member in zip(*(column.tolist() for column in columns.values()), strict=True):
@@ -159,7 +165,7 @@ def test_worlds_do_not_depend_on_threads_order_or_what_is_asked() -> None:
     found = []
     for threads in (1, 2):
         engine = desk_engine(threads=threads)
-        make_schema(engine, "worlds")
+        engine.run(schema("worlds"), "a schema")
         put(engine, files, rnd)
         found.append(drawn(engine, made, 20))
         labels = list(range(1, sum(len(naive.members) for naive in files) + 1))
@@ -167,6 +173,34 @@ def test_worlds_do_not_depend_on_threads_order_or_what_is_asked() -> None:
         found.append(drawn(engine, made, 20, labels))
         engine.close()
     assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_a_draw_that_was_interrupted_continues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Released items are drawn in portions; each is there as a whole, or not at all."""
+    rnd = random.Random(48)
+    files = [draw_naive(rnd, local=False) for _ in range(10)]
+    monkeypatch.setattr(drawing, "AT_ONCE", 300)
+    stopped: list[str] = []
+
+    def stop(text: str) -> None:
+        if text.startswith("INSERT") and len(stopped) in (2, 5, 6):
+            stopped.append("")
+            raise KeyboardInterrupt
+        stopped.extend(["inserted"] * text.startswith("INSERT"))
+
+    engine = desk_engine(threads=1, on_statement=stop)
+    engine.run(schema("worlds"), "a schema")
+    put(engine, files)
+    make_empty(engine, DRAWN, DRAWN_COLUMNS)
+    made = [*map(file_of, files)]
+    sets = Sets(engine, made, 20)
+    everything = np.ones(len(sets.single), dtype=np.bool_)
+    for _ in range(5):
+        with contextlib.suppress(KeyboardInterrupt):
+            sets.draw(everything)
+    assert rows_of(engine, 20) == as_drawn(files, 20)
+    assert stopped.count("") == 3
+    engine.close()
 
 
 # ---------------------------------------------------------------- golden cases

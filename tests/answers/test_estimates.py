@@ -53,7 +53,7 @@ MISUSES = [
     "SELECT count(*) FROM baskets WHERE transaction_id = 17",
     "UNPIVOT (SELECT tid, 1 AS one FROM sales) ON tid, one",
     "SELECT (SELECT x FROM mine WHERE id = tid) FROM sales",
-    "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 9) SELECT count(*) FROM sales JOIN r ON n = tid",
+    "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM sales JOIN r ON n = tid",
     "SELECT count(*) FROM sales ASOF JOIN mine ON sales.tid >= mine.id",
     "SELECT count(*) FROM query('SELECT * FROM sales WHERE tid = 17'), sales",
     "SELECT count(*) FROM query_table('sales'), sales",
@@ -102,7 +102,9 @@ def test_what_no_rule_reads_has_an_estimate(session: anondb.Session, sql: str) -
 
 
 def test_without_a_rule_bounds_are_null_and_a_note_names_the_construct(session: anondb.Session) -> None:
-    result = session.sql("SELECT corr(n, age) AS r FROM (SELECT tid, count(*) n FROM sales GROUP BY tid) JOIN customers USING (tid)")
+    result = session.sql(
+        "SELECT corr(n, age) AS r FROM (SELECT tid, count(*) n FROM sales GROUP BY tid) JOIN customers USING (tid)"
+    )
     assert result.columns == ["r", "r_lower", "r_upper"]
     ((estimate, lower, upper),) = result.fetchall()
     assert -1 <= estimate <= 1 and lower is None and upper is None
@@ -131,11 +133,12 @@ def test_estimates_depend_on_the_file_alone(shop: Shop) -> None:
 
 SAME_TOP = [
     "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC, item LIMIT 4",
-    "SELECT item, count(*) AS n FROM sales GROUP BY item QUALIFY row_number() OVER (ORDER BY n DESC, item) <= 4 ORDER BY 2 DESC, 1",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item QUALIFY row_number() OVER (ORDER BY n DESC, item) <= 4"
+    " ORDER BY 2 DESC, 1",
     "SELECT item, n FROM (SELECT item, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, item) AS r FROM sales"
     " GROUP BY item) WHERE r <= 4 ORDER BY n DESC, item",
-    "WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), r AS (SELECT *, row_number() OVER (ORDER BY n DESC, item)"
-    " AS r FROM c) SELECT item, n FROM r WHERE r <= 4 ORDER BY r",
+    "WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), r AS (SELECT *,"
+    " row_number() OVER (ORDER BY n DESC, item) AS r FROM c) SELECT item, n FROM r WHERE r <= 4 ORDER BY r",
     "SELECT * FROM (SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY 2 DESC, 1 LIMIT 4) ORDER BY n DESC, item",
 ]
 

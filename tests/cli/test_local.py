@@ -108,9 +108,8 @@ def test_partition_is_the_default_and_needs_a_taxonomy(shop: Path) -> None:
         )
         for made in (release, bags):
             asked = made.query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'Beef'").bounds
-            listed = {
-                row[0]: row[1:] for row in made.query("SELECT item, count(DISTINCT tid) FROM sales GROUP BY item").rows
-            }
+            rows = made.query("SELECT item, count(DISTINCT tid) FROM sales GROUP BY item").fetchall()
+            listed = {item: (low, middle, high) for item, middle, low, high, *_ in rows}
             assert asked == pytest.approx(listed["Beef"]) and asked == pytest.approx(made.count_bounds(["Beef"]))
 
 

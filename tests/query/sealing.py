@@ -10,11 +10,14 @@ import duckdb
 
 import anondb
 from anondb.engine import DuckDBEngine, Engine
+from anondb.engine.answering import Limits
 from anondb.engine.locked import STORAGE_VERSION
 from anondb.release.catalog import create_table
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_release
 from anondb.release.publish import BUILD_NAME
+from anondb.release.reader import SealedRelease
+from anondb.session.session import session_on
 
 OPEN = 2  # sessions of one test that stay open
 
@@ -35,10 +38,10 @@ class Answered:
 
 
 class Asked:
-    """A session on a sealed file."""
+    """A session on a release."""
 
-    def __init__(self, file: Path) -> None:
-        self.session = anondb.open(file, threads=1)
+    def __init__(self, session: anondb.Session) -> None:
+        self.session = session
 
     def answer(self, sql: str) -> Answered:
         """Answer a query of one count, with or without groups; of several counts, the first. A result without a count has
@@ -47,8 +50,24 @@ class Asked:
         named = next((n for n, name in enumerate(result.columns) if f"{name}_lower" in result.columns), None)
         if named is None:
             return Answered(tuple(result.columns), (), tuple(result.notes))
-        rows = ((*row[:named], row[named + 1], row[named], row[named + 2]) for row in result.fetchall())
-        return Answered(tuple(result.columns[:named]), tuple(rows), tuple(result.notes))
+        shown = result.columns.index("certain") if "certain" in result.columns else len(result.columns)
+        groups = [n for n in range(shown) if not named <= n < named + 3]
+        rows = ((*(row[n] for n in groups), row[named + 1], row[named], row[named + 2]) for row in result.fetchall())
+        return Answered(tuple(result.columns[n] for n in groups), tuple(rows), tuple(result.notes))
+
+
+def opened(engine: Engine, schema: SchemaName) -> Asked:
+    """A session on a release that lies in a schema, as its owner asks it."""
+    assert isinstance(engine, DuckDBEngine)
+    found = read_release(engine, schema)
+    assert found is not None
+    release = SealedRelease(engine, schema, found.kind, found.manifest, Path(schema.name))
+    return Asked(session_on([release], limits=Limits(None), threads=1))
+
+
+def answer_of(engine: Engine, schema: SchemaName, sql: str) -> Answered:
+    """The answer to one query; see ``opened``."""
+    return opened(engine, schema).answer(sql)
 
 
 class Sessions:
@@ -65,7 +84,7 @@ class Sessions:
         self.made += 1
         place = self.folder / str(self.made)
         place.mkdir()
-        self.open.append(Asked(seal(engine, schema, place / BUILD_NAME)))
+        self.open.append(Asked(anondb.open(seal(engine, schema, place / BUILD_NAME), threads=1)))
         return self.open[-1]
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from release.cases import catalog, dataset, recoding
 from anondb.engine import Engine
 from anondb.models.km import KmAnonymity
 from anondb.release.freeze import freeze
+from anondb.release.manifest import types_text
 from anondb.release.objects import SchemaName, release_schema
 
 
@@ -50,6 +51,8 @@ def by_hand(engine: Engine, transactions: Sequence[Collection[str]], blocks: Map
         "table": "t",
         "id_column": "tid",
         "item_column": "item",
+        "layout": "rows",
+        "types": types_text({"tid": "BIGINT", "item": "VARCHAR"}),
         "model": "km",
         "k": "1",
         "m": "1",

@@ -111,7 +111,7 @@ def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
                 continue
             counts = {sum(bool(t) and holds(t) for t in world) for world in worlds}
             assert low <= min(counts) and max(counts) <= high, (seed, text)
-    assert checked > len(seeds) / 4
+    assert checked >= len(seeds) / 4
 
 
 def test_items_rows_and_groups(engine: Engine, asked: Sessions) -> None:

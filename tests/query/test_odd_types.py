@@ -14,6 +14,7 @@ import pytest
 
 import anondb
 from anondb.errors import AnondbError, InputError
+from anondb.release.manifest import types_of
 
 INTEGERS = [
     "TINYINT",
@@ -194,8 +195,11 @@ def released(database: anondb.Database, kind: str, role: str, draw: random.Rando
         return None
 
 
-def twins(connection: duckdb.DuckDBPyConnection, role: str) -> list[duckdb.DuckDBPyConnection]:
-    """Other originals that the same release may come from, as far as a reader can tell: texts or numbers, rows or lists."""
+def twins(
+    connection: duckdb.DuckDBPyConnection, role: str, manifest: dict[str, str]
+) -> list[duckdb.DuckDBPyConnection]:
+    """Other originals that the same release may come from, as far as a reader can tell: of the types and the layout that its
+    manifest names, with the records as numbers or dates where these may be such."""
     listed = "list(x) FILTER (x IS NOT NULL)"
     rows = (
         "SELECT tid, CAST(unnest(item) AS VARCHAR) AS x FROM t"
@@ -207,13 +211,14 @@ def twins(connection: duckdb.DuckDBPyConnection, role: str) -> list[duckdb.DuckD
     found: list[duckdb.DuckDBPyConnection] = []
     numbers, home = count(), duckdb.connect()  # opening a database takes longer than all the rest
     for kind in (
-        ("VARCHAR", "BIGINT")
+        (types_of(manifest)["item"],)
         if role != "attribute"
         else ("VARCHAR", "BIGINT", "DECIMAL(18, 2)", "DOUBLE", "DATE", "TIMESTAMP")
     ):
         for form in (
-            f"SELECT tid, CAST(x AS {kind}) AS item FROM rows WHERE x IS NOT NULL",
-            f"SELECT tid, CAST({listed} AS {kind}[]) AS item FROM rows GROUP BY tid",
+            f"SELECT tid, CAST({listed} AS {kind}[]) AS item FROM rows GROUP BY tid"
+            if manifest["layout"] == "lists"
+            else f"SELECT tid, CAST(x AS {kind}) AS item FROM rows WHERE x IS NOT NULL",
         ):
             twin, place = home.cursor(), f"twin_{next(numbers)}"
             twin.execute(f"CREATE SCHEMA {place}; USE {place}")
@@ -283,12 +288,13 @@ def test_bounds_of_every_type(kinds: list[str], seeds: range, queries: int) -> N
                     continue
                 taken.add((kind, role))
                 connection = made[0].engine.connection
-                asker, others = Asker(draw, made[1]), twins(connection, role)
+                asker, others = Asker(draw, made[1]), twins(connection, role, release.manifest)
                 for _ in range(queries):
                     seen[one_question([connection, *others], release, asker.whole(role), kind, role)] += 1
                 made[0].close()
     print(dict(seen), sorted(taken))
     assert seen["answered"] >= len(kinds) * len(seeds) * queries // 5 and seen["refused"] > seen["answered"] / 10
+    assert seen["answered, although DuckDB refuses it"] <= seen["answered"] / 10
 
 
 def one_question(originals: list[duckdb.DuckDBPyConnection], release: Any, sql: str, kind: str, role: str) -> str:
@@ -308,5 +314,7 @@ def one_question(originals: list[duckdb.DuckDBPyConnection], release: Any, sql: 
             continue
         took.append(True)
         assert low <= truth <= high, (kind, role, sql, truth, answer.bounds, len(took) - 1)
-    assert any(took), (kind, role, sql, "DuckDB refuses it for every original")
+    if not any(took):  # a session takes an attribute without ends for texts
+        assert role == "attribute", (kind, role, sql, "DuckDB refuses it for every original")
+        return "answered, although DuckDB refuses it"
     return "answered" if took[0] else "answered, as other originals would"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from datetime import date
+from dataclasses import replace
 from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 from portions import portions, some
-from query.sealing import Asked, Sessions
+from query.sealing import Asked, Sessions, opened
 from release.test_relational import ITEMS, clear, draw, put, read
 
 import anondb
@@ -21,11 +21,10 @@ from anondb.algorithms.relational.rt import relational
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.query import OpenRelease
-from anondb.query.lists import EITHER_NOTE
 from anondb.release.freeze import freeze
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, release_schema
 from anondb.release.publish import publish
+from anondb.session.one_count import one_count
 
 ROWS = [
     {"age": 20, "size": "1.5", "born": "2001-02-03", "place": "a", "col'or": "red"},
@@ -63,7 +62,6 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) FROM records WHERE born >= '2001-02-03' AND born < DATE '2001-02-05'", ANSWERED),
     ("SELECT count(*) FROM records WHERE born > '2001-02-03 10:00:00.5'", ANSWERED),
     ("SELECT count(*) FILTER (WHERE age > 20) FROM records", ANSWERED),
-    ("SELECT count_if(age > 20) FROM records WHERE place IS NOT NULL", ANSWERED),
     ("SELECT count(*) FROM (SELECT tid, age AS years FROM records) AS x WHERE years > 25", ANSWERED),
     ("WITH old AS (SELECT * FROM records WHERE age > 25) SELECT count(*) FROM old WHERE place = 'c'", ANSWERED),
     (f"SELECT count(DISTINCT r.tid) {JOINED} item = 'p' AND age > 20", ANSWERED),
@@ -88,33 +86,31 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT h.item, count(*) FROM held h WHERE h.item <> 'p' AND h.tid IN (SELECT tid FROM records WHERE age < 40) GROUP BY h.item", ANSWERED),
     ("SELECT count(*) FROM (SELECT tid FROM records GROUP BY tid HAVING max(age) > 20)", ANSWERED),
     ("SELECT count(*) FROM (SELECT tid FROM records GROUP BY tid, age HAVING age IS NULL OR any_value(place) IN ('a', 'b'))", ANSWERED),
-    ("SELECT place, age, count(*) FROM records GROUP BY place, age", "GROUP BY something else"),
-    ("SELECT place, count(*) FROM records GROUP BY age", "not in GROUP BY"),
-    ("SELECT place, count(*) FROM records GROUP BY place ORDER BY 2", "ORDER BY"),
+    ("SELECT place, count(*) FROM records GROUP BY age", "does not accept this query"),
+    ("SELECT place, count(*) FROM records GROUP BY place ORDER BY 2", ANSWERED),
     ("SELECT size, count(*) FROM records GROUP BY size", "GROUP BY 'size'"),
     ("SELECT count(age) FROM records", "count of a relational attribute"),
-    ("SELECT count(DISTINCT place) FROM records", "another column than the id"),
-    ("SELECT count(*) FROM (SELECT DISTINCT place FROM records)", "DISTINCT relational values"),
-    ("SELECT count(*) FROM (SELECT place FROM records GROUP BY place)", "GROUP BY something else"),
+    ("SELECT count(DISTINCT place) FROM records", ANSWERED),
+    ("SELECT count(*) FROM (SELECT DISTINCT place FROM records)", ANSWERED),
+    ("SELECT count(*) FROM (SELECT place FROM records GROUP BY place)", ANSWERED),
     ("SELECT count(*) FROM (SELECT tid FROM records GROUP BY tid HAVING count(age) = 1)", "count of a relational attribute"),
-    ("SELECT count(*) FROM people WHERE age > 20", "the table 'people'"),
-    ("SELECT count(*) FROM held WHERE age > 20", "the column 'age'"),
-    ("SELECT count(*) FROM records WHERE name = 'x'", "the column 'name'"),
+    ("SELECT count(*) FROM people WHERE age > 20", "no table 'people'"),
+    ("SELECT count(*) FROM held WHERE age > 20", "does not accept this query"),
+    ("SELECT count(*) FROM records WHERE name = 'x'", "a column 'name'"),
     ("SELECT count(*) FROM records, held WHERE age > 20", "a join without equal ids"),
     ("SELECT count(*) FROM records WHERE tid = 3", "values of the id column"),
     ("SELECT count(*) FROM records WHERE place > 'a'", "an order on the categorical attribute"),
-    ("SELECT count(*) FROM records WHERE place LIKE 'a%'", "LIKE"),
+    ("SELECT count(*) FROM records WHERE place LIKE 'a%'", ANSWERED),
     ("SELECT count(*) FROM records WHERE place = 1", "compared with a number"),
     ("SELECT count(*) FROM records WHERE place = '01'", "another spelling"),
     ("SELECT count(*) FROM records WHERE age > '20'", "something else than a plain number"),
     ("SELECT count(*) FROM records WHERE age > 1.2345678901234567", "more than 15 digits"),
     ("SELECT count(*) FROM records WHERE age > NULL", "NULL in a comparison"),
     ("SELECT count(*) FROM records WHERE age > size", "something else than a literal"),
-    ("SELECT count(*) FROM records WHERE age + 1 > 20", "ADD"),
+    ("SELECT count(*) FROM records WHERE age + 1 > 20", ANSWERED),
     ("SELECT count(*) FROM records WHERE born > '2001-13-45'", "something else than a date"),
-    ("SELECT count(*) FROM records WHERE age IN (SELECT 20)", "IN on a relational attribute"),
+    ("SELECT count(*) FROM records WHERE age IN (SELECT 20)", "something else than a plain number"),
     ("SELECT count(*) FROM records WHERE age", "a column used as a condition"),
-    ("SELECT avg(age) FROM records", "AVG"),
 ]  # fmt: skip
 
 
@@ -126,7 +122,13 @@ def engine() -> Iterator[Engine]:
 
 
 def released(
-    engine: Engine, rows: list[dict[str, Any]], sets: list[set[str]], k: int, ell: int | None = None, **options: Any
+    engine: Engine,
+    rows: list[dict[str, Any]],
+    sets: list[set[str]],
+    k: int,
+    ell: int | None = None,
+    layout: str = "rows",
+    **options: Any,
 ) -> SchemaName | None:
     """The release of a small original, which lies beside it as ``held`` and ``records``; None where there is none."""
     put(engine, rows, sets)
@@ -139,20 +141,17 @@ def released(
         options["sensitive"] = frozenset(["z"])
     try:
         recoding = relational(engine, dataset, records, model, "rum_bound_rt", **options)
-        freeze(engine, dataset, recoding, model, release_schema=schema)
+        freeze(engine, replace(dataset, layout=layout), recoding, model, release_schema=schema)
     except InfeasibleError:
         return None
     return schema
 
 
 def truth(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
-    return [
-        tuple(x.isoformat() if isinstance(x, date) else x for x in row)
-        for row in engine.connection.execute(sql).fetchall()
-    ]
+    return engine.connection.execute(sql).fetchall()
 
 
-def check(engine: Engine, release: OpenRelease | Asked, sql: str, exact: bool = False) -> None:
+def check(engine: Engine, release: Asked, sql: str, exact: bool = False) -> None:
     answer = release.answer(sql)
     expected = truth(engine, sql)
     if not answer.columns:
@@ -164,7 +163,7 @@ def check(engine: Engine, release: OpenRelease | Asked, sql: str, exact: bool = 
     for value, (low, estimate, high) in found.items():
         assert low <= dict(expected).get(value, 0) <= high, (sql, value)
         assert low <= estimate <= high
-        assert low == high or not exact or EITHER_NOTE in answer.notes, sql
+        assert low == high or not exact, sql
 
 
 @pytest.mark.parametrize("k", some([1, 2, 3], 1, 2))
@@ -174,23 +173,27 @@ def test_shapes(engine: Engine, k: int) -> None:
         schema = released(engine, ROWS, SETS, k, delta=int(k > 1))
         assert schema is not None
     try:
-        release = OpenRelease(engine, schema)
+        release = opened(engine, schema)
         for sql, expected in SHAPES:
             if expected == ANSWERED:
                 check(engine, release, sql, exact=k == 1)
             elif not (k == 1 and "size" in sql):
                 with pytest.raises(InputError) as refusal:
                     pytest.fail(f"{sql}: {release.answer(sql)}")
-                assert refusal.value.code == "unsupported_query", sql
+                assert refusal.value.code in ("unsupported_query", "bad_sql"), sql
                 assert expected in str(refusal.value), (sql, str(refusal.value))
         answer = release.answer("SELECT age AS years, count(*) AS n FROM records GROUP BY age ORDER BY years DESC")
         ages = [row[0] for row in answer.rows if row[0] is not None]
-        assert ages == sorted(ages, reverse=True) and answer.columns == ("years",) and answer.name == "n"
+        assert ages == sorted(ages, reverse=True) and answer.columns == ("years",)
         assert answer.rows[-1][0] is None
-        dated = release.answer(
-            "SELECT count(*) FROM records WHERE born > '2001-02-03' AND place IN ('a') AND size <> 1.50"
+        days = "SELECT born, count(*) FROM records GROUP BY born ORDER BY born"
+        count = one_count(days, release.session.sql(days))
+        assert count is not None and ["1999-12-31", *count.rows[0][1:]] in count.to_json()["rows"]
+        dated = "SELECT count(*) FROM records WHERE born > '2001-02-03' AND place IN ('a') AND size <> 1.50"
+        assert (
+            release.session.predicate(dated)
+            == '("born" > \'2001-02-03\' AND "place" IN (\'a\') AND NOT ("size" IN (1.5)))'
         )
-        assert dated.predicate == '("born" > \'2001-02-03\' AND "place" IN (\'a\') AND NOT ("size" IN (1.5)))'
     finally:
         clear(engine, schema)
 
@@ -202,7 +205,7 @@ def test_sealed(engine: Engine, tmp_path: Path) -> None:
         assert schema is not None
         publish(engine, schema, tmp_path / "sealed.duckdb")
     sealed = DuckDBEngine.open(tmp_path / "sealed.duckdb", read_only=True)
-    analysts, owners = OpenRelease(sealed, SchemaName("sealed", SEALED_SCHEMA)), OpenRelease(engine, schema)
+    analysts, owners = opened(sealed, SchemaName("sealed", SEALED_SCHEMA)), opened(engine, schema)
     for sql, expected in SHAPES:
         if expected == ANSWERED:
             assert analysts.answer(sql).rows == owners.answer(sql).rows
@@ -376,9 +379,9 @@ def test_truth(engine: Engine, asked: Sessions, seeds: range) -> None:
 def test_lists_may_lack_persons_without_items(engine: Engine) -> None:
     """Whether the original lists who has no items, the records do not tell: the bounds hold for both."""
     with engine.transaction():
-        schema = released(engine, ROWS, SETS, 1, delta=0)
+        schema = released(engine, ROWS, SETS, 1, layout="lists", delta=0)
     assert schema is not None
-    release = OpenRelease(engine, schema)
+    release = opened(engine, schema)
     for where, low, high in (
         ("age = 44", 1, 2),
         ("age > 25 AND NOT list_contains(item, 'p')", 0, 1),

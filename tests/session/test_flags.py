@@ -87,9 +87,7 @@ def test_sums_of_computed_numbers_need_all_items(named: Named, shop: Path) -> No
 
 
 def test_other_tables_of_the_name_have_other_items() -> None:
-    items = SimpleNamespace(
-        persons="sales", manifest={"item_column": "item"}, items=[], ambiguous=False, suppressed=False
-    )
+    items = SimpleNamespace(persons="sales", manifest={"item_column": "item"}, items=[], typed=False, suppressed=False)
     items.weigh = lambda weights: 0
     sql = f"SELECT avg(v) FROM (SELECT tid, sum({NUMBER}) AS v FROM sales GROUP BY tid)"
     hiding = f"WITH sales AS (SELECT tid, upper(item) AS item FROM sales) {sql}"

@@ -9,14 +9,16 @@ import pytest
 
 import anondb
 from anondb.database import Database
-from anondb.owner.query_log import measure_log
+from anondb.owner.query_log import NO_COUNT, measure_log
 
 LOG = """
 SELECT count(DISTINCT tid) FROM sales WHERE item = 'aspirin';  -- a comment; with a semicolon
 SELECT item, count(*) AS n FROM sales GROUP BY item;
 SELECT avg(tid) FROM sales;
 SELECT count(*) AS n, item FROM sales WHERE item IN ('milk', 'bread') GROUP BY item;
-SELECT count(DISTINCT tid) FROM sales WHERE item = 'no such item'
+SELECT count(DISTINCT tid) FROM sales WHERE item = 'no such item';
+SELECT item, count(*) FROM sales GROUP BY item HAVING count(*) > 9;
+SELECT count(*) FROM (SELECT DISTINCT item FROM sales)
 """
 
 
@@ -36,7 +38,9 @@ def test_truth_and_bounds_of_every_count(shop: Database, tmp_path: Path) -> None
     listed = {c.query: c for c in found.counts}
     assert {f"2: {item}": n for item, n in truth.items()} == {q: c.truth for q, c in listed.items() if q[0] == "2"}
     assert listed["1"].truth == truth["aspirin"] and listed["4: milk"].truth == truth["milk"]
-    assert [number for number, _ in found.refused] == [3] and "AVG" in found.refused[0][1]
+    (third, reason), *others = found.refused
+    assert third == 3 and "AVG" in reason and others == [(6, NO_COUNT)]
+    assert listed["7"].truth == len(truth)
     assert found.outside == 0 and found.skipped == 1 and found.unlisted == 0
     errors = [abs(c.truth - c.estimate) / c.truth for c in found.counts if c.truth]
     assert found.average_relative_error == pytest.approx(sum(errors) / len(errors))

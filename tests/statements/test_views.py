@@ -164,7 +164,7 @@ def test_a_release_that_is_asked_while_it_changes(db: anondb.Database) -> None:
         release.query(sql)
     assert caught.value.code == "no_such_release"
     made(db, CREATE)
-    assert release.query(sql) == db.release("spring").query(sql)
+    assert release.query(sql).bounds == db.release("spring").query(sql).bounds
 
 
 @pytest.mark.slow

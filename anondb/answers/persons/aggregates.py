@@ -147,7 +147,7 @@ class Aggregates(Relations):
     def rows_of_cell(self, cell: Cell) -> Bounds:
         """The number of rows of one kind."""
         if cell.second is not None and cell.test is not None:
-            plan = Plan(PAIRS, self._plain(cell.person), cell.test, cell.second, cell.signs, columns=("a", "b"))
+            plan = Plan(PAIRS, self._plain(cell.person), cell.test, cell.second, cell.signs)
             if not all(map(is_single, conjuncts(plan.condition))):
                 raise unsupported("a number of pairs of items of some persons")
             listed = [row[-3:] for row in self.answers.answer(self._named_by(plan))]
@@ -389,7 +389,8 @@ class Aggregates(Relations):
         lower = sum((low or 0) >= 1 for low, _, _ in found.values())
         upper = sum(high is None or high >= 1 for _, _, high in found.values())
         estimate = sum(min(middle or 0.0, 1.0) for _, middle, _ in found.values())
-        return lower, max(estimate, lower), None if open_ else upper
+        more = self.releases.hidden if open_ else 0
+        return lower, max(estimate, lower), None if more is None else upper + more
 
     # ---------------------------------------------------------------- groups
 
@@ -403,7 +404,7 @@ class Aggregates(Relations):
         else:
             parts = self._by_row(rows, row)
         for person, test in parts:
-            plans.append(Plan(ITEMS, self._plain(person), test, columns=("item",), notes=notes))
+            plans.append(Plan(ITEMS, self._plain(person), test, notes=notes))
         found: dict[str, Bounds] = {}
         for plan in plans:
             for item, *bounds in self.answers.answer(self._named_by(plan)):
@@ -438,7 +439,7 @@ class Aggregates(Relations):
         if not ids and not rows.exact:
             raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
         first, second = (tests.get(key, ANY_ITEM) for key in keys)
-        return self._named_by(Plan(PAIRS, person, first, second, signs, columns=("a", "b"), notes=(LISTED_NOTE,)))
+        return self._named_by(Plan(PAIRS, person, first, second, signs, notes=(LISTED_NOTE,)))
 
     def values(self, tree: exp.Expr) -> list[tuple[Any, Condition]]:
         """The values of an expression, each with the condition for it.

@@ -13,7 +13,7 @@ from anondb.query.merged import VALUES
 from anondb.query.predicates import ALWAYS
 from anondb.query.quantiles import QUANTILES, one_by_one, quantile_of
 from anondb.query.refusals import HINT, name_of, only, unsupported
-from anondb.query.relations import is_null
+from anondb.query.trees import is_null
 from anondb.query.variances import SPREADS
 
 HINTS: Mapping[type[exp.Expr], str] = {

@@ -34,7 +34,7 @@ from anondb.query.predicates import (
     patterns,
 )
 from anondb.query.refusals import name_of, too_complex, unsupported
-from anondb.query.relations import operands
+from anondb.query.trees import operands
 from anondb.query.values import NULL_LIST, on_value
 
 MAX_TRUTHS = 5  # conditions of a person in one expression, each true or false
@@ -298,6 +298,8 @@ class Conditions(Domains):
         if not all(isinstance(side, exp.Literal) and side.is_string for side in sides[1:]):
             return None
         labels = frozenset(side.name for side in sides[1:])
+        if self.releases.typed and not labels <= frozenset(self.releases.items):
+            return None  # another spelling of a value
         self.written |= labels
         return labels
 

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.answers.persons.terms import Atom, Id, Item, Listing, Looked, Number, Of, Part, Refused, Truth
-from anondb.errors import InputError
 from anondb.query.predicates import (
     ANY_ITEM,
     UNNAMED,
@@ -49,8 +48,16 @@ class Releases(Protocol):
         """Whether items were suppressed, so that lists of items are not complete."""
 
     @property
-    def ambiguous(self) -> bool:
-        """Whether the items may be texts or of another type."""
+    def typed(self) -> bool:
+        """Whether the items have another type than text."""
+
+    @property
+    def type(self) -> str:
+        """The type of the items."""
+
+    @property
+    def hidden(self) -> int | None:
+        """At most how many different items are not listed; None for any number."""
 
     @property
     def bags(self) -> bool:
@@ -202,37 +209,44 @@ class Domains:
     def _evaluate(self, tree: exp.Expr) -> Evaluated:
         check_fixed(tree)
         atoms = self.atoms_of(tree)
-        self._check_order(tree)
         tables = list(dict.fromkeys(a.table for a in atoms if isinstance(a, Looked)))
 
         def value_of(atom: Atom) -> exp.Expr | None:
             if isinstance(atom, Item):
-                return exp.column("item", "d")
+                return self.item("d")
             return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
 
         value = self.replaced(tree, value_of)
         other = exp.select(exp.convert(OTHER).as_("item"), exp.false().as_("listed"))
         domain = exp.union(self.releases.domain(), other, distinct=False).subquery("d")
-        asked = exp.select(
-            exp.column("item", "d"), exp.cast(value, "VARCHAR") if False else value, typeof(value)
-        ).from_(domain)
+        asked = exp.select(exp.column("item", "d"), value, typeof(value)).from_(domain)
         for table in tables:
             same = exp.EQ(this=exp.column("item", table), expression=exp.column("item", "d"))
             asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
         values: dict[str, Any] = {}
         kinds = set()
         unnamed: Any = UNKNOWN
-        known = self._knows_others(tree)
+        listed = frozenset(self.releases.items)
+        known = self._knows_others(tree) and not self.releases.typed
         for item, one, kind in self._asked(asked):
             if item == OTHER:
                 unnamed = one if known or not self._items_of(tree) else UNKNOWN
                 if unnamed is UNKNOWN:
                     continue
+            elif one is None and self.releases.typed and item not in listed:
+                continue
             else:
                 values[item] = one
             kinds.add(str(kind))
         kinds -= {'"NULL"'}
         return Evaluated(values, unnamed, kinds.pop() if len(kinds) == 1 else "VARCHAR")
+
+    def item(self, source: str) -> exp.Expr:
+        """The item of a row of the domain, as a value of its type; NULL for items that nothing names."""
+        column, kind = exp.column("item", source), self.releases.type
+        if kind == "VARCHAR":
+            return column
+        return exp.TryCast(this=column, to=exp.DataType.build(kind, dialect="duckdb"))
 
     def _items_of(self, tree: exp.Expr) -> Iterator[exp.Column]:
         return [c for c in tree.find_all(exp.Column) if isinstance(self.atom(c), Item)]  # type: ignore[return-value]
@@ -252,18 +266,6 @@ class Domains:
                 return False
         return True
 
-    def _check_order(self, tree: exp.Expr) -> None:
-        """Refuse orders of items that may be numbers, dates or the like."""
-        if not self.releases.ambiguous:
-            return
-        for node in tree.find_all(*_ORDERS):
-            if any(isinstance(self.atom(part), Item) for part in node.iter_expressions()):
-                raise InputError(
-                    "The items of the release may be texts or of another type, which has another order.",
-                    code="ambiguous_item",
-                    hint="List the items with IN; compare the items of two copies with <>.",
-                )
-
     def test(self, tree: exp.Expr, wanted: Callable[[Any], bool]) -> ItemTest:
         """The items for which the value of an expression is wanted."""
         found = self.evaluated(tree)
@@ -273,7 +275,7 @@ class Domains:
 
     def test_of(self, passing: frozenset[str], other: bool | None, key: str = "") -> ItemTest:
         """The test that these items pass, and items that nothing names do, do not, or do perhaps (None)."""
-        if not self.releases.suppressed and not (self.releases.ambiguous and other):
+        if not self.releases.suppressed:
             listed = frozenset(self.releases.items)
             passing &= listed
             failing = listed - passing

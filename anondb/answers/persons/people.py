@@ -146,7 +146,7 @@ class _Facts(Aggregates):
             int(limit.expression.name) if limit is not None and len(basics) == 1 and not self.compiler.listing else None
         )
         quick = self._listed_once(scopes, trees, basics)
-        items = [isinstance(self.atom(tree), Item) and self.releases.ambiguous for tree in trees[0]]
+        items = [isinstance(self.atom(tree), Item) and self.releases.typed for tree in trees[0]]
         if quick is not None:
             tree = self.people.counts.put_listed("VARCHAR", quick, len(basics))
             sure = all(lower >= 1 for _, lower, _, upper in quick if upper != 0)
@@ -201,9 +201,7 @@ class _Facts(Aggregates):
 
         ((test, person),) = parts
         notes = (LISTED_NOTE, *((MERGED_NOTE,) if basics and basics[0].how == "rows" else ()))
-        return self.answers.answer(
-            self._named_by(Plan(ITEMS, self._plain(person), test, columns=("item",), notes=notes))
-        )
+        return self.answers.answer(self._named_by(Plan(ITEMS, self._plain(person), test, notes=notes)))
 
     # ---------------------------------------------------------------- groups
 
@@ -378,7 +376,7 @@ class _Facts(Aggregates):
             met = both(self.closed(rows), what.present)
             if not ids and not rows.exact:
                 raise unsupported("a number of rows that may repeat", "Use count(DISTINCT id).")
-            plan = Plan(MEASURE, met, columns=("n",), measure=what.weights, aggregate="histogram")
+            plan = Plan(MEASURE, met, measure=what.weights, aggregate="histogram")
             return {row[:-3]: row[-3:] for row in self.answers.answer(self._named_by(plan))}
         raise unsupported("a number of rows for each number of items")
 
@@ -395,7 +393,7 @@ class _Facts(Aggregates):
                 plans.append(Plan(IDS, cell.person) if cell.test is None else Plan(ROWS, cell.person, cell.test))
         found: dict[Row, Bounds] = {}
         for plan in plans:
-            plan = self._named_by(replace(plan, grouped=attribute, columns=(attribute.name,), notes=(VALUES_NOTE,)))
+            plan = self._named_by(replace(plan, grouped=attribute, notes=(VALUES_NOTE,)))
             for row in self.answers.answer(plan):
                 of: Bounds = row[-3:]
                 found[row[:-3]] = self.total([found[row[:-3]], of]) if row[:-3] in found else of

@@ -752,8 +752,6 @@ class PerPerson(Rows):
             present = self.closed(scope.rows)
             return tree if self._holds(present, met) else _case(self._column_of(present), tree, exp.null())
         kind = MAX if isinstance(call, exp.Max) else MIN
-        if len(self.rows_of(tree)) == 1 and not self._is_mixed(tree) and isinstance(self.atom(tree), Item):
-            self._check_order(exp.LT(this=tree.copy(), expression=tree.copy()))
         if self._is_mixed(tree):
             raise unsupported(f"{name_of(call)} of an item beside another value")
         condition, test = self._one_row(scope.rows, tree)

@@ -25,7 +25,7 @@ from anondb.query.predicates import (
     renamed,
 )
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.relations import operands
+from anondb.query.trees import operands
 from anondb.query.values import LISTED
 from anondb.session.compiler import Env, with_ctes
 from anondb.session.known import Known
@@ -262,8 +262,6 @@ class Relations(PerPerson):
         if len(sides) == 2 and isinstance(sides[0], Item) and isinstance(sides[1], Item) and sides[0] != sides[1]:
             if isinstance(tree, exp.EQ):
                 return self._same_item(rows, sides[0].row, sides[1].row)
-            if not isinstance(tree, exp.NEQ):
-                self._check_order(tree)
             return replace(rows, compared=rows.compared | {(_SIGNS[type(tree)], sides[0].row, sides[1].row)})
         return replace(rows, where=both(rows.where, self.where(tree)))
 
@@ -483,7 +481,7 @@ class Relations(PerPerson):
 
         def value_of(atom: object) -> exp.Expr | None:
             if isinstance(atom, Item):
-                return exp.column("item", "d")
+                return self.item("d")
             return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
 
         domain = self.releases.domain().subquery("d")

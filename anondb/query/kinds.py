@@ -1,0 +1,222 @@
+"""The kinds of items that a question distinguishes in a release with item supports: the numbers of each are a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from math import prod
+
+import numpy as np
+
+from anondb.answers.rules.contents import Space, Vector
+from anondb.answers.rules.supports import Array, Supports
+from anondb.query.classes import MAX_BITS, Classes, Passing
+from anondb.query.evaluate import Evaluator, Passed, Question, part_of
+
+BY_ITEM, BY_LABEL, BY_TESTS = LEVELS = range(3)
+MAX_KINDS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """The members of all released items, one after the other.
+
+    Attributes:
+        labels: the released items.
+        items: the members.
+        label: the place of the released item of each member.
+        images: the released items of each item.
+    """
+
+    labels: Sequence[str]
+    items: Sequence[str]
+    label: Array
+    images: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def places(self) -> Mapping[str, list[int]]:
+        """Where each item is."""
+        places: dict[str, list[int]] = {}
+        for place, item in enumerate(self.items):
+            places.setdefault(item, []).append(place)
+        return places
+
+    def tested(self, passing: Passing) -> tuple[Array, list[Passed]]:
+        """For each member a number, 0 for those that no test names, and for each number the tests that it passes."""
+        numbers: dict[Passed, int] = {passing.usual: 0}
+        tested = np.zeros(len(self.items), np.int64)
+        for label, passed in passing.special.items():
+            tested[self.places.get(label, [])] = numbers.setdefault(passed, len(numbers))
+        return tested, list(numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Kinds of items, and what released items add to their numbers.
+
+    Attributes:
+        level: how fine they are.
+        question: whose condition they decide.
+        passed: the tests that the items of each kind pass.
+        chosen: for each kind, which members are of it; none for one of suppressed items.
+        space: the numbers of their items.
+        classes: of the released items that stand for some.
+        parts: the vectors of which a released item of each class adds one.
+        own: the place of the released item of each class that has one alone, else -1.
+        hidden: what suppressed items may add, and how often.
+        rest: the kind of all items that no test names, if they matter.
+    """
+
+    level: int
+    question: Question
+    passed: Sequence[Passed]
+    chosen: Array
+    space: Space
+    classes: Classes
+    parts: Sequence[Sequence[Vector]]
+    own: Sequence[int]
+    hidden: Sequence[tuple[Vector, int]]
+    rest: int | None
+
+    @cached_property
+    def values(self) -> Array:
+        """The value of the question for each vector of the space."""
+        evaluator, caps = Evaluator(self.question), self.question.caps
+        tests = np.array(self.passed, np.int64).reshape(len(self.passed), len(caps))
+        counts = np.array(self.space.vectors, np.int64) @ tests
+        return np.array([evaluator.value(tuple(map(min, row, caps))) for row in counts.tolist()], np.int64)
+
+    def sums(self, supports: Supports, shown: Array, vector: Array, lost: int) -> tuple[Array, Array, Array]:
+        """What item supports say of cells: coefficients, lower and upper bounds of their sums.
+
+        Args:
+            supports: the item supports.
+            shown: for each cell, how many released items of each class its transactions show.
+            vector: the vector of each cell.
+            lost: in how many transactions any item may be suppressed.
+        """
+        counts = np.array(self.space.vectors, np.int64)[vector].T
+        alone = {n: label for n, label in enumerate(self.own) if label >= 0}
+        there = [n for n, chosen in enumerate(self.chosen) if chosen.any()]
+        whole = [n for n in there if self.level == BY_TESTS or n == self.rest]
+        sets: list[tuple[int, ...]] = [(n,) for n in there]
+        sets += [some] if len(some := tuple(n for n in there if n != self.rest)) > 1 else []
+        sets += [some for size in range(2, len(whole) + 1) for some in combinations(whole, size) if some not in sets]
+        masks = np.zeros((len(sets), self.chosen.shape[1]), dtype=bool)
+        for place, some in enumerate(sets):
+            masks[place] = self.chosen[list(some)].any(axis=0)
+        bounds = supports.of_sets(masks)
+        found: list[tuple[Array, int, int]] = []  # coefficients, lower bound, upper bound
+        for place, some in enumerate(sets):
+            held = np.asarray(counts[list(some)].any(axis=0))
+            number: Array = counts[list(some)].sum(axis=0)
+            single = len(some) == 1 and self.space.caps[some[0]] > 1
+            for n, label in alone.items():
+                size = int(bounds.size[place, label])
+                theirs = [kind for kind, of in zip(there, bounds.size[:, label], strict=False) if of and kind in some]
+                if some == (self.rest,) or not theirs or (len(some) > 1) > (len(theirs) > 1):
+                    continue
+                of_label = counts[theirs].any(axis=0) * shown[:, n]
+                found.append((of_label, bounds.any_low[place, label], bounds.any_high[place, label]))
+                if single:
+                    least = bounds.rows_low[place, label] if self.space.caps[some[0]] >= size else 0
+                    found.append((number * shown[:, n], least, bounds.rows_high[place, label]))
+            if set(some) <= set(whole):
+                found.append((held, bounds.any_low[place].max(), bounds.any_high[place].sum() + lost))
+                if single and not lost:
+                    found.append((number, 0, bounds.rows_high[place].sum()))
+        sums = np.array([of for of, _, _ in found], np.int64).reshape(len(found), len(vector))
+        low, high = (np.array([row[n] for row in found], np.int64) for n in (1, 2))
+        return sums, low, high
+
+
+def kinds_of(
+    members: Members, question: Question, passing: Passing, hidden: Sequence[tuple[Passed, int]], level: int, lost: bool
+) -> Kinds | None:
+    """The kinds of a question; None if they are too many.
+
+    Args:
+        members: the members of all released items.
+        question: the question.
+        passing: the tests that items pass.
+        hidden: the tests that suppressed items may pass, and at most how many of them do.
+        level: ``BY_ITEM``: each item that tests name is a kind; ``BY_LABEL``: items that pass the same tests and have the
+            same released items are one; ``BY_TESTS``: items that pass the same tests are one. All others are one anyway.
+        lost: whether items of any kind may be suppressed.
+    """
+    tested, passed = members.tested(passing)
+    keys: dict[object, list[int]] = {}
+    if any(passed[0]):
+        keys[0] = np.flatnonzero(tested == 0).tolist()
+    matter = np.flatnonzero(np.array([n > 0 and any(of) for n, of in enumerate(passed)])[tested]).tolist()
+    for place in matter:
+        item, number = members.items[place], int(tested[place])
+        key = (item, number, members.images[item] if level == BY_LABEL else ())
+        keys.setdefault(key if level == BY_ITEM else key[1:], []).append(place)
+        if len(keys) > MAX_KINDS:
+            return None
+    of = [passed[int(tested[places[0]])] if places else passed[0] for places in keys.values()]
+    caps = [
+        _cap(question, one, len({members.items[p] for p in some})) for one, some in zip(of, keys.values(), strict=True)
+    ]
+    of_hidden: dict[Passed, int] = {}
+    for one, times in hidden:
+        of_hidden[one] = of_hidden.get(one, 0) + times
+    of += list(of_hidden)
+    caps += [_cap(question, one, times) for one, times in of_hidden.items()]
+    space = Space(tuple(caps))
+    if not space.fits:
+        return None
+    chosen = np.zeros((len(of), len(members.items)), dtype=bool)
+    for n, places in enumerate(keys.values()):
+        chosen[n, places] = True
+    units = [tuple(int(n == m) for m in range(len(of))) for n in range(len(of))]
+    adds = [(unit, cap) for n, (unit, cap) in enumerate(zip(units, caps, strict=True)) if lost or n >= len(keys)]
+    classes, parts, own = _classes(members, chosen, caps, level, 0 in keys)
+    if classes.wide:
+        return None
+    rest = 0 if 0 in keys else None
+    return Kinds(level, question, of, chosen, space, classes, parts, own, adds, rest)
+
+
+def _cap(question: Question, passed: Passed, items: int) -> int:
+    """The largest number of items of a kind that matters."""
+    return min(items, max(cap for cap, on in zip(question.caps, passed, strict=True) if on))
+
+
+def _classes(
+    members: Members, chosen: Array, caps: Sequence[int], level: int, with_rest: bool
+) -> tuple[Classes, list[list[Vector]], list[int]]:
+    """The classes of released items, what one of each adds, and those that have a class alone."""
+    starts = np.flatnonzero(np.diff(members.label, prepend=-1))
+    sizes = np.diff(np.append(starts, len(members.label)))
+    numbers = np.add.reduceat(chosen.astype(np.int64), starts, axis=1).T
+    named = np.asarray(numbers[:, int(with_rest) :].any(axis=1))
+    free = np.asarray(sizes > numbers.sum(axis=1))
+    capped = np.minimum(numbers, caps)
+    of: dict[str, int] = {}
+    known: dict[object, int] = {}
+    parts: list[list[Vector]] = []
+    own: list[int] = []
+    for place in np.flatnonzero(numbers.any(axis=1)).tolist():
+        alone = level != BY_TESTS and bool(named[place])
+        key = place if alone else (*capped[place].tolist(), bool(free[place]))
+        if key not in known:
+            known[key] = len(parts)
+            own.append(place if alone else -1)
+            vectors = product(*(range(most + 1) for most in capped[place].tolist()))
+            parts.append([v for v in vectors if free[place] or any(v)])
+        of[members.labels[place]] = known[key]
+    radices = [1] * len(parts)
+    for n in of.values():
+        radices[n] += 1
+    wide = prod(radices) >= 1 << MAX_BITS
+    default = None
+    if len(of) == len(members.labels) and of and not wide:
+        default = max(range(len(parts)), key=lambda n: radices[n])
+        of = {label: n for label, n in of.items() if n != default}
+    width = len(caps)
+    made = [part_of(dict.fromkeys(vectors, 1.0), width) for vectors in parts]
+    return Classes(of, made, default, radices, wide), parts, own
