@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from anondb import on_engine
 from anondb.algorithms.method import Task
@@ -35,11 +36,11 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
     preflight.check_names(policy.accept)
     with engine.accounting() as accounts:
         task = _read(engine, policy, persons)
-    found = preflight.findings(
-        engine, task.dataset, item_domains=policy.reading.item_domains, ids_here=task.runner is None
-    )
+    attributes = [] if task.records is None else [attribute.name for attribute in task.records.attributes]
+    how: Any = {"item_domains": policy.reading.item_domains, "attributes": attributes}
+    found = preflight.findings(engine, task.dataset, ids_here=task.runner is None, **how)
     if task.records is not None and task.records.hierarchies is not None:
-        found += preflight.unused_hierarchies(task.records.hierarchies, [a.name for a in task.records.attributes])
+        found += preflight.unused_hierarchies(task.records.hierarchies, attributes)
     confirmed = preflight.confirmed(found, policy.accept, engine.on_finding)
     return replace(task, accounts=accounts_of(accounts, task.dataset.account), findings=confirmed)
 

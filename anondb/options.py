@@ -12,7 +12,7 @@ from anondb.errors import InputError
 from anondb.models import BOOLEAN, INTEGER, NUMBER, TEXT, Model, Parameter, parameter_of
 from anondb.models.named import MODELS, all_parameters, make_model, nearest
 from anondb.policy import SOURCES, Policy, Workload, percent, takers_of
-from anondb.reading.options import OF_TEXTS, READING, Reading
+from anondb.reading.options import OF_FILES, READING, Reading
 
 WORKLOAD: Mapping[str, Parameter] = {f.name: s for f in fields(Workload) if (s := parameter_of(f)) is not None}
 # Options of a view other than the sources, parameters and workload of a policy.
@@ -42,7 +42,7 @@ RUN: Mapping[str, Parameter] = {
     "source": Parameter("A DuckDB file, postgresql://HOST/DATABASE, or a data file."),
     "threads": Parameter("Threads of the engine.", kinds=(INTEGER,)),
     "memory_limit": Parameter("Memory limit of the engine, such as 2GB.", "SIZE"),
-    **{name: READING[name] for name in OF_TEXTS},
+    **{name: READING[name] for name in OF_FILES},
     "log_file": Parameter("Append a line of JSON for each step to this file; it has no data values.", "FILE"),
 }
 _OF_RELEASES: Mapping[str, Parameter] = {

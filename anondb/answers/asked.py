@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from anondb.answers.roles import Relation, Role, RoleReader
+from anondb.answers.roles import SETS, Relation, Role, RoleReader
 from anondb.query.parsing import lowered
 
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
@@ -168,7 +168,7 @@ class _Ended:
             return
         self.reader.relation(body)
         grouped, group = self.reader.grouped(body), body.args.get("group")
-        if group is not None and any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "all")):
+        if group is not None and (group.args.get("all") or group.find(*SETS) is not None):
             return
         if grouped is None and any(map(self.reader.has_aggregate, body.expressions)):
             return

@@ -64,6 +64,8 @@ Env = Mapping[str, Relation]
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
 _SCALED = (exp.Mul, exp.Div)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
+"""What stands for several sets of grouped expressions."""
 _SERIES = (exp.Unnest, exp.GenerateSeries, exp.ExplodingGenerateSeries)
 _KEPT = (exp.Alias, exp.Paren, exp.Distinct, exp.Ordered)  # what has the role of its operand
 
@@ -266,11 +268,12 @@ class RoleReader:
         group = node.args.get("group")
         if group is None:
             return None
-        keys = list(group.expressions)
-        for sets in ("grouping_sets", "cube", "rollup"):
-            for one in group.args.get(sets) or ():
-                keys += [e.this if isinstance(e, exp.Paren) else e for e in one.expressions]
-        keys = [part for key in keys for part in (key.expressions if isinstance(key, exp.Tuple) else [key])]
+        keys = [
+            part for key in ("expressions", "grouping_sets", "cube", "rollup") for part in _listed(group.args.get(key))
+        ]
+        while any(isinstance(key, SETS) for key in keys):
+            keys = [part for key in keys for part in (key.expressions if isinstance(key, SETS) else [key])]
+        keys = [key.this if isinstance(key, exp.Paren) else key for key in keys]
         listed = []
         for key in keys:
             if isinstance(key, exp.Literal) and not key.is_string and 1 <= int(key.name) <= len(node.expressions):
@@ -380,6 +383,8 @@ class RoleReader:
         ]
         if isinstance(node, exp.Count):
             return Role.TOTAL
+        if isinstance(node, exp.Grouping):
+            return Role.KEY
         if Role.ID in parts:
             return self._of_ids(node, parts)
         if isinstance(node, exp.Sum | exp.CountIf):

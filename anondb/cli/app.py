@@ -337,14 +337,10 @@ def transactions_of(
     reading: Mapping[str, Any] | None = None,
 ) -> Any:
     """The transactions to read: the data file, the named table, or the only table that fits; with how they are read."""
-    from anondb.reading.formats import format_of
-    from anondb.reading.options import ReadAs, read_as
+    from anondb.reading.options import read_as
 
     if database.engine.one_shot:
-        path = Path(source)
-        if table is not None and format_of(path, f"file {path.name!r}").name != "sqlite":
-            raise InputError("--transactions goes with a database.", code="bad_usage", hint="Leave it out.")
-        return read_as(ReadAs(path, table=table) if table is not None else path, reading or {})
+        return read_as(read_as(Path(source), reading or {}), {"file_table": table})
     rows = table if table is not None else only_table(database, id_column, item_column)
     return read_as(rows, reading or {})
 

@@ -107,11 +107,11 @@ def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql:
     from anondb.data.files import load_files
     from anondb.owner import policy_file
     from anondb.reading.formats import is_data_file, stem_of
-    from anondb.reading.options import OF_TEXTS, Reading
+    from anondb.reading.options import OF_FILES, Reading
 
     policies = policy_file.read(path)
     settings = {**policies.settings, **{name: value for name, value in flags.items() if value is not None}}
-    reading = {name: settings.pop(name) for name in OF_TEXTS if name in settings}
+    reading = {name: settings.pop(name) for name in OF_FILES if name in settings}
     results = []
     with opened(policies.source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
         if is_data_file(policies.source):

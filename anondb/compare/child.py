@@ -24,7 +24,7 @@ from anondb.errors import AnondbError, InfeasibleError, speaking
 from anondb.models.named import make_model
 from anondb.owner.releases import current_catalog
 from anondb.reading.formats import is_data_file, stem_of
-from anondb.reading.options import ReadAs, Reading
+from anondb.reading.options import ReadAs, Reading, read_as
 
 NAME = "compared"
 MOST_ITEMS = 12
@@ -79,7 +79,7 @@ def _open(database: Database, job: dict[str, Any]) -> Any:
     file, reading = Path(job["source"]), Reading(**job["reading"])
     if is_data_file(file):
         if not job["log"]:
-            return ReadAs(file, reading, job["transactions"])
+            return read_as(ReadAs(file, reading), {"file_table": job["transactions"]})
         load_files(engine, {"transactions": (job["source"], stem_of(file))}, reading=reading)
         return stem_of(file)
     stem = Path(job["source"]).stem

@@ -15,7 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.compare.runs import Result
-from anondb.data.sources import open_source, reading
+from anondb.data.sources import open_source, texts_of
 from anondb.engine import Engine, Table
 from anondb.engine.files import write_private
 from anondb.errors import InputError
@@ -106,10 +106,6 @@ def digest(engine: Engine, location: str, what: str) -> str:
         raise InputError(f"The file {Path(location).name!r} cannot be read.", code="no_such_file")
     if location.lower().endswith(".sql"):
         raise InputError(f"The file {Path(location).name!r} does not exist.", code="no_such_file")
-    with open_source(engine, location, what) as source, reading(source.name):
-        names = [exp.column(exp.to_identifier(name, quoted=True)) for name in source.columns]
-        texts = [exp.cast(name, "VARCHAR").as_(f"c{i}") for i, name in enumerate(names)]
-        inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-        columns = engine.select(exp.select(*texts).from_(inner), f"reading {source.name}")
-    rows = sorted(zip(*(map(repr, column.tolist()) for column in columns.values()), strict=True))
+    with open_source(engine, location, what) as source:
+        rows = sorted(tuple(map(repr, row)) for row in texts_of(engine, source, list(source.columns)))
     return hashlib.sha256(repr((list(source.columns), rows)).encode()).hexdigest()

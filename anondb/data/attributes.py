@@ -11,13 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-from sqlglot import exp
-
 from anondb.data.constraints import load_weights
 from anondb.data.edges import edge_columns
-from anondb.data.sources import Source, open_source, reading
+from anondb.data.sources import Source, open_source, texts_of
 from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
 from anondb.data.types import short
 from anondb.engine import Engine
@@ -130,11 +126,7 @@ def attribute_domains(engine: Engine, domains: Any, attributes: Collection[str])
     else:
         with open_source(engine, domains, "domains") as source:
             names = [source.column(c, c) for c in ("attribute", "low", "high")]
-            inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-            columns = [exp.cast(exp.column(n, quoted=True), "VARCHAR").as_(f"c{i}") for i, n in enumerate(names)]
-            with reading(source.name):
-                values = engine.select(exp.select(*columns).from_(inner), f"reading {source.name}")
-            texts = list(zip(*(with_none(values[f"c{i}"]) for i in range(3)), strict=True))
+            texts = texts_of(engine, source, names)
     if any(len(row) != 3 or None in row for row in texts) or len({row[0] for row in texts}) < len(texts):
         raise InputError(
             "A domain has no attribute, lacks an end, or is one of two for the same attribute.",
@@ -202,21 +194,10 @@ def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
         source.column(c, "--hierarchies") for c in ("attribute", *(edge_columns(source.columns) or ("node", "parent")))
     ]
     order = [c for c in source.columns if c.lower() == "ord"]
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    texts = [exp.cast(exp.column(c, quoted=True), "VARCHAR").as_(f"c{i}") for i, c in enumerate(columns)]
-    query = exp.select(*texts).from_(inner).order_by(*(exp.column(c, quoted=True) for c in order), "c0", "c1", "c2")
-    with reading(source.name):
-        rows = engine.select(query, f"reading {source.name}")
-    names, nodes, parents = (with_none(rows[f"c{i}"]) for i in range(3))
-    if None in names or None in nodes:
-        raise InputError(f"{source.name} has rows without an attribute or a node.", code="null_node")
+    rows = texts_of(engine, source, columns, (*order, "c0", "c1", "c2"))
     edges: dict[str, list[tuple[str, str | None]]] = {}
-    for name, node, parent in zip(names, nodes, parents, strict=True):
-        edges.setdefault(str(name).lower(), []).append((str(node), parent))
+    for name, node, parent in rows:
+        if name is None or node is None:
+            raise InputError(f"{source.name} has rows without an attribute or a node.", code="null_node")
+        edges.setdefault(name.lower(), []).append((node, parent))
     return {name: from_edges(pairs) for name, pairs in edges.items()}
-
-
-def with_none(column: npt.NDArray[Any]) -> list[str | None]:
-    """A column of texts as a list, None for NULL."""
-    masked = np.ma.getmaskarray(column)
-    return [None if m else str(v) for v, m in zip(np.ma.getdata(column).tolist(), masked.tolist(), strict=True)]

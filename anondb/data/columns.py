@@ -74,12 +74,11 @@ def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, 
 def _read(engine: Engine, source: Source) -> tuple[tuple[str, ...], list[set[str]]]:
     """Read the columns of a table, in the order of their ids."""
     id_name, item_name = source.column("column_id", "column_id"), source.column("item", "item")
-    item: exp.Expr = exp.column(exp.to_identifier(item_name, quoted=True))
+    item: exp.Expr = exp.column(item_name, quoted=True)
     if element_of(source, item_name) is not None:
         item = exp.Explode(this=exp.cast(item, "VARCHAR[]", dialect="duckdb"))
-    id_text = exp.cast(exp.column(exp.to_identifier(id_name, quoted=True)), "VARCHAR")
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    rows = exp.select(id_text.as_("column_id"), item.as_("item")).from_(inner).subquery("listed")
+    id_text = exp.cast(exp.column(id_name, quoted=True), "VARCHAR")
+    rows = exp.select(id_text.as_("column_id"), item.as_("item")).from_(source.rows).subquery("listed")
     tree = exp.select("column_id", exp.cast(exp.column("item"), "VARCHAR").as_("item")).from_(rows)
     with reading(source.name):
         pairs = engine.select(tree, f"reading {source.name}")

@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
-from anondb.data.sources import Source, open_source
+from anondb.data.sources import open_source, texts_of
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.data.types import element_of
@@ -174,8 +173,8 @@ def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, 
         name = "the weights"
     else:
         with open_source(engine, weights, "weights") as source:
-            labels, texts = _columns(engine, source, source.column(unit, unit), source.column("weight", "weight"))
-            pairs, name = list(zip(labels, texts, strict=True)), source.name
+            columns = [source.column(name, name) for name in (unit, "weight")]
+            pairs, name = texts_of(engine, source, columns), source.name
     result: dict[str, Fraction] = {}
     bad = twice = 0
     for label, text in pairs:
@@ -193,43 +192,25 @@ def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, 
     return result
 
 
-def _columns(engine: Engine, source: Source, first: str, second: str) -> tuple[list[Any], list[Any]]:
-    """Two columns as text (or lists of text); None for NULL."""
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    nodes = []
-    for alias, name in (("c1", first), ("c2", second)):
-        column, kind = exp.column(exp.to_identifier(name, quoted=True)), source.columns[name]
-        text = exp.cast(column, "VARCHAR[]" if kind.endswith("]") else "VARCHAR", dialect="duckdb")
-        nodes.append(text.as_(alias))
-    rows = engine.select(exp.select(*nodes).from_(inner), f"reading {source.name}")
-    return _nones(rows["c1"]), _nones(rows["c2"])
-
-
-def _nones(column: npt.NDArray[Any]) -> list[Any]:
-    if isinstance(column, np.ma.MaskedArray):
-        return [None if m else v for v, m in zip(column.data, np.ma.getmaskarray(column), strict=True)]
-    return list(column)
-
-
 def _read(engine: Engine, constraints: Any, what: str, id_column: str) -> tuple[dict[str, list[str]], int]:
     """Read the sets by id, in the order of the ids, and count the rows that repeat another."""
     with open_source(engine, constraints, f"{what} constraints" if what != "countable" else "countable sets") as source:
         id_name, item_name = source.column(id_column, id_column), source.column("item", "item")
         element_of(source, item_name)
-        ids, items = _columns(engine, source, id_name, item_name)
-        name = source.name
-    if None in ids:
-        raise InputError(f"{ids.count(None)} rows of {name} have no {id_name}.", code="null_id")
+        rows, name = texts_of(engine, source, [id_name, item_name]), source.name
+    missing = sum(i is None for i, _ in rows)
+    if missing:
+        raise InputError(f"{missing} rows of {name} have no {id_name}.", code="null_id")
     sets: dict[str, list[str]] = {}
     nulls: Counter[str] = Counter()
-    for i, item in zip(ids, items, strict=True):
+    for i, item in rows:
         members = sets.setdefault(i, [])
         if item is None:
             nulls[i] += 1
         elif isinstance(item, str):
             members.append(item)
         else:
-            entries = _nones(item)
+            entries = item.tolist()
             nulls[i] += entries.count(None)
             members.extend(e for e in entries if e is not None)
     null_items = sum(n for i, n in nulls.items() if sets[i])

@@ -8,10 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from anondb.data.sources import Source, open_source, reading
+from anondb.data.sources import Source, open_source, texts_of
 from anondb.data.types import kind_of
 from anondb.engine import Engine
 from anondb.errors import InputError, quote_list
@@ -138,34 +135,13 @@ def read_edges(engine: Engine, taxonomy: Any) -> Edges:
         return _from_source(engine, source)
 
 
-def _texts(engine: Engine, source: Source, columns: Sequence[str], order: str | None) -> list[tuple[str | None, ...]]:
-    from sqlglot import exp
-
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    names = [source.column(c, "--taxonomy") for c in columns]
-    wanted = [
-        exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR").as_(f"c{i}") for i, c in enumerate(names)
-    ]
-    query = exp.select(*wanted).from_(inner)
-    if order:
-        query = query.order_by(exp.column(exp.to_identifier(order, quoted=True)), wanted[0].this.copy())
-    with reading(source.name):
-        rows = engine.select(query, f"reading {source.name}")
-    return list(zip(*(_with_none(rows[f"c{i}"]) for i in range(len(columns))), strict=True))
-
-
-def _with_none(column: npt.NDArray[Any]) -> list[str | None]:
-    if isinstance(column, np.ma.MaskedArray):
-        return [None if m else v for v, m in zip(column.data, np.ma.getmaskarray(column), strict=True)]
-    return list(column.tolist())
-
-
 def _from_source(engine: Engine, source: Source) -> Edges:
     names = {c.lower(): c for c in source.columns}
     edges = edge_columns(source.columns)
     title = source.name if "taxonomy" in source.name else f"the taxonomy in {source.name}"
     if edges is not None:
-        rows = _texts(engine, source, edges, names.get("ord"))
+        columns = [source.column(name, "--taxonomy") for name in edges]
+        rows = texts_of(engine, source, columns, (names["ord"], "c0") if "ord" in names else ())
         nulls = sum(node is None for node, _ in rows)
         if nulls:
             raise InputError(f"{nulls} rows of the taxonomy have a NULL node.", code="null_node")
@@ -183,7 +159,7 @@ def _from_source(engine: Engine, source: Source) -> Edges:
             f"{shown}.",
             code="bad_taxonomy",
         )
-    rows = _texts(engine, source, list(source.columns), None)
+    rows = texts_of(engine, source, [source.column(name, "--taxonomy") for name in source.columns])
     nulls = sum(None in row for row in rows)
     if nulls:
         raise InputError(

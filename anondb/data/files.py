@@ -184,10 +184,8 @@ def _renamed(source: Source, renamed: Mapping[str, str | None]) -> exp.Query:
             hint="Name two columns, and rename the other one in the file.",
         )
     columns = zip(source.columns, names, strict=True)
-    chosen = [exp.column(exp.to_identifier(c, quoted=True)).as_(n, quoted=True) for c, n in columns]
-    return exp.select(*chosen).from_(
-        exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("rows")))
-    )
+    chosen = [exp.column(c, quoted=True).as_(n, quoted=True) for c, n in columns]
+    return exp.select(*chosen).from_(source.rows)
 
 
 def _load_taxonomy(engine: Engine, file: ReadAs, table: Table) -> str:

@@ -6,21 +6,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import sqlglot
 from sqlglot import exp
 
-from anondb.data.sources import Source, reading
+from anondb.data.sources import Source, count_if, figures
 from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
+from anondb.reading.options import MARKS
 
 ITEMS = "item"  # the name of the column that several become
 ROW_ID = "tid"  # the name of the number of a row that is a person
 TRUE = ("1", "1.0", "true", "t", "yes", "y", "x")
 FALSE = ("0", "0.0", "false", "f", "no", "n", "?", "")
 _SURE = ("1", "0", "true", "false", "")  # true and false beyond doubt: x and y may be items
-_SEPARATORS = (";", "|", ",")
 
 
 def is_single(source: Source, item_column: str) -> bool:
@@ -128,16 +127,12 @@ def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
     if has or id_column != ROW_ID:
         return source, source.column(id_column, "--id")
     number = exp.Window(this=exp.RowNumber()).as_(ROW_ID)
-    query = exp.select("*", number).from_(_inner(source))
+    query = exp.select("*", number).from_(source.rows)
     return replace(source, query=query, columns={**source.columns, ROW_ID: "BIGINT"}), ROW_ID
 
 
-def _inner(source: Source) -> exp.Subquery:
-    return exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-
-
 def _column(name: str) -> exp.Expr:
-    return exp.column(exp.to_identifier(name, quoted=True))
+    return exp.column(name, quoted=True)
 
 
 def _text(source: Source, name: str) -> exp.Expr:
@@ -147,7 +142,7 @@ def _text(source: Source, name: str) -> exp.Expr:
 def _with_items(source: Source, columns: Sequence[str], name: str, items: exp.Expr) -> Source:
     """The source without the columns of items, and with the lists that they become."""
     kept = [c for c in source.columns if c not in columns]
-    query = exp.select(*map(_column, kept), items.as_(name, quoted=True)).from_(_inner(source))
+    query = exp.select(*map(_column, kept), items.as_(name, quoted=True)).from_(source.rows)
     kinds = {c: source.columns[c] for c in kept} | {name: "VARCHAR[]"}
     return replace(source, query=query, columns=kinds, collated=source.collated - {name})
 
@@ -171,7 +166,17 @@ def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
 
 
 def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
-    """The values of the columns, with the name of their column before them if the columns are different domains."""
+    """The values of the columns, with the name of their column before them if the columns are different domains.
+
+    Raises:
+        InputError: ``column_clash``: two columns could then give the same item.
+    """
+    if source.how.item_domains and any(other.startswith(f"{name}.") for name in columns for other in columns):
+        raise InputError(
+            "The names of two columns of items begin alike, up to a point: different values could become one item.",
+            code="column_clash",
+            hint="Rename one of them.",
+        )
     parts: list[exp.Expr] = []
     for name in columns:
         of_lists = source.columns[name].endswith("]")
@@ -203,8 +208,8 @@ def _other_cells(
     engine: Engine, source: Source, columns: Sequence[str], words: Sequence[str] = (*TRUE, *FALSE)
 ) -> list[int]:
     """The number of cells of each column that are none of some words, by default neither true nor false."""
-    sums = {f"c{i}": _count_if(exp.Not(this=_truth(source, name).isin(*words))) for i, name in enumerate(columns)}
-    return list(_figures(engine, source, sums).values())
+    sums = {f"c{i}": count_if(exp.Not(this=_truth(source, name).isin(*words))) for i, name in enumerate(columns)}
+    return list(figures(engine, source, sums).values())
 
 
 def _only_truth(engine: Engine, source: Source, columns: Sequence[str]) -> bool:
@@ -225,11 +230,17 @@ def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None
 
 # ---------------------------------------------------------------------- lists in a cell
 
-# A cell as a list of texts; NULL if it is neither a JSON array, nor [a, b], nor {a,b}. Only JSON has escapes.
+# A cell as a list of texts; NULL if it is neither a JSON array, nor [a, b], nor {a,b}. Only JSON has escapes, and only the
+# other reading has numbers with their digits.
 _BRACKETED = """
 CASE
     WHEN cell IS NULL OR cell = '' THEN CAST([] AS VARCHAR[])
-    WHEN cell LIKE '[%]' AND contains(cell, '\\') THEN TRY_CAST(TRY_CAST(cell AS JSON) AS VARCHAR[])
+    WHEN cell LIKE '[%]' AND contains(cell, '\\') THEN list_transform(
+        TRY_CAST(TRY_CAST(cell AS JSON) AS JSON[]),
+        lambda each, i: CASE
+            WHEN starts_with(each, '"') THEN json_extract_string(each, '$') ELSE TRY_CAST(cell AS VARCHAR[])[i]
+        END
+    )
     WHEN cell LIKE '[%]' THEN TRY_CAST(cell AS VARCHAR[])
     WHEN cell LIKE '{%}' AND (cell = '{}' OR NOT json_valid(cell))
         THEN TRY_CAST('[' || array_slice(cell, 2, -2) || ']' AS VARCHAR[])
@@ -253,29 +264,13 @@ def _bracketed(source: Source, name: str) -> exp.Expr:
     return _parsed(_BRACKETED, cell=_cell(source, name))
 
 
-def _figures(engine: Engine, source: Source, figures: dict[str, exp.Expr], limit: int | None = None) -> dict[str, int]:
-    """Sums over the rows of a source, or over its first rows."""
-    rows: exp.Expr = _inner(source)
-    if limit is not None:
-        rows = exp.select("*").from_(rows).limit(limit).subquery("first")
-    with reading(source.name):
-        sums = engine.select(
-            exp.select(*(figure.as_(name) for name, figure in figures.items())).from_(rows), f"reading {source.name}"
-        )
-    return {name: int(np.ma.filled(sums[name], 0)[0]) for name in figures}
-
-
-def _count_if(condition: exp.Expr) -> exp.Expr:
-    return exp.func("count_if", condition, dialect="duckdb")
-
-
 def _all_arrays(engine: Engine, source: Source, name: str) -> bool:
     """Whether each cell of a column that is not empty is a list, and there is one; the first rows are tried first."""
     filled = exp.Coalesce(this=_cell(source, name), expressions=[exp.Literal.string("")]).neq(exp.Literal.string(""))
     lists = exp.Not(this=exp.Is(this=_bracketed(source, name), expression=exp.null()))
-    figures = {"filled": _count_if(filled), "lists": _count_if(exp.and_(filled, lists))}
+    counts = {"filled": count_if(filled), "lists": count_if(exp.and_(filled, lists))}
     for limit in (10, None):
-        sums = _figures(engine, source, figures, limit)
+        sums = figures(engine, source, counts, limit)
         if not sums["filled"] or sums["lists"] < sums["filled"]:
             return False
     return True
@@ -293,7 +288,7 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
     if source.how.item_separator is None and _all_arrays(engine, source, name):
         lists = _bracketed(source, name)
         nested = "list_bool_or(list_transform(items, lambda each: starts_with(each, '[') OR starts_with(each, '{')))"
-        inner = _figures(engine, source, {"nested": _count_if(_parsed(nested, items=lists))})["nested"]
+        inner = figures(engine, source, {"nested": count_if(_parsed(nested, items=lists))})["nested"]
         if inner:
             raise InputError(
                 f"{inner} cells of {source.name} have lists or objects inside their lists.",
@@ -308,9 +303,9 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
 
 
 def _separator(engine: Engine, source: Source, name: str) -> str:
-    """The separator that occurs in the cells of a column: the only one of ``;``, ``|`` and ``,``, or the blank."""
-    bracketed = _count_if(_parsed("starts_with(cell, '[') OR starts_with(cell, '{')", cell=_cell(source, name)))
-    broken = _figures(engine, source, {"cells": bracketed})["cells"]
+    """The separator that occurs in the cells of a column: the only usual delimiter, or else the blank."""
+    bracketed = count_if(_parsed("starts_with(cell, '[') OR starts_with(cell, '{')", cell=_cell(source, name)))
+    broken = figures(engine, source, {"cells": bracketed})["cells"]
     if broken:
         raise InputError(
             f"{broken} cells of {source.name} begin like JSON arrays or {{a,b}}, and not all cells are such lists.",
@@ -318,11 +313,11 @@ def _separator(engine: Engine, source: Source, name: str) -> str:
             hint="Mend them, or name the separator with --item-separator.",
         )
     contained = {
-        f"s{i}": _count_if(exp.func("contains", _cell(source, name), exp.Literal.string(text), dialect="duckdb"))
-        for i, text in enumerate((*_SEPARATORS, " "))
+        f"s{i}": count_if(exp.func("contains", _cell(source, name), exp.Literal.string(text), dialect="duckdb"))
+        for i, text in enumerate((*MARKS, " "))
     }
-    sums = list(_figures(engine, source, contained).values())
-    occurring = [text for text, cells in zip(_SEPARATORS, sums, strict=False) if cells]
+    sums = list(figures(engine, source, contained).values())
+    occurring = [text for text, cells in zip(MARKS, sums, strict=False) if cells]
     if len(occurring) == 1 or (not occurring and sums[-1]):
         return occurring[0] if occurring else " "
     which = " or ".join(map(repr, occurring)) if occurring else "nothing that is known"

@@ -8,14 +8,15 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.data.layouts import ITEMS, ROW_ID
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InputError, by_interface
+from anondb.reading.options import MARKS
 
 _ENOUGH_PERSONS = 100  # fewer say nothing about shares
 _ENOUGH_ITEMS = 10
 _MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "NA", "<NA>")
-_SEPARATORS = (";", "|", ",", "::")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,14 @@ class Finding:
         return dict(vars(self))
 
 
-def findings(engine: Engine, dataset: Dataset, *, item_domains: bool = False, ids_here: bool = True) -> list[Finding]:
+def findings(
+    engine: Engine,
+    dataset: Dataset,
+    *,
+    item_domains: bool = False,
+    ids_here: bool = True,
+    attributes: Collection[str] = (),
+) -> list[Finding]:
     """The findings of a dataset, before an algorithm runs.
 
     Args:
@@ -43,9 +51,19 @@ def findings(engine: Engine, dataset: Dataset, *, item_domains: bool = False, id
         dataset: the transactions.
         item_domains: whether the owner said that items have the names of their columns before them.
         ids_here: whether the ids lie in the engine.
+        attributes: the columns of the records that are released.
     """
     found = {**_of_lengths(dataset), **_of_labels(dataset, item_domains), **_of_words(engine, dataset, ids_here)}
+    found |= _of_columns(dataset, attributes)
     return [Finding(name, words) for name, words in found.items()]
+
+
+def _of_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, str]:
+    """The columns of a file that nothing uses, unless the owner named both those of ids and of items."""
+    named = dataset.id_column != ROW_ID and dataset.item_column != ITEMS
+    left = () if dataset.account is None or named else dataset.account.left_out
+    names = [name for name in left if name not in attributes]
+    return {"left-out": f"Columns are left out: {', '.join(names)}. Only ids and items are released."} if names else {}
 
 
 def _share(part: int, whole: int) -> str:
@@ -84,7 +102,7 @@ def _of_labels(dataset: Dataset, item_domains: bool) -> dict[str, str]:
         found["lists-in-items"] = (
             f"{_share(lists, number)} items look like lists or JSON: --layout list reads their parts."
         )
-    for separator in _SEPARATORS if not lists else ():
+    for separator in MARKS if not lists else ():
         joined = [label for label in labels if separator in label]
         parts = {part.strip() for label in joined for part in label.split(separator)}
         if 5 * len(joined) >= number and len(parts) < len(joined):
@@ -163,7 +181,7 @@ def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> l
 
 FINDINGS = (
     *("row-per-person", "one-item", "rare-items", "lists-in-items", "separators-in-items", "column-prefixes"),
-    *("header-in-items", "missing-words", "marks-in-items", "one-released-item", "unused-hierarchies"),
+    *("header-in-items", "missing-words", "marks-in-items", "left-out", "one-released-item", "unused-hierarchies"),
 )
 
 

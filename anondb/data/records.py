@@ -22,7 +22,6 @@ from anondb.data.attributes import (
     check_type,
     domain_of_dates,
     domain_of_numbers,
-    with_none,
 )
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy
@@ -235,16 +234,15 @@ def _snapshot(
     """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset; also return their types."""
 
     def text(column: str) -> exp.Expr:
-        node = exp.column(exp.to_identifier(column, quoted=True))
+        node = exp.column(column, quoted=True)
         if source.columns[column] == "VARCHAR":
             return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
         return exp.cast(node, "VARCHAR")
 
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     id_type = source.columns[id_column]
     key = text(id_column) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(id_column, quoted=True)
     texts = [text(c).as_(f"c{i}") for i, c in enumerate(columns)]
-    query = exp.select(key.as_("id"), *texts).from_(inner)
+    query = exp.select(key.as_("id"), *texts).from_(source.rows)
     if source.how.drop_missing_ids:
         query = query.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
     of_items = _is_of_items(source, dataset)
@@ -366,7 +364,7 @@ class _Column:
 
     def _categorical(self, tree: Taxonomy | None) -> Attribute:
         values = exp.select("value").from_(self.source.subquery("rows"))
-        occurring = with_none(self.engine.query("records/domain", {"source": values})["value"])
+        occurring = self.engine.query("records/domain", {"source": values})["value"].tolist()
         if tree is None:
             ordered: list[str | None] = occurring
         else:

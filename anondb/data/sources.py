@@ -7,11 +7,12 @@ import difflib
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sqlglot
 from sqlglot import exp
 
@@ -64,6 +65,11 @@ class Source:
     records: int | None = None
     faults: Mapping[str, str] = field(default_factory=dict)
     separator: str = " "
+
+    @property
+    def rows(self) -> exp.Subquery:
+        """Its rows, to select from."""
+        return self.query.subquery("source")
 
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column; like DuckDB, the search ignores case.
@@ -139,7 +145,7 @@ class Partition:
     def condition(self) -> exp.Expr:
         """The condition that selects its rows."""
         value = exp.cast(exp.Literal.string(self.value), self.kind, dialect="duckdb")
-        return exp.EQ(this=exp.column(exp.to_identifier(self.column, quoted=True)), expression=value)
+        return exp.EQ(this=exp.column(self.column, quoted=True), expression=value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,7 +198,7 @@ def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> froz
     texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
     if not texts:
         return frozenset()
-    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in texts]
+    nodes = [exp.column(name, quoted=True) for name in texts]
     probes = [
         node
         if columns[name] == "VARCHAR"
@@ -224,6 +230,33 @@ def reading(name: str) -> Iterator[None]:
         if error.code not in ("refused", "internal", "io"):
             raise
         raise InputError(f"{name} cannot be read.", code="unreadable", hint="Run the query by itself first.") from None
+
+
+def figures(engine: Engine, source: Source, sums: Mapping[str, exp.Expr], limit: int | None = None) -> dict[str, int]:
+    """Sums over the rows of a source, or over its first rows."""
+    rows = source.rows if limit is None else exp.select("*").from_(source.rows).limit(limit).subquery("first")
+    with reading(source.name):
+        columns = (sum_.as_(name) for name, sum_ in sums.items())
+        found = engine.select(exp.select(*columns).from_(rows), f"reading {source.name}")
+    return {name: int(np.ma.filled(found[name], 0)[0]) for name in sums}
+
+
+def texts_of(
+    engine: Engine, source: Source, columns: Sequence[str], order: Sequence[str] = ()
+) -> list[tuple[Any, ...]]:
+    """Columns of a source as texts, or lists of texts, row by row; None for NULL. In ``order`` they are ``c0`` and so on."""
+    kinds = ["VARCHAR[]" if source.columns[name].endswith("]") else "VARCHAR" for name in columns]
+    texts = [exp.cast(exp.column(n, quoted=True), k, dialect="duckdb") for n, k in zip(columns, kinds, strict=True)]
+    query = exp.select(*(text.as_(f"c{i}") for i, text in enumerate(texts))).from_(source.rows)
+    with reading(source.name):
+        query = query.order_by(*(exp.column(name, quoted=True) for name in order)) if order else query
+        rows = engine.select(query, f"reading {source.name}")
+    return list(zip(*(column.tolist() for column in rows.values()), strict=True))
+
+
+def count_if(condition: exp.Expr) -> exp.Expr:
+    """The number of rows for which a condition holds."""
+    return exp.func("count_if", condition, dialect="duckdb")
 
 
 def _candidates(engine: Engine, text: str) -> list[tuple[str | None, str | None, str]]:
@@ -312,7 +345,7 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     elif isinstance(data, Table):
         yield replace(describe(engine, all_columns(data), f"table {data.name!r}", data.name, data), how=how)
     elif isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
-        with _open_file(engine, Path(data), what, how, asked.table) as source:
+        with _open_file(engine, Path(data), what, how) as source:
             yield source
     elif isinstance(data, str):
         table = resolve_table(engine, data, what)
@@ -329,7 +362,7 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
 
 
 @contextlib.contextmanager
-def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str | None) -> Iterator[Source]:
+def _open_file(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[Source]:
     """Open a file. The rows of transactions are counted where they are copied; those of other files are copied here."""
     if what == LIST and suffix_of(path) == ".txt":
         account, items = listed_items(engine, path, what, how)
@@ -340,8 +373,8 @@ def _open_file(engine: Engine, path: Path, what: str, how: Reading, table: str |
         )
         engine.drop(rows)
         return
-    with open_file(engine, path, what, how, table) as file:
-        name, table = f"file {path.name!r}", table or stem_of(path)
+    with open_file(engine, path, what, how) as file:
+        name, table = f"file {path.name!r}", how.file_table or stem_of(path)
         if file.columns is None and file.lines is None:
             source = describe(engine, file.query, name, table, is_file=True)
         else:

@@ -101,7 +101,7 @@ class Dataset:
 
 def _text(column: str, kind: str) -> exp.Expr:
     """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
-    node = exp.column(exp.to_identifier(column, quoted=True))
+    node = exp.column(column, quoted=True)
     if kind == "VARCHAR":
         return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
     return exp.cast(node, "VARCHAR")
@@ -111,11 +111,11 @@ def _id(column: str, kind: str) -> exp.Expr:
     """An id column: text and enums as in ``_text``, other types unchanged."""
     if kind.startswith(("VARCHAR", "ENUM")):
         return _text(column, kind)
-    return exp.column(exp.to_identifier(column, quoted=True))
+    return exp.column(column, quoted=True)
 
 
 def _list_text(column: str, element: str) -> exp.Expr:
-    node = exp.column(exp.to_identifier(column, quoted=True))
+    node = exp.column(column, quoted=True)
     return node if element == "VARCHAR" else exp.cast(node, "VARCHAR[]", dialect="duckdb")
 
 
@@ -156,7 +156,12 @@ def load_transactions(
     snapshot, total, missing = _check_values(engine, source, snapshot)
     merged = 0 if element is None else int(engine.scalar("transactions/merged_lists", {"source": snapshot.ids}))
     if more_ids is not None:
-        snapshot = snapshot.with_ids(_more_ids(engine, more_ids, id_column, source.columns[id_column]))
+        id_type = source.columns[id_column]
+        if not source.typed and id_type == "BIGINT":
+            _check_numbers(more_ids, id_column)
+            if not more_ids.typed:
+                snapshot, id_type = snapshot.with_text_ids(engine), "VARCHAR"
+        snapshot = snapshot.with_ids(_more_ids(engine, more_ids, id_column, id_type))
     several = not is_single(original, named)
     dataset = _coded(engine, source, snapshot, id_column, named if several else item_column, bags)
     duplicates = total - dataset.n_occurrences
@@ -202,6 +207,14 @@ class _Snapshot:
         ids = self.ids.copy().where(present.copy()) if isinstance(self.ids, exp.Select) else pairs
         return _Snapshot(pairs, ids, self.lines)
 
+    def with_text_ids(self, engine: Engine) -> _Snapshot:
+        """The same rows with the ids as texts, to be compared with those of a text file."""
+        columns = exp.cast(exp.column("id"), "VARCHAR").as_("id"), exp.column("item")
+        pairs = engine.create("source_text_ids", exp.select(*columns).from_(self.pairs.expression()))
+        engine.drop(self.pairs)
+        ids = self.ids if isinstance(self.ids, exp.Query) else None
+        return _Snapshot(pairs, pairs if ids is None else exp.select(*columns).from_(ids.subquery("source")))
+
     def with_ids(self, more: exp.Select) -> _Snapshot:
         first = self.ids if isinstance(self.ids, exp.Query) else exp.select("id", "item").from_(self.ids.expression())
         return _Snapshot(self.pairs, exp.union(first, more, distinct=False))  # a line number is no longer a tid
@@ -210,11 +223,10 @@ class _Snapshot:
 def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, element: str | None) -> _Snapshot:
     """Read the source once; ``element`` is the type of the elements of a LIST item column."""
     ids = _id(id_column, source.columns[id_column]).as_("id")
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     if element is None:
         items = _text(item_column, source.columns[item_column]).as_("item")
         with reading(source.name):
-            pairs = engine.create("source", exp.select(ids, items).from_(inner))
+            pairs = engine.create("source", exp.select(ids, items).from_(source.rows))
         return _Snapshot(pairs, pairs)
     if source.lines is not None:
         with reading(source.name):
@@ -226,7 +238,7 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
         )
     with reading(source.name):
         lists = engine.create(
-            "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(inner)
+            "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(source.rows)
         )
     return _Snapshot(engine.create("source", "transactions/exploded", {"source": lists}), _ids_of(lists))
 
@@ -351,6 +363,16 @@ def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
     return dict(zip(counts["length"].tolist(), counts["transactions"].tolist(), strict=True))
 
 
+def _check_numbers(more: Source, id_column: str) -> None:
+    """Refuse records without numbers, if the transactions have no ids but the numbers of their rows."""
+    if id_column not in {name.lower() for name in more.columns}:
+        raise InputError(
+            f"The transactions have no ids, but {more.name} has no column {id_column!r} with the numbers of their rows.",
+            code="no_such_column",
+            hint=f"Give it a column {id_column}: 1 for the person of the first row, and so on.",
+        )
+
+
 def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> exp.Select:
     """The ids of a second source, as rows without an item."""
     column = source.column(id_column, "--id")
@@ -363,9 +385,8 @@ def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> e
             code="bad_type",
             hint="Cast one of them: ids are never converted silently.",
         )
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("records")))
     with reading(source.name):
-        ids = engine.create("source_ids", exp.select(_id(column, kind).as_("id")).from_(inner))
+        ids = engine.create("source_ids", exp.select(_id(column, kind).as_("id")).from_(source.rows))
     null_ids = int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0])
     if null_ids:
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from anondb.data.sources import Source
+from sqlglot import exp
+
+from anondb.data.sources import Source, count_if, figures
+from anondb.engine import Engine
 from anondb.errors import InputError
 
 ID_TYPES = re.compile(
@@ -13,6 +16,8 @@ ID_TYPES = re.compile(
     r"|VARCHAR|DATE|TIME|TIMESTAMP[_A-Z ]*|ENUM\(.*\))$",
     re.S,
 )
+
+TYPES = ("BIGINT", "DOUBLE", "DECIMAL(18, 2)", "DATE", "TIMESTAMP", "BOOLEAN")  # that a column of texts may mean
 
 
 def check_types(source: Source, id_column: str, item_column: str) -> str | None:
@@ -61,6 +66,31 @@ def check_id_type(source: Source, column: str) -> None:
             hint=_missing(source, source.columns[column])
             + "Cast it to an integer or text first: equal ids must be equal exactly.",
         )
+
+
+def typed(engine: Engine, source: Source) -> exp.Query:
+    """The rows of a source with types for its texts: a column has the first of ``TYPES`` that gives all its values back as
+    they are written, or with ``.0`` after them; with none of them, or without values, it stays text."""
+    chosen, texts = [], [name for name, kind in source.columns.items() if kind == "VARCHAR"]
+    sums = {f"{i} {kind}": count_if(_same(name, kind)) for i, name in enumerate(texts) for kind in ("VARCHAR", *TYPES)}
+    same = figures(engine, source, sums) if texts else {}
+    for name in source.columns:
+        i = texts.index(name) if name in texts else None
+        kind = next((kind for kind in TYPES if 0 < same.get(f"{i} {kind}", 0) == same[f"{i} VARCHAR"]), None)
+        chosen.append(_as(name, kind).as_(name, quoted=True))
+    return exp.select(*chosen).from_(source.rows)
+
+
+def _as(name: str, kind: str | None) -> exp.Expr:
+    """A column with a type; NULL where a value has none of it."""
+    column = exp.column(name, quoted=True)
+    return column if kind is None else exp.TryCast(this=column, to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def _same(name: str, kind: str) -> exp.Expr:
+    """Whether a type gives a value back as it is written."""
+    written = _as(name, None), exp.DPipe(this=_as(name, None), expression=exp.Literal.string(".0"))
+    return exp.cast(_as(name, kind), "VARCHAR").isin(*written)
 
 
 def kind_of(kind: str) -> str:

@@ -145,9 +145,11 @@ def _propose_dialect(sample: str, found: Format, name: str, reading: dict[str, A
         reasons.append("each line has numbers separated by blanks")
         return
     if delimiter is None:
-        return
-    if delimiter not in (",", ";", "\t", "|"):
-        reading.setdefault("delimiter", delimiter)
+        widths = {len(record) for record in sample_records(sample, " ", '"')}
+        if len(lines) < 2 or len(widths) > 1 or widths == {1}:
+            return
+        delimiter, reading["delimiter"] = " ", " "
+        reasons.append("all lines have as many fields if blanks separate them")
     records = sample_records(sample, delimiter, '"')
     changes = sum(len(one) != len(other) for one, other in pairwise(records))
     if share < 1 and 4 * changes >= len(records):

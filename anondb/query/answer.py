@@ -8,15 +8,17 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
+from anondb.query.aggregated import Aggregated
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
 from anondb.query.histogram import histogram
 from anondb.query.measures import counted, has_sums, measured
+from anondb.query.merged import SUM
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import Weights, both
+from anondb.query.predicates import Weights, both, finite
 from anondb.query.refusals import unsupported
 from anondb.query.relational import group_values
 from anondb.query.scalars import answered, on_records
@@ -82,11 +84,31 @@ def _aggregate(release: Opened, plan: Plan) -> Answer:
     """An aggregate of numbers over persons."""
     if release.anatomy:
         raise unsupported("an aggregate of numbers, from a release in buckets")
-    lower, estimate, upper = measured(release, plan)
+    lower, estimate, upper = _in_supports(release, plan, measured(release, plan))
     people = replace(plan, counts=IDS, measure=None, aggregate="")
     if plan.aggregate != "sum" and not answer_plan(release, people).bounds[0]:  # the aggregate of nobody is NULL
         lower = upper = None
     return Answer(((lower, estimate, upper),), plan.notes)
+
+
+def _in_supports(release: Opened, plan: Plan, found: Aggregated) -> Aggregated:
+    """A sum or an average of numbers of items, within what item supports say of the rows and of the persons."""
+    weights, (low, estimate, high) = plan.measure, found
+    plain = isinstance(weights, Weights) and weights.by_label is None and weights.kind == SUM
+    if release.supported is None or not plain or plan.aggregate not in ("sum", "avg") or has_sums(plan.condition):
+        return found
+    assert isinstance(weights, Weights)
+    if release.suppressed and finite(weights.test) is None:
+        return found
+    alone = replace(plan, measure=None, aggregate="")
+    least, _, most = map(float, answer_plan(release, replace(alone, counts=ROWS, test=weights.test)).bounds)
+    if plan.aggregate == "avg":
+        fewest, _, largest = answer_plan(release, replace(alone, counts=IDS)).bounds
+        if not fewest:
+            return found
+        least, most = least / largest, most / fewest
+    low, high = least if low is None else max(low, least), most if high is None else min(high, most)
+    return low, None if estimate is None else min(max(estimate, low), high), high
 
 
 def _histogram(release: Opened, plan: Plan) -> Answer:

@@ -78,6 +78,8 @@ class Question:
     @classmethod
     def of(cls, condition: Condition, counted: ItemTest | None = None) -> Question:
         """The question of a condition."""
+        if counted is not None and condition == AtLeast(1, counted):
+            condition = Constant(True)  # who has no such item adds nothing
         caps: dict[ItemTest | OnValue, int] = {}
         for leaf in leaves(condition):
             if isinstance(leaf, AtLeast):
@@ -343,6 +345,8 @@ class Evaluator:
         """
         if self.some is not None:
             return _some_passes(parts, self.some)
+        if self._start is True and self.question.counted:
+            return _number_of(parts, self.question.caps[-1])
         caps = self.question.caps
         more: list[Vector] = [(0,) * len(caps)]
         for part in reversed(parts):
@@ -366,6 +370,15 @@ class Evaluator:
             for (left, counts), probability in states.items()
         ]
         return Outcome(min(v for v, _ in values), float(sum(v * p for v, p in values)), max(v for v, _ in values))
+
+
+def _number_of(parts: Sequence[Part], most: int) -> Outcome:
+    """The outcome of a number of items without a condition: the parts add up."""
+    numbers = [[(vector[-1], share) for vector, share in part.vectors] for part in parts]
+    least = sum(min(n for n, _ in part) for part in numbers)
+    expected = sum(float(n) * share for part in numbers for n, share in part)
+    greatest = sum(max(n for n, _ in part) for part in numbers)
+    return Outcome(min(least, most), min(expected, float(most)), min(greatest, most))
 
 
 def _some_passes(parts: Sequence[Part], wanted: bool) -> Outcome:

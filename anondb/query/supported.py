@@ -80,12 +80,11 @@ class SupportedAnswers:
             bounds: those of the rows, if they are known.
         """
         passing, hidden = self._release.passing(question.tests), self.hidden(question)
-        low, high = (
-            (0, bounds[2] if bounds else self._release.size)
-            if question.counted
-            else self._laws(question, passing, hidden, bounds)
-        )
         found = self.kinds(question, passing, hidden)
+        low, high = 0, bounds[2] if bounds else self._release.size
+        if not question.counted:
+            exact = found is not None and found[0].level == BY_ITEM
+            low, high = self._laws(question, passing, hidden, bounds, deep=not exact)
         if found is None:
             return low, high, None
         kinds, groups, cells = found
@@ -153,8 +152,9 @@ class SupportedAnswers:
 
     # ------------------------------------------------------------------ laws
 
-    def _laws(self, question: Question, passing: Passing, hidden: Hidden, bounds: Bounds | None) -> Ends:
-        """What the bounds of the sets of items of a condition say by the laws of AND, OR and NOT."""
+    def _laws(self, question: Question, passing: Passing, hidden: Hidden, bounds: Bounds | None, *, deep: bool) -> Ends:
+        """What the bounds of the sets of items of a condition say by the laws of AND, OR and NOT; ``deep``: those that all
+        rules give for its parts."""
         size, release = self._release.size, self._release
         tested, passed = self._read.members.tested(passing)
         chosen = np.array(passed, dtype=bool).reshape(len(passed), -1)[tested].T
@@ -174,7 +174,9 @@ class SupportedAnswers:
                 low, high = ends(condition.part)
                 return size - high, size - low
             if isinstance(condition, And | Or):
-                parts = [ends(part) for part in condition.parts]
+                parts = [
+                    self.of_question(Question.of(part), None)[:2] if deep else ends(part) for part in condition.parts
+                ]
                 if isinstance(condition, Or):
                     return max(low for low, _ in parts), min(size, sum(high for _, high in parts))
                 return max(0, size - sum(size - low for low, _ in parts)), min(high for _, high in parts)

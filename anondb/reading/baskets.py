@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anondb.errors import InputError
 from anondb.reading.dialect import sample_of
-from anondb.reading.options import Dialect, Reading, named
+from anondb.reading.options import MARKS, Dialect, Reading, named
 from anondb.reading.shape import Lines, chunks, records
 
 ITEM_END, LINE_END = "\x1f", "\x1e"  # of the plain form of baskets
@@ -23,12 +23,10 @@ def looks_like_spmf(path: Path) -> bool:
     return bool(lines[0]) and all(_SPMF_LINE.match(line) for line in lines if line and line[0] not in "#%")
 
 
-_OTHER_MARKS = (",", ";", "|", '"', "::")
-
-
 def looks_like_fimi(text: str) -> bool:
     """Whether the items of a text are separated by blanks alone; tabs count as blanks where there are blanks, too."""
-    return not any(mark in text for mark in _OTHER_MARKS) and ("\t" not in text or " " in text)
+    marks = {mark for mark in (*MARKS, '"') if mark in text}
+    return not marks or (marks == {"\t"} and " " in text)
 
 
 def check_fimi(path: Path, name: str) -> int:

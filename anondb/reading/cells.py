@@ -115,7 +115,7 @@ def rows_of_json(path: Path, name: str) -> Iterator[Any]:
 
 
 def rewritten(
-    path: Path, found: Format, reading: Reading, private: Path, name: str, table: str | None
+    path: Path, found: Format, reading: Reading, private: Path, name: str
 ) -> tuple[Path, tuple[str, ...], int, dict[str, str]]:
     """Write the rows of a JSON, Excel or SQLite file as plain CSV.
 
@@ -132,7 +132,9 @@ def rewritten(
         keys = columns
         rows: Iterable[Iterable[Any]] = ([row.get(key) for key in keys] for row in _objects(plain, name))
     else:
-        columns, rows = _sheet(path, reading, name) if found.name == "xlsx" else rows_of_table(path, name, table)
+        columns, rows = (
+            _sheet(path, reading, name) if found.name == "xlsx" else rows_of_table(path, name, reading.file_table)
+        )
     columns, number = distinct_names(columns, name), 0
     target = private / f"{len(list(private.iterdir()))}.csv"
     with target.open("x", encoding="utf-8", newline="") as file:

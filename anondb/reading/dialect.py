@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anondb.errors import InputError
-from anondb.reading.options import NAMES, Dialect, Reading, named
-from anondb.reading.shape import MAX_FIELD, USUAL, Lines, chunks, quoting, records
+from anondb.reading.options import MARKS, Dialect, Reading, named
+from anondb.reading.shape import MAX_FIELD, Lines, marks_in, quoting, records
 
-_CANDIDATES = (*USUAL, "::")
 _SAMPLE = 1 << 16
 _BY_SUFFIX = {".tsv": "\t", ".psv": "|", ".tree": ";"}
 EXCEL_NOTE = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
@@ -57,7 +56,7 @@ def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) ->
     if reading.delimiter is not None:
         candidates: tuple[str, ...] = (reading.delimiter,)
     else:
-        candidates = tuple(dict.fromkeys((*filter(None, [_BY_SUFFIX.get(suffix)]), *_CANDIDATES)))
+        candidates = tuple(dict.fromkeys((*filter(None, [_BY_SUFFIX.get(suffix)]), *MARKS)))
     shares: dict[str, tuple[float, int]] = {}
     for delimiter in candidates:
         read = sample_records(sample, delimiter, reading.quote_char)
@@ -134,9 +133,7 @@ def basket_delimiter(path: Path, reading: Reading, name: str) -> str:
     """
     if reading.delimiter is not None:
         return reading.delimiter
-    marks = [delimiter for delimiter in NAMES if delimiter != " "]
-    present = {mark for chunk in chunks(path) for mark in marks if mark.encode() in chunk}
-    occurring = [mark for mark in marks if mark in present]
+    occurring = marks_in(path)
     if len(occurring) > 1:
         raise InputError(
             f"The items of {name} may be separated by {' or by '.join(map(named, occurring))}.",

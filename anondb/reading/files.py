@@ -6,8 +6,9 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,17 @@ from anondb.reading.cells import rewritten
 from anondb.reading.dialect import basket_delimiter, dialect_of
 from anondb.reading.formats import Format, decompressed, digest_of, format_of, plain_text
 from anondb.reading.options import Dialect, Reading
-from anondb.reading.shape import Lines, Survey, count_records, first_invalid, lines_of, not_utf8, records, survey
+from anondb.reading.shape import (
+    Lines,
+    Survey,
+    count_records,
+    counted,
+    first_invalid,
+    lines_of,
+    not_utf8,
+    records,
+    survey,
+)
 
 _WRITTEN = Dialect(",", '"', "\n", header=False)  # of a file that ``rewritten`` makes
 NO_VALUE = ("", "\\N")  # without quotes: no value; the second is that of MySQL and PostgreSQL
@@ -40,6 +51,7 @@ class FileRows:
         columns: the names of the columns, all of texts; None if the query's own types hold.
         faults: columns that cannot be used, with the reason.
         lines: of baskets: ``(id, line)``, whose items ``separator`` separates.
+        again: counts the records again, if DuckDB does not read them: names the line that is wrong.
     """
 
     query: exp.Query
@@ -49,6 +61,7 @@ class FileRows:
     faults: Mapping[str, str] = field(default_factory=dict)
     lines: exp.Query | None = None
     separator: str = " "
+    again: Callable[[], object] = tuple
 
 
 @contextlib.contextmanager
@@ -63,7 +76,7 @@ def private_folder(engine: Engine) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: str | None = None) -> Iterator[FileRows]:
+def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[FileRows]:
     """Open a file of any format for the duration of the block.
 
     Args:
@@ -71,7 +84,6 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
         path: the file.
         role: what it is, such as ``transactions``.
         reading: what the owner says of it.
-        table: the table of a SQLite file.
 
     Raises:
         InputError: the file does not exist, or is not what it is read as (``anondb.reading``).
@@ -83,7 +95,7 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
             if role == "transactions":
                 reading.check_for(found.name)
             account = Account(path.name, role, "", 0, None, False, found.name, None)
-            rows = _opened(path, found, reading, private, name, account, table)
+            rows = _opened(path, found, reading, private, name, account)
             if not rows.account.sha256:
                 digest, size = digest_of(path)
                 rows = replace(rows, account=replace(rows.account, sha256=digest, bytes=size))
@@ -91,17 +103,20 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading, table: st
             raise InputError(
                 f"The {role} {name} cannot be read.", code="no_such_file", hint="Check the path and its permissions."
             ) from None
-        yield rows
+        try:
+            yield rows
+        except InputError as error:
+            if error.code == "unreadable":
+                rows.again()
+            raise
 
 
-def _opened(
-    path: Path, found: Format, reading: Reading, private: Path, name: str, account: Account, table: str | None
-) -> FileRows:
+def _opened(path: Path, found: Format, reading: Reading, private: Path, name: str, account: Account) -> FileRows:
     if found.name == "parquet":
         return _parquet(path, name, account)
     if found.name not in ("text", "dat"):
-        target, columns, number, faults = rewritten(path, found, reading, private, name, table)
-        query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None)) if columns else _nothing()
+        target, columns, number, faults = rewritten(path, found, reading, private, name)
+        query = _rectangle(target, columns, _WRITTEN, survey(target, ",", None), number) if columns else _nothing()
         account = replace(account, header=found.name != "xlsx" or reading.header is not False)
         return FileRows(query, account, number, columns, faults)
     plain = plain_text(path, found, reading, private, name)
@@ -123,7 +138,9 @@ def _opened(
         dialect=dialect,
         empty=shape.empty,
     )
-    return FileRows(_rectangle(plain, columns, dialect, seen), account, shape.records - dialect.header, columns)
+    query = _rectangle(plain, columns, dialect, seen, shape.records + shape.empty)
+    again = partial(counted, plain, dialect, len(columns), name)
+    return FileRows(query, account, shape.records - dialect.header, columns, again=again)
 
 
 def _line_layout(plain: Path, found: Format, reading: Reading) -> tuple[str | None, str | None]:
@@ -182,7 +199,7 @@ def _nothing() -> exp.Query:
     return exp.select(exp.cast(exp.null(), "VARCHAR").as_("column1")).where(exp.false())
 
 
-def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Survey) -> exp.Query:
+def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Survey, records: int) -> exp.Query:
     """A SELECT over a plain text file with a dialect that is fixed; nothing is detected, skipped or converted."""
     codes = [f"c{i}" for i in range(len(columns))]
     types = [exp.PropertyEQ(this=exp.Literal.string(c), expression=exp.Literal.string("VARCHAR")) for c in codes]
@@ -196,7 +213,9 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Sur
         "comment": "",
         "allow_quoted_nulls": False,
     }
-    if seen.returns:  # strict, DuckDB refuses carriage returns in quotes, and takes one character for the end of a line
+    if seen.returns and not (
+        seen.one_end and seen.lines == records
+    ):  # strict, DuckDB refuses carriage returns in quotes
         options |= {"strict_mode": False, "new_line": _ENDS[dialect.newline]}
     if seen.long_lines:
         with path.open("rb") as file:

@@ -13,9 +13,12 @@ from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, 
 LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "blank": " ", "space": " "}
 NO_QUOTE = ("", "none")
-NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
-OF_TEXTS = ("delimiter", "quote", "header", "encoding", "skip")
-_OF_FORMATS = {"text": OF_TEXTS, "dat": OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip")}
+NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", "::": "double colons", " ": "blanks"}
+MARKS = tuple(NAMES)[:-1]  # what separates, if it occurs; a blank also stands in texts
+_OF_TEXTS = ("delimiter", "quote", "header", "encoding", "skip")
+OF_FILES = (*_OF_TEXTS, "file_table")
+_OF_FORMATS = {"text": _OF_TEXTS, "dat": _OF_TEXTS, "json": ("encoding", "skip"), "xlsx": ("header", "skip")}
+_OF_FORMATS |= {"sqlite": ("file_table",)}
 _QUOTE = re.compile(r"[!-\[\]-~]")
 
 
@@ -46,6 +49,7 @@ class Reading:
     skip: int | None = parameter(
         None, "Lines before the first row of a text file.", "LINES", kinds=(INTEGER,), read=digits, panel=READ
     )
+    file_table: str | None = parameter(None, "The table of a SQLite file that has several.", "TABLE", panel=READ)
     item_separator: str | None = parameter(
         None, "What separates the items of a cell in the layout list.", "TEXT", panel=READ
     )
@@ -72,6 +76,8 @@ class Reading:
             ):
                 words = f"{name} must be a text of 1 to {longest} bytes, without quotes, backslashes and line ends."
                 raise InputError(words, code="bad_parameter")
+        if not isinstance(self.file_table, str | None):
+            raise InputError("file_table must be a text.", code="bad_parameter")
         if self.quote is not None and self.quote not in NO_QUOTE and not _QUOTE.fullmatch(self.quote):
             raise InputError("quote must be one punctuation mark of ASCII, or none.", code="bad_parameter")
         if self.delimiter is not None and self.quote_char is not None and self.quote_char in self.delimiter:
@@ -95,10 +101,11 @@ class Reading:
         Raises:
             InputError: ``bad_usage``.
         """
-        for name in set(OF_TEXTS) - set(_OF_FORMATS.get(form or "", ())):
+        for name in set(OF_FILES) - set(_OF_FORMATS.get(form or "", ())):
             if getattr(self, name) is not None:
+                which = "text files" if name in _OF_TEXTS else "SQLite files"
                 raise InputError(
-                    f"{name} goes with text files, which this is not.", code="bad_usage", hint="Leave it out."
+                    f"{name} goes with {which}, which this is not.", code="bad_usage", hint="Leave it out."
                 )
 
     def texts(self) -> dict[str, Any]:
@@ -152,12 +159,10 @@ class ReadAs:
     Attributes:
         data: a file, a table, a data frame or a query.
         reading: how it is read.
-        table: the table of a SQLite file; None for its only one.
     """
 
     data: Any
     reading: Reading = DETECTED
-    table: str | None = None
 
 
 def read_as(data: Any, options: Mapping[str, Any]) -> Any:
@@ -170,9 +175,9 @@ def read_as(data: Any, options: Mapping[str, Any]) -> Any:
     for name in present:
         if name not in READING:
             raise InputError(f"There is no option {name!r} of reading.", code="unknown_option")
-    reading = Reading(**present)
     if isinstance(data, ReadAs):
-        return ReadAs(data.data, data.reading if reading == DETECTED else reading, data.table)
+        return ReadAs(data.data, Reading(**{**data.reading.texts(), **present}))
+    reading = Reading(**present)
     return data if reading == DETECTED else ReadAs(data, reading)
 
 

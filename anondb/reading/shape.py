@@ -1,8 +1,8 @@
 """Counts the records of a text file without DuckDB: a quoted line end belongs to its record, and all have equal fields.
 
-A file without quotes is counted by its bytes, one with quotes by a scan that tells which bytes they enclose. Where quotes
-stand elsewhere than around whole fields, lines are empty or end differently, or a record has another length, Python's
-``csv`` counts, and names the first line that differs.
+A file without quotes is counted by its bytes, a large one with quotes by Arrow. Small ones, and those in which a blank
+stands before a quote, lines are empty or end differently, or a record has another length, are counted by Python's ``csv``,
+which names the first line that differs.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.errors import InputError
-from anondb.reading.options import Dialect
+from anondb.reading.options import MARKS, Dialect
 
 CHUNK = 1 << 20
 _BLOCK = 1 << 18
+LARGE = 1 << 20  # bytes above which importing Arrow pays
 MAX_FIELD = 1 << 28
 _UNIT = "\x1f"  # stands for a delimiter of several characters
-USUAL = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,11 @@ class Survey:
     Attributes:
         sha256, bytes: its digest and its size.
         newlines, delimiters, quotes, returns: how many bytes of each kind it has.
+        pairs: how many of the returns stand before a newline.
         utf8: whether it is UTF-8.
         open_end: whether its last line has no end.
         long_lines: whether a line may be longer than 512 KiB.
+        unusual: whether a blank stands before a quote, or a line is empty.
     """
 
     sha256: str
@@ -63,35 +64,55 @@ class Survey:
     delimiters: int
     quotes: int
     returns: int
+    pairs: int
     utf8: bool
     open_end: bool
     long_lines: bool
+    unusual: bool
+
+    @property
+    def one_end(self) -> bool:
+        """Whether all lines end alike: no carriage return stands elsewhere than in the end of a line, nor lacks there."""
+        return not self.returns or self.returns == self.pairs == self.newlines
+
+    @property
+    def lines(self) -> int:
+        """The number of lines."""
+        return self.newlines + self.open_end
 
 
 def survey(path: Path, delimiter: str | None, quote: str | None) -> Survey:
-    """Count bytes of a file, in blocks that fit into the cache of a processor."""
-    kinds = [
-        ord("\n"),
-        *(ord(mark) if mark and len(mark.encode()) == 1 else -1 for mark in (delimiter, quote)),
-        ord("\r"),
-    ]
-    counts, digest, size, last = [0] * len(kinds), hashlib.sha256(), 0, ord("\n")
-    utf8, long_lines, decoder = True, False, getincrementaldecoder("utf-8")()
-    block = bytearray(_BLOCK)
+    """Count bytes of a file, in blocks that fit into the cache of a processor; each has the last byte of the one before."""
+    kinds = ["\n", *(m if m and len(m.encode()) == 1 else None for m in (delimiter, quote)), "\r"]
+    counts, digest, size, last, pairs = [0] * len(kinds), hashlib.sha256(), 0, b"\n", 0
+    utf8, long_lines, unusual, decoder = True, False, False, getincrementaldecoder("utf-8")()
     with path.open("rb", buffering=0) as file:
-        while read := file.readinto(block):
-            part = np.frombuffer(block, dtype=np.uint8, count=read)
-            digest.update(memoryview(block)[:read])
-            found = [int(np.count_nonzero(part == kind)) if kind >= 0 else 0 for kind in kinds]
+        while block := file.read(_BLOCK):
+            part = np.frombuffer(last + block, dtype=np.uint8)
+            digest.update(block)
+            masks = [part == ord(kind) if kind else np.zeros(len(part), np.bool_) for kind in kinds]
+            found = [int(np.count_nonzero(mask[1:])) for mask in masks]
             counts = [count + more for count, more in zip(counts, found, strict=True)]
-            long_lines |= not found[0] and read == _BLOCK
+            newline, _, quoted, back = masks
+            unusual = unusual or bool((newline[:-1] & (newline | back)[1:]).any())
+            for blank in _blanks(delimiter) if found[2] else ():
+                unusual = unusual or bool(((part == ord(blank))[:-1] & quoted[1:]).any())
+            pairs += int(np.count_nonzero(back[:-1] & newline[1:])) if counts[3] else 0
+            long_lines |= not found[0] and len(block) == _BLOCK
             if utf8 and (part.max() > 127 or decoder.getstate()[0]):
-                utf8 = _decodes(decoder, part.tobytes())
-            size, last = size + read, block[read - 1]
-    newlines, delimiters, quotes, returns = counts
+                utf8 = _decodes(decoder, block)
+            size, last = size + len(block), block[-1:]
     whole = utf8 and _decodes(decoder, b"", final=True)
-    open_end = last != ord("\n")
-    return Survey(digest.hexdigest(), size, newlines, delimiters, quotes, returns, whole, open_end, long_lines)
+    newlines, delimiters, quotes, returns = counts
+    open_end = last != b"\n"
+    return Survey(
+        digest.hexdigest(), size, newlines, delimiters, quotes, returns, pairs, whole, open_end, long_lines, unusual
+    )
+
+
+def _blanks(delimiter: str | None) -> str:
+    """The characters before a quote that DuckDB leaves out."""
+    return " \t".replace(delimiter or "\n", "")
 
 
 def _decodes(decoder: IncrementalDecoder, part: bytes, final: bool = False) -> bool:
@@ -102,82 +123,27 @@ def _decodes(decoder: IncrementalDecoder, part: bytes, final: bool = False) -> b
     return True
 
 
-class Scan:
-    """Counts the records of a file from its bytes, chunk by chunk; each chunk but the last ends with a line."""
-
-    def __init__(self, dialect: Dialect, fields: int) -> None:
-        delimiter, quote = (dialect.delimiter or "\n").encode(), (dialect.quote or "\n").encode()
-        self.certain = len(delimiter) == len(quote) == 1 and dialect.newline != "\r" and fields > 1
-        self._crlf = dialect.newline == "\r\n"
-        self._delimiter, self._quote = delimiter[0], quote[0] if dialect.quote else None
-        kept = delimiter + b"\n" + (quote if dialect.quote else b"")
-        self._dropped = bytes(c for c in range(256) if c not in kept)
-        self._borders = np.zeros(256, dtype=np.bool_)
-        self._borders[[*delimiter, *quote, *b"\r\n"]] = True
-        self._wanted = fields - 1
-        self._inside = False  # whether the chunk before ends within quotes
-        self._delimiters = 0  # of the record that the chunk before did not end
-        self.records = 0
-        self.lines = 0
-
-    def add(self, chunk: bytes) -> None:
-        """Count a chunk; ``certain`` becomes False if the scan cannot tell."""
-        if not self.certain:
-            return
-        ends = chunk.count(b"\n")
-        self.lines += ends + (not chunk.endswith(b"\n"))
-        self.certain = _is_utf8(chunk)
-        self.certain &= chunk.count(b"\r\n") == chunk.count(b"\r") == ends if self._crlf else b"\r" not in chunk
-        marks = np.frombuffer(chunk.translate(None, self._dropped), dtype=np.uint8)
-        if self._quote is not None and (self._inside or self._quote in chunk):
-            self.certain &= self._whole_fields(np.frombuffer(chunk, dtype=np.uint8))
-            quotes = marks == self._quote
-            inside = np.bitwise_xor.accumulate(quotes) ^ self._inside
-            self._inside = bool(inside[-1]) if len(inside) else self._inside
-            marks = marks[~inside & ~quotes]
-        record_ends = np.flatnonzero(marks == ord("\n"))
-        if not chunk.endswith(b"\n"):
-            record_ends = np.append(record_ends, len(marks))
-        if not len(record_ends):
-            self._delimiters += len(marks)
-            return
-        counts = np.diff(record_ends, prepend=-1) - 1
-        counts[0] += self._delimiters
-        self._delimiters = len(marks) - int(record_ends[-1]) - 1 if chunk.endswith(b"\n") else 0
-        self.certain &= bool((counts == self._wanted).all())
-        self.records += len(counts)
-
-    def _whole_fields(self, chunk: npt.NDArray[np.uint8]) -> bool:
-        """Whether each quote of a chunk stands at the end of a field, or beside another quote."""
-        places = np.flatnonzero(chunk == self._quote)
-        opening = (np.arange(len(places)) % 2 == 0) != self._inside
-        beside = np.full(len(chunk) + 2, ord("\n"), dtype=np.uint8)
-        beside[1:-1] = chunk
-        neighbour = np.where(opening, beside[places], beside[places + 2])
-        return bool(self._borders[neighbour].all())
-
-    @property
-    def complete(self) -> bool:
-        """Whether all chunks were counted, and the last record is complete."""
-        return self.certain and not self._inside
-
-
 def lines_of(path: Path) -> int:
     """The number of lines of a file."""
     return sum(chunk.count(b"\n") + (not chunk.endswith(b"\n")) for chunk in chunks(path))
 
 
+def marks_in(path: Path) -> list[str]:
+    """The usual delimiters that occur in a file, but for the blank."""
+    return [mark for mark in MARKS if any(mark.encode() in chunk for chunk in chunks(path))]
+
+
 def first_invalid(path: Path) -> int:
     """The number of the first line that is not UTF-8; 0 if all are."""
     with path.open("rb") as file:
-        return next((number for number, line in enumerate(file, 1) if not _is_utf8(line)), 0)
-
-
-def _is_utf8(chunk: bytes) -> bool:
-    try:
-        return chunk.isascii() or bool(chunk.decode())
-    except UnicodeDecodeError:
-        return False
+        return next(
+            (
+                number
+                for number, line in enumerate(file, 1)
+                if not _decodes(getincrementaldecoder("utf-8")(), line, final=True)
+            ),
+            0,
+        )
 
 
 def chunks(path: Path, size: int = CHUNK) -> Iterator[bytes]:
@@ -205,26 +171,39 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Su
         fields: the number of fields of its first record.
         name: its name in messages.
         seen: what ``survey`` found in it. If there are no quotes, and no record can have more fields unless DuckDB refuses
-            another that has fewer, its counts suffice.
+            another that has fewer, its counts suffice. Text beside quotes is DuckDB's to refuse.
 
     Raises:
         InputError: ``unreadable`` with the line of the first record that has more or fewer fields, a quote that is never
             closed or stands beside text, or another line end; ``bad_unicode``.
     """
     if dialect.delimiter is None:
-        for usual in USUAL:
-            shape = _counted(path, replace(dialect, delimiter=usual), fields, name)
+        for mark in marks_in(path) or MARKS[:1]:
+            shape = counted(path, replace(dialect, delimiter=mark), fields, name)
         return shape
-    number = seen.newlines + seen.open_end
-    simple = not seen.quotes and not seen.returns and seen.utf8 and len(dialect.delimiter.encode()) == 1
-    if simple and fields > 1 and seen.delimiters == number * (fields - 1):
-        return Shape(number, 0, number)
-    scan = Scan(dialect, fields)
-    for chunk in chunks(path, _BLOCK):
-        scan.add(chunk)
-        if not scan.certain:
-            return _counted(path, dialect, fields, name)
-    return Shape(scan.records, 0, scan.lines) if scan.complete else _counted(path, dialect, fields, name)
+    certain = seen.utf8 and seen.one_end and not seen.unusual and len(dialect.delimiter.encode()) == 1 < fields
+    if certain and not seen.quotes and seen.delimiters == seen.lines * (fields - 1):
+        return Shape(seen.lines, 0, seen.lines)
+    if certain and seen.bytes > LARGE and not seen.quotes % 2:
+        number = _by_arrow(path, dialect, fields)
+        if number is not None and (number == seen.lines or not seen.returns):
+            return Shape(number, 0, seen.lines)
+    return counted(path, dialect, fields, name)
+
+
+def _by_arrow(path: Path, dialect: Dialect, fields: int) -> int | None:
+    """The number of records of a file without empty lines; None if one has another number of fields."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    how = arrow.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=[str(i) for i in range(fields)])
+    parse = arrow.ParseOptions(delimiter=dialect.delimiter, quote_char=dialect.quote or False, newlines_in_values=True)
+    nothing = arrow.ConvertOptions(include_columns=["none"], include_missing_columns=True)  # no value is converted
+    try:
+        with arrow.open_csv(path, how, parse, nothing) as batches:
+            return sum(int(batch.num_rows) for batch in batches)
+    except pa.ArrowInvalid:
+        return None
 
 
 class Lines(contextlib.AbstractContextManager["Lines"]):
@@ -233,7 +212,6 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
     Attributes:
         path: the file.
         number: the number of lines that were read.
-        last: the last of them.
     """
 
     def __init__(self, path: Path, delimiter: str | None) -> None:
@@ -241,12 +219,12 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
         self._file = path.open(encoding="utf-8", newline="")
         self._several = delimiter if delimiter is not None and len(delimiter) > 1 else None
         self.number = 0
-        self.last = ""
+        self._record: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
         for line in self._file:
             self.number += 1
-            self.last = line
+            self._record.append(line)
             if self._several is not None and _UNIT in line:
                 raise csv.Error("control character")
             yield line if self._several is None else line.replace(self._several, _UNIT)
@@ -255,10 +233,21 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
         """Close the file."""
         self._file.close()
 
+    def next_record(self) -> int:
+        """Forget the lines of the record that was read. Returns the number of the next line."""
+        self._record.clear()
+        return self.number + 1
+
+    @property
+    def text(self) -> str:
+        """The record that was read, as it stands in the file."""
+        return "".join(self._record)
+
     @property
     def end(self) -> str:
         """The end of the last line."""
-        return self.last[len(self.last.rstrip("\r\n")) :]
+        last = self._record[-1] if self._record else ""
+        return last[len(last.rstrip("\r\n")) :]
 
 
 def quoting(quote: str | None) -> Literal[0, 3]:
@@ -282,7 +271,7 @@ def records(lines: Lines, dialect: Dialect, name: str) -> Iterator[tuple[int, li
         )
         for record in reader:
             yield first, record
-            first = lines.number + 1
+            first = lines.next_record()
     except csv.Error as error:
         raise _uneven(name, dialect, _fault(str(error), first, lines.number)) from None
     except UnicodeDecodeError:
@@ -291,8 +280,8 @@ def records(lines: Lines, dialect: Dialect, name: str) -> Iterator[tuple[int, li
         csv.field_size_limit(limit)
 
 
-def _counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
-    """Count the records by ``csv``."""
+def counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
+    """Count the records as ``count_records`` does, but by ``csv``, which tells the line that is wrong."""
     found = empty = 0
     with Lines(path, dialect.delimiter) as lines:
         for first, record in records(lines, dialect, name):
@@ -305,17 +294,19 @@ def _counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
             if len(record) != fields:
                 what = f"line {first} has {len(record)} field{'s' * (len(record) != 1)}, the first record {fields}"
                 raise _uneven(name, dialect, what)
-            if _blanks_before_quote(record, lines.last, dialect):
+            if _blanks_before_quote(record, lines.text, dialect):
                 raise _uneven(name, dialect, f"line {first} has blanks before a quote")
         return Shape(found, empty, lines.number)
 
 
-def _blanks_before_quote(record: list[str], line: str, dialect: Dialect) -> bool:
-    """Whether a field of a record has blanks before the quote that opens it: DuckDB leaves them out, ``csv`` does not."""
-    if dialect.quote is None or not any(field[:1] in " \t" and dialect.quote in field for field in record if field):
+def _blanks_before_quote(record: list[str], text: str, dialect: Dialect) -> bool:
+    """Whether a field has blanks before the quote that opens it: DuckDB leaves them out, ``csv`` does not."""
+    blanks = _blanks(dialect.delimiter)
+    if dialect.quote is None or not any(field[0] in blanks and dialect.quote in field for field in record if field):
         return False
-    before = rf"(?:^|{re.escape(dialect.delimiter or _UNIT)})[ \t]+{re.escape(dialect.quote)}"
-    return re.search(before, line) is not None
+    quote, start = re.escape(dialect.quote), f"(^|{re.escape(dialect.delimiter or _UNIT)})"
+    unquoted = re.sub(f"{start}{quote}([^{quote}]|{quote}{quote})*{quote}", r"\1", text)
+    return re.search(f"{start}[{blanks}]+{quote}", unquoted) is not None
 
 
 def _fault(error: str, first: int, last: int) -> str:

@@ -37,7 +37,7 @@ def rows_of_table(path: Path, name: str, table: str | None) -> tuple[tuple[str, 
     raise InputError(
         f"{name} has no table {table!r}." if table is not None else f"{name} has {len(names)} tables and views.",
         code="no_such_table",
-        hint="Name one with --transactions TABLE.",
+        hint="Name one with --file-table TABLE.",
     )
 
 

@@ -20,6 +20,8 @@ from anondb.answers.named import items_named
 from anondb.answers.persons.people import Persons
 from anondb.answers.roles import RoleReader
 from anondb.answers.tables import WorldTables
+from anondb.data.sources import is_file, open_source
+from anondb.data.types import typed
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.answering import DEFAULT_MEMORY, Limits
 from anondb.engine.elsewhere import is_url
@@ -29,6 +31,7 @@ from anondb.query import parse
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.query.together import Together
+from anondb.reading.options import read_as
 from anondb.release.reader import SealedRelease, contradictions_told, sealed_releases
 from anondb.release.signing import Keys
 from anondb.session.compiler import Compiler
@@ -304,17 +307,19 @@ class Session:
         tree, places = found
         return tree, Releases([self._opened[place] for place in places], self._desk, parts.among(places))
 
-    def register(self, name: str, data: Any) -> None:
+    def register(self, name: str, data: Any, **reading: Any) -> None:
         """Make a table of the analyst's own available to queries.
 
         Args:
             name: its name; it replaces a table that was registered under it.
-            data: a data frame, an Arrow table, a relation of DuckDB, or the path of a CSV or Parquet file. It is copied.
+            data: a data frame, an Arrow table, a relation of DuckDB, or the path of a file. It is copied. A column of a
+                text file has the first of the types BIGINT, DOUBLE, DECIMAL(18, 2), DATE, TIMESTAMP and BOOLEAN that gives
+                all its values back as they are written, so that 007 stays a text.
+            **reading: how a file is read, such as ``delimiter=";"`` (``anondb.reading.options.Reading``).
 
         Raises:
             InputError: ``bad_name``: a table of the release has this name; or ``data`` cannot be read.
         """
-        from anondb.data.sources import is_file
 
         self._check_open()
         if not isinstance(name, str) or not name:
@@ -322,7 +327,9 @@ class Session:
         if lowered(name) in {lowered(n) for n, _ in self._releases.shapes}:
             raise InputError("The release has a table of this name.", code="bad_name", hint="Choose another name.")
         if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
-            data = _read_file(os.fspath(data))
+            data = _read_file(Path(data), reading)
+        elif reading:
+            raise InputError("Options of reading go with files.", code="bad_usage", hint="Leave them out.")
         elif hasattr(data, "to_arrow_table"):
             data = data.to_arrow_table()
         place = Desk.place(name)
@@ -380,24 +387,16 @@ def _readable(engine: DuckDBEngine, data: Any) -> Iterator[Table]:
             raise InputError(
                 "The data of a table cannot be read.",
                 code="bad_type",
-                hint="Pass a data frame, an Arrow table, a relation of DuckDB, or the path of a CSV or Parquet file.",
+                hint="Pass a data frame, an Arrow table, a relation of DuckDB, or the path of a file.",
             ) from None
         yield view
 
 
-def _read_file(path: str) -> Any:
-    """A CSV or Parquet file as an Arrow table; DuckDB finds the types of its columns."""
-
-    def unreadable(_: Exception) -> InputError:
-        return InputError(
-            "The file cannot be read.", code="bad_file", hint="Register a CSV or Parquet file, or a data frame."
-        )
-
-    function = "read_parquet" if path.lower().endswith((".parquet", ".pq")) else "read_csv"
-    rows = exp.Table(this=exp.Anonymous(this=function, expressions=[exp.Literal.string(os.path.abspath(path))]))
+def _read_file(path: Path, reading: Mapping[str, Any]) -> Any:
+    """A file as an Arrow table."""
     loader = DuckDBEngine.open()
     try:
-        text = exp.select("*").from_(rows).sql("duckdb")
-        return loader.guarded(lambda: loader.connection.sql(text).to_arrow_table(), unreadable)
+        with loader.transaction(), open_source(loader, read_as(path, reading), "registered") as source:
+            return loader.connection.sql(typed(loader, source).sql("duckdb")).to_arrow_table()
     finally:
         loader.close()

@@ -205,11 +205,10 @@ def _of_categories(engine: Engine, source: Source, item_column: str, names: Sequ
         )
 
     def text(column: str) -> exp.Expr:
-        return exp.cast(exp.column(exp.to_identifier(column, quoted=True)), "VARCHAR")
+        return exp.cast(exp.column(column, quoted=True), "VARCHAR")
 
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     wanted = [text(c).as_(f"c{n}") for n, c in enumerate(columns)]
-    named = exp.select(text(item).as_("item"), *wanted).distinct().from_(inner)
+    named = exp.select(text(item).as_("item"), *wanted).distinct().from_(source.rows)
     cells = zip(
         *(np.ma.asarray(c).tolist() for c in engine.select(named, "the categories of items").values()), strict=True
     )

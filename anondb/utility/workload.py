@@ -302,7 +302,7 @@ def _first_column(source: Source, names: tuple[str, ...], what: str) -> str:
 
 def _plain(column: str, kind: str) -> exp.Expr:
     """A column as text without a collation."""
-    node = exp.column(exp.to_identifier(column, quoted=True))
+    node = exp.column(column, quoted=True)
     if not kind.startswith("VARCHAR"):
         return exp.cast(node, "VARCHAR")
     return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
@@ -333,18 +333,18 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
             code="bad_type",
             hint="Name the queries by texts, integers, booleans, dates or enums.",
         )
-    subquery = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    id_node = exp.column(exp.to_identifier(id_column, quoted=True))
+    id_node = exp.column(id_column, quoted=True)
     id_text = _plain(id_column, id_type) if id_type.startswith(("VARCHAR", "ENUM")) else id_node
     dropped: list[Table] = []
     if element is None:
         rows = engine.create(
-            f"{target}_rows", exp.select(id_text.as_("id"), _plain(item_column, item_type).as_("item")).from_(subquery)
+            f"{target}_rows",
+            exp.select(id_text.as_("id"), _plain(item_column, item_type).as_("item")).from_(source.rows),
         )
         every: Table = rows
     else:
-        texts = exp.cast(exp.column(exp.to_identifier(item_column, quoted=True)), "VARCHAR[]", dialect="duckdb")
-        every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(subquery))
+        texts = exp.cast(exp.column(item_column, quoted=True), "VARCHAR[]", dialect="duckdb")
+        every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(source.rows))
         rows = engine.create(f"{target}_rows", "transactions/exploded", {"source": every})
         dropped.append(every)
     _refuse_nulls(engine, source, every, rows, element is not None)

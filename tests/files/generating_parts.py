@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from random import Random
 from typing import Any
 
 from files import naive
 from files.generating import WORDS, Made, cell, size
-from files.naive import Malformed, Table
+from files.naive import Malformed, Persons, Table
+
+Tree = dict[str, str | None]
 
 Row = Callable[[Random, int], list[str]]
 PARTS = (
@@ -164,3 +167,83 @@ def listed(t: Table) -> set[str]:
     if None in found:
         raise Malformed("an item that is missing")
     return found
+
+
+def two_parts_of_workload(seed: int) -> Made:
+    """Two lists of queries in one file."""
+    rng = Random(f"workload {seed}")
+    names = ["query_id", "item", "note"]
+    content, _, what, _ = two_parts(rng, names, lambda r, n: [f"q{n // 2}", r.choice(WORDS) + str(n), "x"])
+    return Made("workload.csv", content.encode(), possible(content, queries_of), what=what)
+
+
+def queries_of(t: Table) -> Persons:
+    """The items of each query."""
+    found = naive.persons(t, "query_id", "item")
+    if not found or any(None in items for items in found.values()):
+        raise Malformed("no query")
+    return found
+
+
+def two_parts_of_taxonomy(seed: int) -> Made:
+    """Two lists of the edges of a taxonomy in one file, or its paths from leaf to root."""
+    rng = Random(f"taxonomy {seed}")
+    if seed % 2:
+        content, _, what, _ = two_parts(rng, ["node", "parent", "note"], lambda r, n: [*edge(n), "x"])
+        return Made("taxonomy.csv", content.encode(), possible(content, edges_of), what=what)
+    content, delimiter, what, _ = two_parts(rng, ["i0", "g0", "all"], lambda r, n: [f"i{n}", f"g{n % 5}", "all"])
+    content = content.replace(delimiter, ";") if rng.random() < 0.5 else content
+    try:
+        paths = [
+            [cell or "" for cell in row] for _, row in naive.records("\n".join(filter(None, content.splitlines())), ";")
+        ]
+        readings = [tree_of([*((p[-1], None) for p in paths), *(e for p in paths for e in pairwise(p))])]
+    except Malformed:
+        readings = []
+    return Made("taxonomy.tree", content.encode(), readings, what=what)
+
+
+def edge(n: int) -> list[str]:
+    """A node of a small tree and its parent."""
+    return [f"g{n}", "all"] if n < 5 else [f"i{n}, x" if n % 3 else f"i{n}", f"g{n % 5}"]
+
+
+def edges_of(t: Table) -> Tree:
+    """The tree of a list of edges."""
+    node, parent = t.number("node"), t.number("parent")
+    return tree_of([(row[node], row[parent]) for row in t.rows])
+
+
+def tree_of(edges: list[tuple[str, str | None]]) -> Tree:
+    """The nodes of a tree with their parents; each has one, but for the root, to which all lead."""
+    found = {edge for edge in edges if edge[0] != edge[1]}
+    above = dict(found)
+    roots = {parent for _, parent in found if parent not in above and parent is not None}
+    above |= dict.fromkeys(roots)
+    if None in above or len(above) != len(found) + len(roots) or sum(p is None for p in above.values()) != 1:
+        raise Malformed("no tree")
+    for node in above:
+        seen, at = set(), node
+        while at is not None:
+            if at in seen:
+                raise Malformed("a circle")
+            seen.add(at)
+            at = above[at]
+    return above
+
+
+def two_parts_of_hierarchies(seed: int) -> Made:
+    """Two lists of the edges of hierarchies in one file."""
+    rng = Random(f"hierarchies {seed}")
+    names = ["attribute", "node", "parent"]
+    content, _, what, _ = two_parts(rng, names, lambda r, n: [["town", "zip"][n > 30], *edge(n if n <= 30 else n - 31)])
+    return Made("hierarchies.csv", content.encode(), possible(content, hierarchies_of), what=what)
+
+
+def hierarchies_of(t: Table) -> dict[str, Tree]:
+    """The tree of each attribute."""
+    at, node, parent = t.number("attribute"), t.number("node"), t.number("parent")
+    if any(row[at] is None or row[node] is None for row in t.rows):
+        raise Malformed("an attribute that is missing")
+    names = {row[at].lower() for row in t.rows}
+    return {name: tree_of([(r[node], r[parent]) for r in t.rows if r[at].lower() == name]) for name in names}

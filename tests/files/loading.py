@@ -11,13 +11,19 @@ from files.naive import Persons
 from sqlglot import exp
 
 import anondb
+from anondb.data.attributes import attribute_hierarchies
 from anondb.data.constraints import load_privacy_constraints
 from anondb.data.files import load_files
+from anondb.data.preflight import confirmed, unused_hierarchies
 from anondb.data.sensitive import load_sensitive
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import Taxonomy, load_taxonomy
+from anondb.data.transactions import load_transactions
 from anondb.errors import InputError
 from anondb.load import load
 from anondb.options import policy_of
 from anondb.reading.options import Reading
+from anondb.utility.workload import owner_workload
 
 SECRET = re.compile("hemlock", re.I)  # a value of the files, which no message shows
 
@@ -46,6 +52,38 @@ class Reader:
         with self.database.engine.transaction():
             return set(load_sensitive(self.database.engine, path))
 
+    def workload(self, path: Path) -> Persons:
+        """The items of each query in a file of queries."""
+        engine = self.database.engine
+        self.connection.execute("CREATE OR REPLACE TABLE buyers AS SELECT 1 AS tid, '1' AS item")
+        with engine.transaction(), open_source(engine, "buyers", "transactions") as source:
+            dataset = load_transactions(engine, source)
+            with open_source(engine, path, "workload") as queries:
+                made = owner_workload(engine, dataset, queries)
+            same = exp.column("query_id", "q").eq(exp.column("query_id", "n"))
+            named = exp.select("name", "label").from_(exp.alias_(made.names.expression(), "n", table=True))
+            named = named.join(exp.alias_(made.queries.expression(), "q", table=True), on=same, join_type="left")
+            on = exp.column("item", "q").eq(exp.column("item", "i"))
+            rows = engine.select(
+                named.join(exp.alias_(made.items.expression(), "i", table=True), on=on, join_type="left"), "queries"
+            )
+        found: Persons = {}
+        for name, label in zip(rows["name"].tolist(), rows["label"].tolist(), strict=True):
+            found.setdefault(name, set()).update([] if label is None else [label])
+        return found
+
+    def taxonomy(self, path: Path) -> dict[str, str | None]:
+        """The nodes of a taxonomy with their parents."""
+        with self.database.engine.transaction():
+            return parents_of(load_taxonomy(self.database.engine, path))
+
+    def hierarchies(self, path: Path) -> dict[str, dict[str, str | None]]:
+        """The nodes of the hierarchies of ``town`` and ``zip`` with their parents."""
+        with self.database.engine.transaction():
+            trees, names = attribute_hierarchies(self.database.engine, path, ["town", "zip"])
+        confirmed(unused_hierarchies(names or (), ["town", "zip"]), (), None)
+        return {name: parents_of(tree) for name, tree in trees.items()}
+
     def records(self, path: Path, buyers: list[str]) -> dict[str, str | None]:
         """The town of each person in a file of records (tid, town), of whom ``buyers`` have an item."""
         self.connection.execute("CREATE OR REPLACE TABLE buyers AS SELECT unnest($1) AS tid, 'milk' AS item", [buyers])
@@ -59,6 +97,15 @@ class Reader:
             ids = engine.select(numbered, "ids")["id"]
         (town,) = task.records.attributes
         return {str(i): town.values[code] for i, code in zip(ids, town.codes.tolist(), strict=True)}
+
+
+def parents_of(taxonomy: Taxonomy) -> dict[str, str | None]:
+    """The nodes of a taxonomy with their parents."""
+    labels = taxonomy.labels
+    return {
+        label: None if parent < 0 else labels[parent]
+        for label, parent in zip(labels, taxonomy.parent.tolist(), strict=True)
+    }
 
 
 def persons_of(connection: duckdb.DuckDBPyConnection, table: str) -> Persons:

@@ -43,6 +43,9 @@ KINDS: dict[str, tuple[Callable[[int], Made], Read]] = {
     "records": (generating_parts.two_parts_of_records, records),
     "constraints": (generating_parts.two_parts_of_constraints, constraints),
     "sensitive": (generating_parts.two_parts_of_sensitive, sensitive),
+    "workload": (generating_parts.two_parts_of_workload, lambda reader, path, _: reader.workload(path)),
+    "taxonomy": (generating_parts.two_parts_of_taxonomy, lambda reader, path, _: reader.taxonomy(path)),
+    "hierarchies": (generating_parts.two_parts_of_hierarchies, lambda reader, path, _: reader.hierarchies(path)),
     "json": (generating_layouts.random_json, transactions),
 }
 
@@ -95,6 +98,6 @@ def test_the_naive_reader_reads_the_layouts(seeds: range) -> None:
 
 def test_the_kinds_of_two_parts_are_read_or_have_no_meaning() -> None:
     """Both happen in each kind of source: a test in which all files had to be refused would show little."""
-    for kind in ("transactions", "records", "constraints", "sensitive", "json"):
+    for kind in ("transactions", "records", "constraints", "sensitive", "workload", "taxonomy", "hierarchies", "json"):
         made = [KINDS[kind][0](seed) for seed in range(30)]
         assert 5 <= sum(bool(m.readings) for m in made) <= 25, kind

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -278,6 +279,22 @@ def test_a_second_header_is_a_finding(tmp_path: Path) -> None:
     refused(work, "unconfirmed", "header-in-items")
 
 
+def test_columns_that_nothing_uses_are_a_finding(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("tid,item,Price,age\n" + "".join(f"{i},{item},3,30\n" for i in range(6) for item in "ab"))
+    how: dict[str, Any] = {"model": MODEL, "queries": 0}
+    work = lambda **more: anondb.connect().anonymize(path, **how, **more)  # noqa: E731
+    refused(work, "unconfirmed", "left-out", "Price, age")
+    assert work(accept="left-out").report is not None
+    records = {"records": path, "quasi_identifiers": "age", "model": anondb.KkmAnonymity(2, 1)}
+    error = refused(
+        lambda: anondb.connect().anonymize(path, **{**how, **records}), "unconfirmed", "left-out: ", "Price"
+    )
+    assert "age" not in str(error)
+    path.write_text(path.read_text().replace("tid,item", "customer,product"))
+    assert anondb.connect().anonymize(path, **how, **COLUMNS).report is not None
+
+
 def test_one_released_item_is_a_finding(tmp_path: Path) -> None:
     frame = many(lambda t: [f"i{t % 12:02}", f"i{(t + 1) % 12:02}"])
     tree = pd.DataFrame([(f"i{n:02}", "all") for n in range(12)], columns=["node", "parent"])
@@ -330,6 +347,18 @@ def test_peek_prints_a_command_that_runs(run: Run, tmp_path: Path, monkeypatch: 
     assert words[0] == "anondb"
     assert run(*[w for w in words[1:] if w], "--k", "2", "--m", "1").code == 0
     assert run("inspect", "release.duckdb").code == 0
+
+
+def test_peek_tries_blanks(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f'{i} "{item}"' for i in range(30) for item in ("rye bread", "milk")]
+    (tmp_path / "s.txt").write_text("\n".join(["customer product", *rows, ""]))
+    found = run("peek", "s.txt", "--json").json
+    assert found["reading"]["delimiter"] == " " and found["persons"][0]["items"] == ["milk", "rye bread"]
+    words = shlex.split(found["command"])[1:]
+    assert run(*words, "--k", "2", "--m", "1").code == 0
+    (tmp_path / "s.txt").write_text("item\nrye bread\nmilk\n")
+    assert "delimiter" not in run("peek", "s.txt", "--json").json["reading"]
 
 
 def test_peek_says_what_is_wrong(run: Run, tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import pandas as pd
 import pytest
 from cli.shop import Run, in_process
+from files.loading import Reader
 
 import anondb
 from anondb.errors import InputError
+from anondb.reading import shape
 
 
 @pytest.fixture
@@ -47,6 +49,72 @@ def test_odd_lines(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(text.encode())
     refusal(lambda: profile(path), words)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("least", [0, shape.LARGE])
+def test_large_files_are_counted_as_small_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int, end: str
+) -> None:
+    """Arrow counts large files with quotes; the other lines are as many, and a wrong line is named all the same."""
+    monkeypatch.setattr(shape, "LARGE", least)
+    path = tmp_path / "s.csv"
+
+    def written(*rows: str) -> Path:
+        path.write_bytes(end.join(["tid,item", '1,"a, b"', *rows, '3,"c"', ""]).encode())
+        return path
+
+    for row in ('2,"a\n""b"""', '2,"a\r\n,b"', '2,"a\rb"', '2,""', "2,a b"):
+        read = profile(written(row))
+        assert (read.persons, read.items) == (3, 3), row
+    for row, words in {
+        '2,"a"b': "line 3 has a field with text beside its quotes",
+        '2, "a"': "line 3 has blanks before a quote",
+        '2,"a",b': "line 3 has 3 fields",
+        '2,"a': "line 3 has a field with text beside its quotes",
+    }.items():
+        refusal(lambda: profile(written(row)), words)  # noqa: B023
+
+
+def test_blanks_before_quotes_within_quotes_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text('tid,item\n1,"a, ""b"", c"\n2," ""d"""\n3,"e\n ""f"""\n')
+    assert profile(path).persons == 3
+    path.write_text('tid,item\n1,"a\n, ""b"""\n2, "d"\n')
+    refusal(lambda: profile(path), "line 4 has blanks before a quote")
+
+
+def test_a_list_with_escapes_keeps_its_numbers(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    cells = [r'[0.10, "\\"]', r'["a\nb", 1e5, null, true]', r'["\u00e9", 12345678901234567890123]', "[0.1]"]
+    path.write_text("\n".join(["item", *('"' + cell.replace('"', '""') + '"' for cell in cells), ""]))
+    found = reader.load(path, layout="list", drop_missing_items=True)
+    held = [{"0.10", "\\"}, {"a\nb", "1e5", "true"}, {"é", "12345678901234567890123"}, {"0.1"}]
+    assert list(found.values()) == held
+
+
+def test_domains_that_could_give_one_item() -> None:
+    frame = pd.DataFrame({"tid": [1, 2], "a": ["b.x", None], "a.b": [None, "x"], "ab": ["x", "x"]})
+    refusal(lambda: anondb.connect().profile(frame, item="a,a.b", item_domains=True), "begin alike")
+    assert anondb.connect().profile(frame, item="a,ab", item_domains=True).items == 2
+
+
+@pytest.mark.parametrize(("name", "layout"), [("b.dat", None), ("onehot.csv", "one-hot"), ("list.json", "list")])
+def test_rows_without_ids_have_their_numbers_in_records(tmp_path: Path, name: str, layout: str | None) -> None:
+    bread = [n % 2 for n in range(1, 13)]
+    texts = {
+        "b.dat": "".join("milk bread\n" if b else "milk\n" for b in bread),
+        "onehot.csv": "milk,bread\n" + "".join(f"1,{b}\n" for b in bread),
+        "list.json": "\n".join(json.dumps({"item": ["milk", "bread"] if b else ["milk"]}) for b in bread),
+    }
+    path, people = tmp_path / name, tmp_path / "people.csv"
+    path.write_text(texts[name])
+    how = {"records": people, "quasi_identifiers": "age", "layout": layout}
+    people.write_text("nr,age\n" + "".join(f"{n},{30 + n % 2}\n" for n in range(1, 13)))
+    check = lambda k: anondb.connect().verify(path, model=anondb.KkmAnonymity(k, 1), **how)  # noqa: E731
+    refusal(lambda: check(6), "column 'tid' with the numbers")
+    people.write_text(people.read_text().replace("nr", "tid"))
+    assert check(6).verified and not check(7).verified  # the six of age 31 have bread, and nobody else
 
 
 def test_lines_that_are_skipped(tmp_path: Path) -> None:
@@ -113,6 +181,29 @@ def test_tables_of_sqlite(tmp_path: Path) -> None:
         connection.execute("INSERT INTO sqlitestuff VALUES (1, 'a')")
     connection.close()
     assert profile(path).persons == 1
+
+
+def test_one_of_several_tables_of_sqlite(run: Run, tmp_path: Path) -> None:
+    path, own = tmp_path / "s.sqlite", tmp_path / "own.duckdb"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE Sales AS SELECT value AS tid, 'a' AS item FROM json_each('[1,2,3]')")
+        connection.execute("CREATE TABLE prices (item, price)")
+    connection.close()
+    refusal(lambda: profile(path), "2 tables", "file_table=")
+    refusal(lambda: profile(path, file_table=1), "text")
+    refusal(lambda: profile(tmp_path, file_table="sales"), "")
+    assert profile(path, file_table="sales").persons == 3
+    (tmp_path / "s.csv").write_text("tid,item\n1,a\n")
+    refusal(lambda: profile(tmp_path / "s.csv", file_table="sales"), "SQLite")
+    words = ("--k", "2", "--m", "1")
+    for named in (("--transactions", "sales"), ("--file-table", "sales")):
+        made = run("anonymize", path, *named, *words, "--publish", tmp_path / f"{named[0]}.duckdb")
+        assert made.code == 0, made.err
+    assert run("load", own, "--transactions", path, "--file-table", "sales", "--as", "sales").code == 0
+    assert "--file-table sales" in run("peek", path, "--file-table", "sales").out
+    policy = 'source = "s.sqlite"\nfile_table = "sales"\n[release.spring]\nk = 2\nm = 1\n'
+    (tmp_path / "policy.toml").write_text(policy)
+    assert run("run", tmp_path / "policy.toml").code == 0
 
 
 def test_archives_and_damaged_files(run: Run, tmp_path: Path) -> None:

@@ -275,7 +275,7 @@ def test_a_table_may_have_a_column_of_nothing(session: Session) -> None:
     assert session.sql("SELECT upper(note), count(note), more FROM notes GROUP BY ALL").fetchall() == [(None, 0, [])]
 
 
-@pytest.mark.parametrize(("data", "code"), [(None, "bad_type"), (5, "bad_type"), ("nofile.csv", "bad_file")])
+@pytest.mark.parametrize(("data", "code"), [(None, "bad_type"), (5, "bad_type"), ("nofile.csv", "no_such_file")])
 def test_a_table_that_cannot_be_read_replaces_none(session: Session, data: Any, code: str) -> None:
     session.register("p", KNOWN)
     with pytest.raises(anondb.InputError) as error:

@@ -282,6 +282,32 @@ def test_refused_by_name(shop: Path, sql: str, words: str) -> None:
     assert error.value.code == "unsupported_query" and words in str(error.value)
 
 
+def test_a_file_of_the_analyst_is_read_as_files_are(shop: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.csv"
+    rows = ["007;1.5;1.50;2024-02-29;true;2024-01-01 10:00:00;;9", "8;2;2.25;2024-03-01;false;2024-01-01 11:00:00;;08"]
+    own.write_text("\n".join(["code;price;money;day;yes;at;none;nr", *rows, ""]), encoding="utf-8")
+    kinds = ["VARCHAR", "DOUBLE", "DECIMAL(18,2)", "DATE", "BOOLEAN", "TIMESTAMP", "VARCHAR", "VARCHAR"]
+    with anondb.open(shop / "plain.duckdb") as session:
+        session.register("own", own)
+        assert list(session.types["own"].values()) == kinds
+        assert session.sql("SELECT code, price, nr FROM own ORDER BY price").fetchall() == [
+            ("007", 1.5, "9"),
+            ("8", 2.0, "08"),
+        ]
+        own.write_text(own.read_text() + "9;2;2;2\n")
+        with pytest.raises(anondb.InputError, match="line 4 has 4 fields"):
+            session.register("own", own)
+        assert len(session.sql("SELECT * FROM own").fetchall()) == 2
+        own.write_text("a;b,c\n1;2,3\n")
+        with pytest.raises(anondb.InputError) as error:
+            session.register("own", own)
+        assert error.value.code == "ambiguous_dialect"
+        session.register("own", own, delimiter=";")
+        assert session.tables["own"] == ["a", "b,c"]
+        with pytest.raises(anondb.InputError):
+            session.register("own", pd.DataFrame({"a": [1]}), delimiter=";")
+
+
 def test_the_analyst_can_join_own_tables_with_the_results(shop: Path, tmp_path: Path) -> None:
     prices = tmp_path / "prices.csv"
     prices.write_text("item,price\nmilk,1.5\nbread,2\n", encoding="utf-8")
