@@ -58,7 +58,10 @@ class Beside:
         own = {self._read.members.labels[label] for label in kinds[0].own if label >= 0}
         apart = [item for item in items if release.images[item][0] not in own]
         usual = {item for item in apart if passing.of(item) == passing.usual}  # of the kind of all that no test names
-        for some, rest in (([i for i in apart if i in usual], kinds[0].rest), ([i for i in apart if i not in usual], None)):
+        for some, rest in (
+            ([i for i in apart if i in usual], kinds[0].rest),
+            ([i for i in apart if i not in usual], None),
+        ):
             for item, found in self._of_others(*kinds, some, rest).items():
                 ends[item] = _both(ends[item], found)
         for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:

@@ -128,9 +128,6 @@ LISTED = OnValue(ROW.name, OneOf(frozenset({"listed"})), null=False)
 
 LISTS = Attribute("\0", None, False, frozenset({("", "list"), ("", "null")}))
 """Whether the original has a list for a person without items, or NULL; a release does not show this."""
-NULL_LIST = OnValue(LISTS.name, OneOf(frozenset()), null=True)
-UNKNOWN_LIST = OnValue(LISTS.name, OneOf(frozenset()))
-"""Never true; unknown if the original has NULL for the list."""
 HAS_LIST = OnValue(LISTS.name, OneOf(frozenset({"list"})), null=False)
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Bounds, Row
 from anondb.answers.persons.people import Described
-from anondb.answers.persons.terms import Choice, OnPart
+from anondb.answers.persons.terms import Choice, OnPart, choices
 from anondb.data.transactions import LISTS
 from anondb.engine import Table
 from anondb.engine.untrusted import materialized
@@ -325,7 +325,7 @@ class Releases:
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
         """
-        chosen = list(dict.fromkeys(choice for test in _tests(plan) for choice in _choices(test)))
+        chosen = list(dict.fromkeys(choice for test in _tests(plan) for choice in choices(test)))
         if not chosen:
             return self._added(plan)
         if len(chosen) > MAX_CHOSEN or plan.aggregate or plan.most is not None:
@@ -472,15 +472,6 @@ def _tests(plan: Plan) -> list[ItemTest]:
     tests += [leaf.weights.test for leaf in of if isinstance(leaf, OnSum)]
     tests += [plan.measure.test] if isinstance(plan.measure, Weights) else []
     return [*tests, *(test for test in (plan.test, plan.second) if test is not None)]
-
-
-def _choices(test: Any) -> list[Choice]:
-    """The choices in a test."""
-    if isinstance(test, Choice):
-        return [test]
-    if isinstance(test, ItemNot):
-        return _choices(test.part)
-    return [c for part in test.parts for c in _choices(part)] if isinstance(test, ItemAll | ItemAny) else []
 
 
 def _with_tests(plan: Plan, of: Mapping[Choice, Labels]) -> Plan:

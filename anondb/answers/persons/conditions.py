@@ -20,6 +20,7 @@ from anondb.query.merged import MAX, SUM, VALUES
 from anondb.query.predicates import (
     ALWAYS,
     NEVER,
+    NOT_EMPTY,
     Condition,
     ItemTest,
     Labels,
@@ -35,8 +36,10 @@ from anondb.query.predicates import (
 )
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.trees import operands
-from anondb.query.values import NULL_LIST, on_value
+from anondb.query.values import HAS_LIST, on_value
 
+LISTED_ITEMS = either(NOT_EMPTY, HAS_LIST)
+"""The condition that the list of a person's items is not NULL: a person without items has an empty one, or none."""
 MAX_TRUTHS = 5  # conditions of a person in one expression, each true or false
 FAR = 400  # a number of items that no constant of a query comes near
 _PLAIN = (
@@ -215,7 +218,7 @@ class Conditions(Domains):
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
             atom = self.atom(tree.this)
             if isinstance(atom, Listing):
-                return certain(NULL_LIST if atom.nullable else NEVER)
+                return certain(negate(LISTED_ITEMS) if atom.nullable else NEVER)
         raise unsupported(name_of(tree))
 
     def _on_part(self, tree: exp.Expr) -> Decided:

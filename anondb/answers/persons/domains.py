@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from anondb.answers.persons.terms import Atom, Id, Item, Listing, Looked, Number, Of, Part, Refused, Truth
+from anondb.answers.persons.terms import Atom, Id, Item, Listing, Looked, Number, Of, Part, Refused, Truth, choices
 from anondb.query.predicates import (
     ANY_ITEM,
     UNNAMED,
@@ -291,9 +291,9 @@ class Domains:
     def labels(self, test: ItemTest) -> frozenset[str] | None:
         """The items that pass a test, if no item that nothing names can."""
 
-        listed = finite(test)
-        if patterns(test):
+        if choices(test) or patterns(test):
             return None
+        listed = finite(test)
         if listed is None:
             if self.releases.suppressed:
                 return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.conditions import Decided, _cases
+from anondb.answers.persons.conditions import LISTED_ITEMS, Decided, _cases
 from anondb.answers.persons.domains import UNKNOWN, typed, wrapped
 from anondb.answers.persons.rows import Cell, Rows
 from anondb.answers.persons.terms import (
@@ -33,7 +33,6 @@ from anondb.query.predicates import (
     ALWAYS,
     ANY_ITEM,
     NEVER,
-    NOT_EMPTY,
     Condition,
     ItemTest,
     Labels,
@@ -49,7 +48,6 @@ from anondb.query.predicates import (
     on_item,
 )
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.values import NULL_LIST
 from anondb.session.compiler import Env
 from anondb.session.sources import grouped, source_rows
 from anondb.session.subqueries import scalar
@@ -305,6 +303,9 @@ class PerPerson(Rows):
             kind, this, other = "one", node.expression.this, node.this
         elif isinstance(node, exp.In) and node.args.get("field") is not None:
             kind, this, other = "one", node.args["field"], node.this
+        elif isinstance(node, exp.NEQ) and (listed := _all_of(node.expression)) is not None:
+            inner = exp.EQ(this=node.this, expression=exp.Any(this=exp.paren(listed)))
+            return exp.Not(this=exp.paren(self._visit(inner, scope)))
         if not kind or this is None:
             return None
         tree = self.resolved(this, scope, quiet=True)
@@ -315,10 +316,10 @@ class PerPerson(Rows):
                     exp.In(this=node.this, expressions=[e.copy() for e in this.unnest().expressions]), scope
                 )
             return None
-        absent = NULL_LIST if listing.nullable else NEVER
+        there = LISTED_ITEMS if listing.nullable else ALWAYS
         if kind == "len":
             weights = Weights(ANY_ITEM)
-            return self.column(Number(weights, either(NOT_EMPTY, negate(absent))))
+            return self.column(Number(weights, there))
         assert other is not None
         labels = self._texts(self.resolved(other, scope), one=kind == "one")
         self.written |= labels
@@ -328,13 +329,19 @@ class PerPerson(Rows):
             met = negate(at_least(1, item_not(Labels(labels))))
         else:
             met = has(*labels) if labels else NEVER
-        there = negate(absent)  # a person with items has a list
-        true = both(met, there) if kind == "inside" else met
-        return self.column(Truth(true, both(negate(met), either(NOT_EMPTY, there))))
+        true = both(met, there) if kind == "inside" or not labels else met
+        return self.column(Truth(true, both(negate(met), there)))
 
     def _texts(self, tree: exp.Expr, *, one: bool) -> frozenset[str]:
         values = [tree.unnest()] if one else tree.unnest().expressions if isinstance(tree.unnest(), exp.Array) else []
-        if not values or not all(isinstance(v.unnest(), exp.Literal) and v.unnest().is_string for v in values):
+        empty = isinstance(tree.unnest(), exp.Array) and not one
+        if self.releases.typed and values and not any(self.atoms_of(v) for v in values):
+            kind = exp.DataType.build(self.releases.type, dialect="duckdb")
+            texts = [exp.cast(exp.TryCast(this=exp.paren(v.copy()), to=kind.copy()), "VARCHAR") for v in values]
+            return frozenset(t for t in self.releases.rows(exp.select(*texts))[0] if t is not None)
+        if not (values or empty) or not all(
+            isinstance(v.unnest(), exp.Literal) and v.unnest().is_string for v in values
+        ):
             raise unsupported("a list of items compared with something else than texts")
         return frozenset(v.unnest().name for v in values)
 
@@ -794,6 +801,15 @@ class PerPerson(Rows):
     def _may_pass(self, test: ItemTest) -> bool:
         """Whether items that nothing names may pass a test."""
         return self.labels(test) is None
+
+
+def _all_of(node: exp.Expr) -> exp.Expr | None:
+    """The list of ALL(list); None for other expressions."""
+    if isinstance(node, exp.All):
+        return node.this.unnest()
+    named = isinstance(node, exp.Anonymous) and lowered(node.name) == "all" and len(node.expressions) == 1
+    listed: exp.Expr | None = node.expressions[0].unnest() if named else None
+    return listed
 
 
 def refused(error: InputError) -> Refused:

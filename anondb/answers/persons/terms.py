@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.query.predicates import ALWAYS, Condition, Weights
+from anondb.query.predicates import ALWAYS, Condition, ItemAll, ItemAny, ItemNot, Weights
 from anondb.session.compiler import Env
 
 
@@ -104,6 +104,15 @@ class Choice:
 
     certain: frozenset[str]
     possible: frozenset[str]
+
+
+def choices(test: Any) -> list[Choice]:
+    """The choices in a test of items."""
+    if isinstance(test, Choice):
+        return [test]
+    if isinstance(test, ItemNot):
+        return choices(test.part)
+    return [c for part in test.parts for c in choices(part)] if isinstance(test, ItemAll | ItemAny) else []
 
 
 Atom = Item | Looked | Of | Part | Id | Listing | Truth | Number | Refused
