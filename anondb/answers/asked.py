@@ -362,7 +362,8 @@ def _moved(end: End, places: Sequence[int]) -> End:
 def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
     """Whether a SELECT of the query that was read last keeps rows by computed numbers."""
     ends = ("having", "qualify", "limit", "offset")
-    return id(select) in reader.chosen or any(select.args.get(key) is not None for key in ends)
+    ended = id(select) not in reader.by_person and any(select.args.get(key) is not None for key in ends)
+    return ended or id(select) in reader.chosen
 
 
 def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:

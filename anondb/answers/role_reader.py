@@ -28,6 +28,7 @@ class RoleReader(ValueRoles):
         misused: the first construct that uses an id in a way that is not allowed, or reads something else than the tables.
         reads_persons: whether a table of the original was named.
         chosen: the SELECTs of the last query whose WHERE reads computed numbers, by their identity.
+        by_person: the SELECTs of the last query that group by persons, by their identity.
         keys: for each SELECT of the last query, by its identity, the keys of its sources with computed columns.
     """
 
@@ -42,12 +43,14 @@ class RoleReader(ValueRoles):
         self.misused: str | None = None
         self.reads_persons = False
         self.chosen: set[int] = set()
+        self.by_person: set[int] = set()
         self.keys: dict[int, list[exp.Column]] = {}
 
     def relation(self, tree: exp.Expr) -> Relation:
         """The columns of a query."""
         self.chosen.clear()
         self.keys.clear()
+        self.by_person.clear()
         return self.query(tree, {}, None)
 
     # ---------------------------------------------------------------- queries
@@ -162,6 +165,8 @@ class RoleReader(ValueRoles):
                 self.value(g, scope, env) is Role.ID for g in grouped if isinstance(g, exp.Column)
             )
             of_persons = of_persons or (rows and any(role is Role.ID for _, role in columns))
+            if of_persons:
+                self.by_person.add(id(node))
         elif aggregated:
             of_persons = False
         else:

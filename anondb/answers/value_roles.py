@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of
-from anondb.query.relations import operands
+from anondb.query.trees import operands
 
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
 _SCALED = (exp.Mul, exp.Div)

@@ -2,6 +2,5 @@
 
 from anondb.query.parsing import parse
 from anondb.query.plan import Plan
-from anondb.query.rewriter import rewrite
 
-__all__ = ["Plan", "parse", "rewrite"]
+__all__ = ["Plan", "parse"]

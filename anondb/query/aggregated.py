@@ -56,7 +56,7 @@ def aggregated(function: str, groups: Iterable[Group], share: Fraction | None = 
     possible = [g for g in groups if g.outcome.greatest and g.persons]
     certain = [g for g in possible if g.outcome.least]
     if not possible:
-        return None, None, None
+        return (0.0, 0.0, 0.0) if function == "sum" else (None, None, None)
     if certain and share is not None:
         ends = [[(g.ends[place], g.persons, g.outcome.least > 0) for g in possible] for place in (0, 1)]
         lower, upper = bounds_of(function, share, *ends)

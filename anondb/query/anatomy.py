@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,22 @@ from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
 from anondb.query.inline_tables import inline_table
 from anondb.query.plan import ROWS, Plan
-from anondb.query.predicates import ALWAYS, NOT_EMPTY, And, AtLeast, Condition, Constant, Not, Or, mentioned
+from anondb.query.predicates import (
+    ALWAYS,
+    NOT_EMPTY,
+    And,
+    AtLeast,
+    Condition,
+    Constant,
+    Not,
+    Or,
+    leaves,
+    mentioned,
+    replaced,
+)
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.totals import Bounds
+from anondb.query.values import LISTS, OnValue
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -183,7 +196,8 @@ def _placed(condition: Condition, question: Question, columns: Sequence[Counter[
     if isinstance(condition, And | Or):
         parts = tuple(_placed(part, question, columns) for part in condition.parts)
         return Joined(isinstance(condition, And), parts)
-    assert isinstance(condition, AtLeast)
+    if not isinstance(condition, AtLeast):
+        raise unsupported("such a condition, from a release in buckets")
     test = question.tests.index(condition.test)
     passing = columns[test]
     if passing.total() < condition.count:
@@ -195,6 +209,15 @@ def _placed(condition: Condition, question: Question, columns: Sequence[Counter[
     raise unsupported(
         "a number of items that lie in several columns of an anatomy", "Ask for single items, joined by AND and OR."
     )
+
+
+def _of_lists(leaf: Condition) -> bool:
+    return isinstance(leaf, OnValue) and leaf.attribute == LISTS.name
+
+
+def _if_lists(leaf: Condition, value: str) -> Condition:
+    """A leaf, if persons without items have an empty list (``list``) or NULL (``null``)."""
+    return Constant(leaf.holds(value)) if isinstance(leaf, OnValue) and _of_lists(leaf) else leaf
 
 
 class BucketAnswers:
@@ -210,6 +233,10 @@ class BucketAnswers:
         Raises:
             InputError: ``unsupported_query``: no sound bounds are known.
         """
+        if any(_of_lists(leaf) for leaf in leaves(plan.condition)):  # between all lists empty, and all NULL
+            cases = [replaced(plan.condition, lambda leaf, v=v: _if_lists(leaf, v)) for v in ("list", "null")]  # type: ignore[misc]
+            (low, middle, high), (least, _, most) = (self.scalar(replace(plan, condition=case)) for case in cases)
+            return min(low, least), middle, max(high, most)
         if plan.counts == ROWS:
             total = sum(n for _, n in self._supports(plan))
             return total, float(total), total

@@ -18,11 +18,11 @@ from anondb.query.measures import counted, has_sums, measured
 from anondb.query.merged import SUM
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import Weights, both, finite, negate
+from anondb.query.predicates import Weights, both, finite
 from anondb.query.refusals import unsupported
 from anondb.query.relational import group_values
-from anondb.query.scalars import Ends, answered, on_records
-from anondb.query.totals import Bounds, clip, patterns_of, total
+from anondb.query.scalars import answered, on_records
+from anondb.query.totals import Bounds, clip, total
 from anondb.query.values import DAY, Attribute, OnValue, Value
 
 MORE_NOTE = (
@@ -65,14 +65,7 @@ def _value_rows(release: Opened, plan: Plan) -> list[Row]:
     """The rows of a query grouped by a relational attribute, without impossible values."""
     assert plan.grouped is not None
     counts = _by_value(release, plan)
-    for reading in plan.others():
-        by_value = _by_value(release, reading)
-        for value in counts.keys() | by_value.keys():
-            bounds, other = counts.get(value, (0, 0.0, 0)), by_value.get(value, (0, 0.0, 0))
-            counts[value] = clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))
     order = [value for value in counts if value is not None]
-    if plan.descending:
-        order.reverse()
     listed = [*order, *([None] if None in counts else [])]
     return [(_shown(plan.grouped, value), *counts[value]) for value in listed if counts[value][2]]
 
@@ -91,16 +84,11 @@ def _aggregate(release: Opened, plan: Plan) -> Answer:
     """An aggregate of numbers over persons."""
     if release.anatomy:
         raise unsupported("an aggregate of numbers, from a release in buckets")
-    readings = [_in_supports(release, reading, measured(release, reading)) for reading in (plan, *plan.others())]
-    ends = [[bounds[place] for bounds in readings] for place in (0, 2)]
-    lower = None if None in ends[0] else min(end for end in ends[0] if end is not None)
-    upper = None if None in ends[1] else max(end for end in ends[1] if end is not None)
-    people = [
-        replace(reading, counts=IDS, measure=None, aggregate="", other=None) for reading in (plan, *plan.others())
-    ]
-    if not all(answer_plan(release, counted).bounds[0] for counted in people):  # the aggregate of nobody is NULL
+    lower, estimate, upper = _in_supports(release, plan, measured(release, plan))
+    people = replace(plan, counts=IDS, measure=None, aggregate="")
+    if plan.aggregate != "sum" and not answer_plan(release, people).bounds[0]:  # the aggregate of nobody is NULL
         lower = upper = None
-    return Answer(((lower, readings[0][1], upper),), plan.notes)
+    return Answer(((lower, estimate, upper),), plan.notes)
 
 
 def _in_supports(release: Opened, plan: Plan, found: Aggregated) -> Aggregated:
@@ -112,7 +100,7 @@ def _in_supports(release: Opened, plan: Plan, found: Aggregated) -> Aggregated:
     assert isinstance(weights, Weights)
     if release.suppressed and finite(weights.test) is None:
         return found
-    alone = replace(plan, measure=None, aggregate="", other=None)
+    alone = replace(plan, measure=None, aggregate="")
     least, _, most = map(float, answer_plan(release, replace(alone, counts=ROWS, test=weights.test)).bounds)
     if plan.aggregate == "avg":
         fewest, _, largest = answer_plan(release, replace(alone, counts=IDS)).bounds
@@ -127,41 +115,17 @@ def _histogram(release: Opened, plan: Plan) -> Answer:
     """The number of persons with each number of items."""
     if release.anatomy:
         raise unsupported("GROUP BY a number of items, from a release in buckets")
-    readings = [_numbers(release, reading) for reading in (plan, *plan.others())]
-    endless = release.suppressed and any(reading.counts_any for reading in (plan, *plan.others()))
-    notes = plan.notes + (MORE_NOTE,) * endless
-    first, rest = readings[0], readings[1:]
-    of_others, absent = set[int]().union(*rest), release.size if endless and rest else 0
-    rows = [
-        (number, 0 if rest else lower, middle, max(upper, absent))
-        for number, (lower, middle, upper) in first.items()
-        if (upper or absent) and number not in of_others
-    ]
-    for number in of_others:
-        lows, expected, highs = zip(*(reading.get(number, (0, 0.0, absent)) for reading in readings), strict=True)
-        if max(highs):
-            rows.append((number, *clip(min(lows), expected[0], max(highs))))
-    rows.sort()
-    return Answer(tuple(rows), notes)
-
-
-def _numbers(release: Opened, plan: Plan) -> dict[int, Bounds]:
-    """The number of persons with each number of items, or with 0 and 1 where the number is a condition."""
-    if isinstance(plan.measure, Weights):
-        return histogram(release, plan)
-    assert plan.measure is not None and not isinstance(plan.measure, Attribute)
-    people = replace(plan, counts=IDS, measure=None, aggregate="", other=None)
-    cases = ((0, negate(plan.measure)), (1, plan.measure))
-    return {n: answer_plan(release, replace(people, condition=both(people.condition, c))).bounds for n, c in cases}
+    endless = release.suppressed and plan.counts_any
+    assert isinstance(plan.measure, Weights)
+    rows = [(number, *bounds) for number, bounds in sorted(histogram(release, plan).items()) if bounds[2]]
+    return Answer(tuple(rows), plan.notes + (MORE_NOTE,) * endless)
 
 
 def _with_sums(release: Opened, plan: Plan) -> Answer:
     """A number of persons whose condition compares sums with numbers."""
     if plan.counts != IDS or plan.grouped is not None or release.anatomy:
         raise unsupported("a condition on a sum around another count than of persons", "Use count(DISTINCT id).")
-    lows, estimates, highs = zip(*(counted(release, reading) for reading in (plan, *plan.others())), strict=True)
-    bounds = clip(min(lows), estimates[0], max(highs))
-    return Answer((bounds,), plan.notes)
+    return Answer((counted(release, plan),), plan.notes)
 
 
 def check(release: Opened, plan: Plan) -> None:
@@ -170,10 +134,7 @@ def check(release: Opened, plan: Plan) -> None:
     Raises:
         InputError: ``ambiguous_item``.
     """
-    for reading in (plan, *plan.others()):
-        release.unknown(reading.labels)
-        release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
-        release.original.check_orders(patterns_of(reading))
+    release.unknown(plan.labels)
 
 
 def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answer:
@@ -192,28 +153,18 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return _histogram(release, plan) if plan.aggregate == "histogram" else _aggregate(release, plan)
     if plan.counts == PAIRS:
         release.original.check_order(symmetric=SIGNS["<>"] <= plan.signs or not plan.signs & SIGNS["<>"])
-        counted = Plan(IDS, plan.condition, labels=plan.labels, numbers=plan.numbers)
+        counted = Plan(IDS, plan.condition, labels=plan.labels)
         found = pairs(release, plan, answer_plan(release, counted).bounds)
         return Answer(tuple(found), plan.notes)
-    if any(has_sums(reading.condition) for reading in (plan, *plan.others())):
+    if has_sums(plan.condition):
         return _with_sums(release, plan)
     anatomy = BucketAnswers(release) if release.anatomy else None
     if plan.counts == ITEMS:
         rows: Sequence[Row] = item_rows(release, plan, anatomy)
-        if plan.descending:
-            rows = rows[::-1]
-        if len(plan.columns) > 1:
-            rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in rows]
         return Answer(rows, plan.notes)
     if plan.grouped is not None:
-        rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in _value_rows(release, plan)]
-        return Answer(tuple(rows), plan.notes)
-    readings: list[Ends] = [
-        answered(release, one, unbounded=unbounded) if anatomy is None else anatomy.scalar(one)
-        for one in (plan, *plan.others())
-    ]
-    lower, estimate, upper = readings[0]
-    for low, _, high in readings[1:]:
-        lower, upper = min(lower, low), None if upper is None or high is None else max(upper, high)
+        return Answer(tuple(_value_rows(release, plan)), plan.notes)
+    ends = answered(release, plan, unbounded=unbounded) if anatomy is None else anatomy.scalar(plan)
+    lower, estimate, upper = ends
     bounds = (lower, max(estimate, lower), None) if upper is None else clip(lower, estimate, upper)
     return Answer((bounds,), plan.notes)

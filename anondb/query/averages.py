@@ -7,7 +7,6 @@ bounds of the whole are its least and its greatest value for all of these.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import fsum
 
 from anondb.query.aggregated import Aggregated, Number
@@ -20,7 +19,7 @@ from anondb.query.totals import Bounds
 
 
 def average_in(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
-    """The average of a plan over the persons of a release who have a number, and how many they are, by all readings.
+    """The average of a plan over the persons of a release who have a number, and how many they are.
 
     Raises:
         InputError: ``unsupported_query`` or ``query_too_complex``.
@@ -28,14 +27,7 @@ def average_in(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
     if release.anatomy:
         raise unsupported("an aggregate of numbers, from a release in buckets")
     check(release, plan)
-    readings = [averaged(release, replace(one, other=None)) for one in (plan, *plan.others())]
-    some = [average for average, persons in readings if persons[2]]
-    lows, highs = [low for low, _, _ in some if low is not None], [high for _, _, high in some if high is not None]
-    lower = min(lows) if some and len(lows) == len(some) else None
-    upper = max(highs) if some and len(highs) == len(some) else None
-    numbers = [persons for _, persons in readings]
-    persons = min(n[0] for n in numbers), numbers[0][1], max(n[2] for n in numbers)
-    return (lower, readings[0][0][1], upper), persons
+    return averaged(release, plan)
 
 
 def average_over(parts: Sequence[tuple[Aggregated, Bounds]]) -> Aggregated:

@@ -57,16 +57,23 @@ class Beside:
             return ends
         own = {self._read.members.labels[label] for label in kinds[0].own if label >= 0}
         apart = [item for item in items if release.images[item][0] not in own]
-        for item, found in self._of_others(*kinds, apart).items():
-            ends[item] = _both(ends[item], found)
+        usual = {item for item in apart if passing.of(item) == passing.usual}  # of the kind of all that no test names
+        for some, rest in (
+            ([i for i in apart if i in usual], kinds[0].rest),
+            ([i for i in apart if i not in usual], None),
+        ):
+            for item, found in self._of_others(*kinds, some, rest).items():
+                ends[item] = _both(ends[item], found)
         for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
             low, high, _ = self._answers.of_question(Question.of(both(condition, has(item))), None)
             ends[item] = _both(ends[item], (low, high))
         return ends
 
-    def _of_others(self, kinds: Kinds, groups: Groups, cells: Possible, items: Sequence[str]) -> dict[str, Ends]:
+    def _of_others(
+        self, kinds: Kinds, groups: Groups, cells: Possible, items: Sequence[str], rest: int | None
+    ) -> dict[str, Ends]:
         """Bounds for items of other released items than those that the condition names: equal ones are computed once, and
-        all at the same time."""
+        all at the same time. ``rest`` is the kind that all of them are, if it is known."""
         release, supports = self._release, self._read.supports
         counted = transactions_by_item(release, kinds.classes)
         if counted is None or release.numbered is None or len(cells.group) * 3 > MAX_COLUMNS or not items:
@@ -83,7 +90,7 @@ class Beside:
         there = with_label[[numbers.get(self._read.members.labels[label], 0) for label in different[:, 0]]]
         cases = np.concatenate([groups.numbers - there, there], axis=1)
         held = np.array(kinds.space.vectors)[cells.vector]
-        may = np.flatnonzero(held[:, kinds.rest] > 0) if kinds.rest is not None else np.arange(len(held))
+        may = np.flatnonzero(held[:, rest] > 0) if rest is not None else np.arange(len(held))
         column = np.concatenate(
             [np.arange(len(held)), np.arange(len(held)), may]
         )  # those that lack the item, then holders

@@ -91,7 +91,8 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
     else:
         ends = aggregated(plan.aggregate, groups, plan.share)
     lower, estimate, upper = _scaled(plan, ends)
-    if isinstance(plan.measure, Attribute) and not any(g.outcome.least and g.persons for g in groups):
+    nullable = isinstance(plan.measure, Attribute) and plan.aggregate != "sum"
+    if nullable and not any(g.outcome.least and g.persons for g in groups):
         return None, estimate, None  # all may be NULL
     return lower, estimate, upper
 
@@ -149,7 +150,7 @@ def with_sizes_as_sums(plan: Plan) -> Plan | None:
         return leaf
 
     condition = replaced(plan.condition, as_sum)
-    return replace(plan, condition=condition, other=None) if has_sums(condition) else None
+    return replace(plan, condition=condition) if has_sums(condition) else None
 
 
 @dataclass(frozen=True)

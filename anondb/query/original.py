@@ -7,9 +7,9 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from anondb.data.transactions import LISTS
 from anondb.engine import Binder, DuckDBEngine, Engine, Shape
 from anondb.errors import InputError
-from anondb.query.conditions import LIST
 from anondb.query.inline_tables import label_table
 from anondb.query.labels import Kind, is_whole, kind_of
 from anondb.query.parsing import lowered
@@ -104,7 +104,7 @@ class Original:
 
     def _tables(self, kind: str) -> list[tuple[str, Mapping[str, str]]]:
         table, id_column, item_column = (self._manifest[k] for k in ("table", "id_column", "item_column"))
-        id_type, items = types_of(self._manifest)[id_column], f"{kind}[]" if self._manifest["layout"] == LIST else kind
+        id_type, items = types_of(self._manifest)[id_column], f"{kind}[]" if self._manifest["layout"] == LISTS else kind
         tables: dict[str, Mapping[str, str]] = {
             "baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"},
             lowered(table): {id_column: id_type, item_column: items, **self.divided},

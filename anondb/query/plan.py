@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, Weights, describe, describe_test, finite
+from anondb.query.predicates import Condition, ItemTest, Weights, finite
 from anondb.query.values import Attribute
 
 IDS, ROWS, ITEMS, PAIRS, MEASURE = "ids", "rows", "items", "pairs", "measure"
@@ -26,10 +25,7 @@ class Plan:
         second: the test of the second of two listed items.
         most: how many pairs of items with the largest estimates are wanted; None for all.
         signs: how the first of two listed items may compare with the second: ``less``, ``equal``, ``greater``.
-        columns: the name of the group column, empty without GROUP BY.
-        descending: whether the groups are in descending order.
         labels: all items that the query names.
-        numbers: the items that the query writes as numbers instead of texts.
         notes: remarks for the analyst on the interpretation.
         grouped: the relational attribute in GROUP BY, if any.
         measure: the numbers of persons to aggregate: sums over their items, a relational attribute, or 1 where a condition
@@ -37,8 +33,6 @@ class Plan:
         aggregate: ``sum``, ``avg``, ``min``, ``max``, ``quantile_cont`` or ``quantile_disc``; ``histogram`` for the number
             of persons with each number of items.
         share: of a quantile, the share of the persons with smaller numbers.
-        other: another reading of the query, if it depends on whether lists are empty or NULL, or if a label of a released
-            item may stand for its members; it may have a further one.
     """
 
     counts: str
@@ -47,37 +41,15 @@ class Plan:
     second: ItemTest | None = None
     signs: frozenset[str] = frozenset()
     most: int | None = None
-    columns: tuple[str, ...] = ()
-    descending: bool = False
     labels: frozenset[str] = frozenset()
-    numbers: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     grouped: Attribute | None = None
     measure: Weights | Attribute | Condition | None = None
     aggregate: str = ""
     share: Fraction | None = None
-    other: Plan | None = None
-
-    def others(self) -> Iterator[Plan]:
-        """All other readings."""
-        if self.other is not None:
-            yield self.other
-            yield from self.other.others()
 
     @property
     def counts_any(self) -> bool:
         """Whether it lists numbers of items of any kind, to which suppressed ones may add any number."""
         weights = self.measure if self.aggregate == "histogram" and isinstance(self.measure, Weights) else None
         return weights is not None and weights.by_label is None and finite(weights.test) is None
-
-    def describe(self) -> str:
-        """The condition in words close to SQL, with the analyst's literals and nothing of the release."""
-        text = describe(self.condition)
-        if self.grouped is not None:
-            text += f" and each value of {self.grouped.name!r}"
-        if self.test is None:
-            return text
-        what, other = ("any item" if t in (ANY_ITEM, None) else describe_test(t) for t in (self.test, self.second))
-        if self.counts == PAIRS:
-            return f"each item ({what}) beside each other one ({other}) of persons with {text}"
-        return f"{'items' if self.counts == ROWS else 'each item'} ({what}) of persons with {text}"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from sqlglot import exp
 
@@ -171,6 +170,8 @@ _FUNCTIONS: Mapping[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
     ">": lambda item, text: exp.GT(this=item, expression=text),
     ">=": lambda item, text: exp.GTE(this=item, expression=text),
 }
+UNNAMED = "unnamed"
+"""The kind of a test that no item passes but, perhaps, those that nothing names."""
 CHANGES: Mapping[str, type[exp.Expr]] = {"lower": exp.Lower, "upper": exp.Upper, "trim": exp.Trim}
 ORDERS = frozenset({"<", "<=", ">", ">="})
 PATTERN_KINDS = frozenset(_FUNCTIONS)
@@ -178,6 +179,8 @@ PATTERN_KINDS = frozenset(_FUNCTIONS)
 
 def pattern_sql(pattern: Pattern, column: exp.Expr) -> exp.Expr:
     """A pattern as a SQL expression over a column of labels; its text becomes a literal, never SQL."""
+    if pattern.kind == UNNAMED:
+        return exp.false()
     change, _, kind = pattern.kind.rpartition(" ")
     return _FUNCTIONS[kind](CHANGES[change](this=column) if change else column, exp.Literal.string(pattern.text))
 
@@ -456,46 +459,3 @@ def close(condition: Condition, rows: frozenset[int]) -> Condition:
         return both(person, *outer, *(at_least(1, tests.get(row, ANY_ITEM)) for row in sorted(rows)))
 
     return closed(settled(condition))
-
-
-# --- words ----------------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=256)
-def _quoted(label: str) -> str:
-    return exp.Literal.string(label).sql("duckdb")
-
-
-def describe_test(test: ItemTest, negated: bool = False) -> str:
-    """An item test in words close to SQL, with the analyst's literals."""
-    if isinstance(test, Labels):
-        return f"item {'NOT ' if negated else ''}IN ({', '.join(_quoted(x) for x in sorted(test.labels))})"
-    if isinstance(test, Pattern):
-        return f"{'NOT ' if negated else ''}{test.kind}(item, {_quoted(test.text)})"
-    if isinstance(test, ItemNot):
-        return describe_test(test.part, not negated)
-    word = " AND " if isinstance(test, ItemAll) else " OR "
-    inner = "(" + word.join(describe_test(p) for p in test.parts) + ")"
-    return f"NOT {inner}" if negated else inner
-
-
-def describe(condition: Condition) -> str:
-    """A condition in words close to SQL, to show the analyst how a query was read."""
-    if isinstance(condition, Constant):
-        return "TRUE" if condition.value else "FALSE"
-    if isinstance(condition, AtLeast):
-        labels = finite(condition.test)
-        if condition.count == 1 and labels is not None and len(labels) == 1:
-            return f"has({_quoted(next(iter(labels)))})"
-        what = "any item" if condition.test == ANY_ITEM else describe_test(condition.test)
-        return f"has at least {condition.count} of ({what})"
-    if isinstance(condition, OnItem):
-        return describe_test(condition.test)
-    if isinstance(condition, OnSum):
-        return f"sum of numbers of items {'>' if condition.open else '>='} {condition.least:g}"
-    if isinstance(condition, OnValue):
-        return condition.describe()
-    if isinstance(condition, Not):
-        return f"NOT {describe(condition.part)}"
-    word = " AND " if isinstance(condition, And) else " OR "
-    return "(" + word.join(describe(p) for p in condition.parts) + ")"

@@ -16,7 +16,7 @@ from math import ceil, floor
 from sqlglot import exp
 
 from anondb.query.refusals import only, unsupported
-from anondb.query.relations import bare
+from anondb.query.trees import bare
 
 CONT, DISC = "quantile_cont", "quantile_disc"
 QUANTILES = (exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc)

@@ -118,7 +118,7 @@ def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, float, None]:
         blocks = release.blocks(release.passing(question.tests))
         certain, expected, _ = _occurrences(release, question, blocks, ())
         return certain, expected, None
-    summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum", other=None)
+    summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum")
     low, estimate, _ = measured(release, summed)
     lower = 0 if low is None else ceil(low - 1e-9)
     return lower, max(estimate or 0.0, float(lower)), None

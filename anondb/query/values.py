@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from fractions import Fraction
 
 from sqlglot import exp
@@ -112,34 +112,6 @@ class OnValue:
             ends = [group] if self.test is None else list(self.test.values)
         return [x for x in ends if isinstance(x, Fraction)]
 
-    def describe(self) -> str:
-        """The condition in words close to SQL, with the analyst's literals."""
-        if self.attribute == ROW.name:
-            return f"{'NO ' if self.negated else ''}LIST WITHOUT ITEMS"
-        if self.attribute == LISTS.name:
-            return "NULL FOR A LIST" if self.holds("null") or self.holds(None) else "NO NULL FOR A LIST"
-        name = exp.to_identifier(self.attribute, quoted=True).sql("duckdb")
-        if self.test is None:
-            return f"{name} = its group"
-        if isinstance(self.test, Span):
-            ends = [(self.test.low, ">"), (self.test.high, "<")]
-            equal = "" if self.test.open else "="
-            text = " AND ".join(f"{name} {sign}{equal} {self._shown(end)}" for end, sign in ends if end is not None)
-        elif not self.test.values:
-            text = f"{name} IS NULL"
-            return text if self.null else f"NOT {text}"
-        else:
-            text = f"{name} IN ({', '.join(sorted(map(self._shown, self.test.values)))})"
-        return f"NOT ({text})" if self.negated else text
-
-    def _shown(self, value: Value) -> str:
-        if self.dated and isinstance(value, Fraction):
-            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(value * DAY))
-            value = moment.replace(tzinfo=None).isoformat(" ").removesuffix(" 00:00:00")
-        if isinstance(value, str):
-            return exp.Literal.string(value).sql("duckdb")
-        return str(value if value.denominator == 1 else float(value))
-
 
 def _passes(test: Span | OneOf, value: Value) -> bool:
     if isinstance(test, OneOf):
@@ -156,9 +128,6 @@ LISTED = OnValue(ROW.name, OneOf(frozenset({"listed"})), null=False)
 
 LISTS = Attribute("\0", None, False, frozenset({("", "list"), ("", "null")}))
 """Whether the original has a list for a person without items, or NULL; a release does not show this."""
-NULL_LIST = OnValue(LISTS.name, OneOf(frozenset()), null=True)
-UNKNOWN_LIST = OnValue(LISTS.name, OneOf(frozenset()))
-"""Never true; unknown if the original has NULL for the list."""
 HAS_LIST = OnValue(LISTS.name, OneOf(frozenset({"list"})), null=False)
 
 

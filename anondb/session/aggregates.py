@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.query.quantiles import QUANTILES, one_by_one, quantile_of
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.relations import bare, is_null
+from anondb.query.trees import bare, is_null
 from anondb.session import values
 from anondb.session.expressions import DRAWN, Resolve, children_of, read, rebuilt
 from anondb.session.values import Value

@@ -15,7 +15,6 @@ from anondb.session.item_filters import with_counted_items
 from anondb.session.known import LIKELY, SURE, Column, Known, Sources, projected
 from anondb.session.set_operations import compared
 from anondb.session.values import Value, check_equal
-from anondb.session.weighed import Items, weighed
 
 MAX_QUERIES = 2_000  # that one query consists of, once those that it names are written out
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
@@ -77,7 +76,7 @@ def with_ctes(node: exp.Expr, env: Env, of_persons: Callable[[exp.Expr, Env], bo
     return known
 
 
-class Tables(Items, Protocol):
+class Tables(Protocol):
     """The desk's tables, which have rows that are known, and what is known of the items of persons."""
 
     def table(self, node: exp.Table) -> Known | None:
@@ -134,7 +133,6 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env)
-        from anondb.session.distinct_values import average_of_values
         from anondb.session.equivalents import equivalent
         from anondb.session.selects import SelectRows
         from anondb.session.unions import by_rows, grouping_sets
@@ -154,15 +152,6 @@ class Compiler:
             return SelectRows(self, counted, env).rows()
         except InputError as error:
             refused = error.code == "unsupported_query"
-            average = average_of_values(node, env, self.people) if refused else None
-            if average is not None:
-                return self.query(*average)
-            weights = weighed(node, set(env), self.tables) if refused else None
-            if weights is not None:
-                try:
-                    return self.query(weights, env)
-                except InputError:
-                    raise error from None
             other = equivalent(node) if refused else None
             if other is None and refused and "join" in str(error).lower():  # other refusals say more than its own
                 other = by_rows(node, env, self)

@@ -12,10 +12,11 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Table
 from anondb.query.parsing import lowered
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
-from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.values import Value
 
 OWN = "own"  # the schema with views of the analyst's tables, under the names that queries use
+Bounds = tuple[float | None, float | None, float | None]
+Row = tuple[Any, ...]
 MAX_LISTED = 4  # answers whose rows stay on the desk
 
 
@@ -95,7 +96,7 @@ class Desk:
         return Table("memory", "main", f"table {lowered(name)}")
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk until ``sweep``; see ``rows_of_persons.Counts.put``."""
+        """Put rows on the desk until ``sweep``; see ``persons.people.Counts.put``."""
         counts = list(rows.values())
         if not keys:
             return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), _flat(counts[0]), strict=True)))
@@ -103,6 +104,12 @@ class Desk:
         table = self._fill(keys, [[row[n] for row in rows] for n in range(len(keys))], cells)
         self._temporary.append(table)
         return _of(table, len(keys), width)
+
+    def put_columns(self, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
+        """Put columns on the desk until ``sweep``."""
+        table = self.engine.put(Table("memory", "main", fresh("domain")), columns)
+        self._temporary.append(table)
+        return table
 
     def _fill(self, kinds: Sequence[str], keys: Sequence[Sequence[Any]], counts: Sequence[Sequence[Any]]) -> Table:
         """A table of groups: their keys with their types, and the lower bounds, estimates and upper bounds of each count;

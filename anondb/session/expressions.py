@@ -9,7 +9,7 @@ from itertools import islice
 from sqlglot import exp
 
 from anondb.query.refusals import name_of, only, too_complex, unsupported
-from anondb.query.relations import bare
+from anondb.query.trees import bare
 from anondb.session import values
 from anondb.session.values import Value
 

@@ -18,7 +18,7 @@ from anondb.errors import EngineError, InputError
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.query.refusals import unsupported
-from anondb.query.relations import bare, operands
+from anondb.query.trees import bare, operands
 from anondb.release.objects import partition_of
 
 TYPES = (
@@ -234,6 +234,10 @@ class Parts:
         if condition not in self._known:
             self._known[condition] = self._asked(condition)
         return self._known[condition]
+
+    def holding(self, condition: exp.Expr) -> list[int]:
+        """The places of the files for which a condition on the column ``part`` is true."""
+        return self._where([condition.copy()])
 
     def _asked(self, condition: exp.Expr) -> list[int]:
         answers: list[list[int]] = []

@@ -2,53 +2,74 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.persons.aggregates import Bounds, Row
+from anondb.answers.persons.people import Described
+from anondb.answers.persons.terms import Choice, OnPart, choices
+from anondb.data.transactions import LISTS
+from anondb.engine import Table
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
-from anondb.query import Plan, rewrite
+from anondb.query import Plan
+from anondb.query.aggregated import Aggregated
 from anondb.query.answer import Answer, answer_plan
 from anondb.query.averages import average_in, average_over
 from anondb.query.cached_release import Opened
 from anondb.query.item_counts import ItemCounts, added
-from anondb.query.merged import VALUES
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
-from anondb.query.plan import ITEMS, PAIRS
-from anondb.query.predicates import Weights, finite
+from anondb.query.plan import IDS, ITEMS, PAIRS
+from anondb.query.predicates import (
+    ALWAYS,
+    AtLeast,
+    Condition,
+    Constant,
+    ItemAll,
+    ItemAny,
+    ItemNot,
+    ItemTest,
+    Labels,
+    OnSum,
+    Weights,
+    at_least,
+    item_all,
+    item_any,
+    item_not,
+    leaves,
+    replaced,
+)
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
-from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, SumTerm, TruthTerm
-from anondb.query.rewriter import LISTED_NOTE, MISSING_NOTE, Reader
+from anondb.query.values import Attribute
 from anondb.query.variances import SPREADS
 from anondb.release.manifest import SUPPRESSED
-from anondb.session.asking import CHOSEN, with_chosen
 from anondb.session.desk import Desk
 from anondb.session.failing import failed
 from anondb.session.kept import Kept
-from anondb.session.keys import Key
 from anondb.session.known import Known
 from anondb.session.names import not_accepted
 from anondb.session.parts import Parts
 from anondb.session.result import fetched
-from anondb.session.rows_of_persons import Bounds, Row
-from anondb.session.unknown import unknown_items, with_members
+from anondb.session.unknown import unknown_items
+from anondb.session.values import ambiguous
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
+LISTED_NOTE = "A listed item may not occur in the original at all."
+MISSING_NOTE = "Suppressed items are missing, and a listed item may not occur in the original at all."
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
 
 MAX_SPELLINGS = 100_000  # values of a column of the desk whose spelling is checked
 
 
-def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
+def _put_together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
     """A count or a sum, the least or the greatest number of disjoint persons from those of each part.
 
     Raises:
@@ -68,7 +89,7 @@ def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> 
         return _counts_added(answers)
     parts = [({row[:-3]: row[-3:] for row in rows}, absent) for rows, absent in answers]
     keys = dict.fromkeys(key for rows, _ in parts for key in rows)
-    return [(*key, *_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
+    return [(*key, *_put_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
 
 
 def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
@@ -103,11 +124,10 @@ class Releases:
         self._originals = list({release.original.shape: release.original for release in self._opened}.values())
         self._desk = desk
         self.manifest = self._opened[0].manifest
-        self.attributes = self._opened[0].attributes
         self.notes: dict[str, None] = {}
         self._written: frozenset[str] = frozenset()
-        self.weights: dict[int, Weights] = {}
-        self._groups: list[list[tuple[Any, exp.Expr, str]]] = []
+        self._own: frozenset[str] = frozenset()
+        self._domain: tuple[Table, frozenset[str]] | None = None
         self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
         self._sums: Kept[list[Row]] = Kept(len)
 
@@ -146,7 +166,7 @@ class Releases:
     def start(self) -> dict[str, None]:
         """Begin a query; returns its notes, which grow while it is answered."""
         self.notes = {}
-        self.weights = {}
+        self._domain = None
         return self.notes
 
     def bind(self, tree: exp.Expr) -> list[tuple[str, str]]:
@@ -158,7 +178,8 @@ class Releases:
         Raises:
             InputError: ``bad_sql`` or ``ambiguous_item``.
         """
-        self._written = frozenset(literal.name for literal in tree.find_all(exp.Literal))
+        self._written = frozenset(literal.name for literal in tree.find_all(exp.Literal) if literal.is_string)
+        self._own = frozenset(lowered(table.name) for table in tree.find_all(exp.Table))
         for table in tree.find_all(exp.Table):
             self.table(table)
         sql = tree.sql("duckdb")
@@ -190,145 +211,166 @@ class Releases:
         """The id column of a table of persons, in lower case; None for other tables."""
         dotted = ".".join(lowered(part.name) for part in table.parts)
         if dotted == lowered(self.manifest["table"]) or (
-            dotted in records_tables(self.manifest) and self.attributes is not None
+            dotted in records_tables(self.manifest) and self._opened[0].attributes is not None
         ):
             return lowered(self.manifest["id_column"])
         return "transaction_id" if dotted == "baskets" else None
 
-    def kind(self, tree: exp.Select, node: exp.Expr) -> Key | None:
-        """What a column of the FROM clause is; None if it is nothing to group by."""
-        if self._parts is not None:
-            if self._parts.is_column(node, tree, self.persons):
-                return Key("part", self._parts.kind)
-            with contextlib.suppress(InputError):
-                tree, _ = self._parts.split(tree, self.persons)
-        try:
-            term = Reader.of(self.manifest, self.attributes, self.weights).column_of(tree, node)
-        except InputError:
-            return None
-        for kind, what, of in (
-            (IdTerm, "id", "BIGINT"),
-            (ItemTerm, "item", "VARCHAR"),
-            (TruthTerm, "condition", "BOOLEAN"),
-            (FlagTerm, "flag", "INTEGER"),
-            (NumberTerm, "number", "BIGINT"),
-            (SumTerm, "number", "BIGINT"),
-        ):
-            if isinstance(term, kind) and not (isinstance(term, SumTerm) and term.weights.kind != VALUES):
-                more = isinstance(term, ItemTerm) or (isinstance(term, NumberTerm) and finite(term.test) is None)
-                return Key(what, of, open=more and self.suppressed)
-        if isinstance(term, AttributeTerm):
-            return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
-        return None
-
-    def answer(self, tree: exp.Select) -> Sequence[Row]:
-        """The groups of a query with one count; counts of several releases are added up.
-
-        Where counts choose items (``asking.CHOSEN``), a count lies between those for the fewest and for the most of them.
-        """
-        marked = [node for node in tree.find_all(exp.In) if CHOSEN in node.meta]
-        if not marked:
-            return self._answer(tree)
-        if (
-            len(marked) > MAX_CHOSEN
-            or not isinstance(tree.expressions[-1], exp.Count)
-            or tree.args.get("limit") is not None
-        ):
-            raise unsupported("IN with a subquery of estimates, in this query")
-        likely = {row[:-3]: row[-3:] for row in self._answer(with_chosen(tree, [1] * len(marked)))}
-        corners = [
-            {row[:-3]: row[-3:] for row in self._answer(with_chosen(tree, choice))}
-            for choice in product((0, None), repeat=len(marked))
-        ]
-        rows: list[Row] = []
-        for key in dict.fromkeys(key for answers in corners for key in answers):
-            bounds = [answers.get(key, (0, 0.0, 0)) for answers in corners]
-            lower, upper = min(low for low, _, _ in bounds), [high for _, _, high in bounds]
-            most = None if None in upper else max(upper)
-            estimate = max(likely.get(key, (0, 0.0, 0))[1], lower)
-            rows.append((*key, lower, estimate if most is None else min(estimate, most), most))
-        return rows
-
-    def _answer(self, tree: exp.Select) -> Sequence[Row]:
-        if self._parts is None:
-            return self._added(tree, self._opened)
-        tree, places = self._parts.split(tree, self.persons)
-        if not places:
-            none = (0, 0.0, 0) if isinstance(tree.expressions[-1], exp.Count) else (None, None, None)
-            return [] if tree.args.get("group") else [none]
-        return self._added(tree, [self._opened[place] for place in places])
-
-    def _added(self, tree: exp.Select, releases: Sequence[Opened]) -> Sequence[Row]:
-        """The groups of a query with one count, over some of the releases."""
-        answered, averages = [], []
-        if len(releases) > 1 and tree.args.get("limit") is not None:  # the largest of a sum may be small in each part
-            tree = tree.copy()
-            tree.set("order", None)
-            tree.set("limit", None)
-        plan: Plan | None = None
-        plans: list[Plan] = []
-        releases[0].together.asked = [release.schema for release in releases]
-        for release in releases:
-            if plan is None or release.attributes is not None:  # without attributes it is the same for all
-                planned = partial(rewrite, manifest=release.manifest, attributes=release.attributes)
-                planned = partial(planned, weights=self.weights)
-                plan = planned(tree)
-            asked = with_members(release, plan, tree, self._written, planned)
-            if plan.aggregate == "avg" and len(releases) > 1:
-                averages.append(average_in(release, asked))
-                self.notes.update(dict.fromkeys([*plan.notes, *unknown_items(release, plan, self._written)]))
-                continue
-            answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
-            missing = {LISTED_NOTE: MISSING_NOTE} if any(one.suppressed for one in releases) else {}
-            notes = [missing.get(note, note) for note in answer.notes]  # the plan may be of a file without suppression
-            self.notes.update(dict.fromkeys([*notes, *unknown_items(release, plan, self._written)]))
-            if len(releases) == 1:
-                return answer.rows
-            plans.append(asked)
-            listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
-            hidden = release.size if listing and release.suppressed else 0
-            answered.append((answer.rows, (0, 0.0, hidden)))
-        if averages:
-            return [average_over(averages)]
-        assert plan is not None
-        if releases[0].attributes is not None:
-            return _summed(plan.aggregate, answered)
-        key = tuple(plans), tuple(map(id, releases))
-        return self._sums.get(key, partial(_summed, plan.aggregate, answered))
-
-    def parts(self, key: exp.Expr) -> list[tuple[Any, exp.Expr]]:
-        """The values of the column that divides the files."""
-        assert self._parts is not None
-        self.notes.update(self._parts.notes)
-        return [*self._parts.groups(key)]
-
-    def weigh(self, weights: Weights) -> int:
-        """Keep a number for each item; returns the number of the mapping."""
-        self.weights[len(self.weights)] = weights
-        return len(self.weights) - 1
-
-    def group(self, values: list[tuple[Any, exp.Expr, str]]) -> int:
-        """Keep values with the conditions that an item has them, and the SQL type; returns the number of the list."""
-        self._groups.append(values)
-        return len(self._groups) - 1
-
-    def grouped(self, number: int) -> list[tuple[Any, exp.Expr, str]]:
-        """The values that were kept."""
-        return self._groups[number]
+    def described(self, node: exp.Table) -> Described:
+        """The columns of a table of persons."""
+        dotted = ".".join(lowered(part.name) for part in node.parts)
+        table, id_column, item_column = (lowered(self.manifest[k]) for k in ("table", "id_column", "item_column"))
+        if dotted == "baskets":
+            return Described("transaction_id", "items", lists=True)
+        names = tuple(a.name for a in self.attributes)
+        part = "" if self._parts is None else self._parts.column
+        if dotted != table:
+            return Described(id_column, attributes=names)
+        own = names if table in records_tables(self.manifest) else ()
+        lists = self.lists
+        return Described(id_column, item_column, lists, lists, lists and bool(names), own, part)
 
     @property
+    def lists(self) -> bool:
+        """Whether the original has a row for each person, with the list of their items."""
+        return self.manifest["layout"] == LISTS
+
+    @property
+    def bags(self) -> bool:
+        """Whether persons may have an item several times."""
+        return self.manifest.get("semantics") == "atomic"
+
+    @property
+    def summable(self) -> bool:
+        """Whether the releases give sums over the items of persons."""
+        return not self.bags and not any(release.anatomy for release in self._opened)
+
+    @cached_property
+    def attributes(self) -> Sequence[Attribute]:
+        """The relational attributes, with the values of all files; none without records."""
+        of = [release.attributes or () for release in self._opened]
+        return tuple(
+            replace(
+                a,
+                values=frozenset().union(*(other.values for listed in of for other in listed if other.name == a.name)),
+            )
+            for a in of[0]
+        )
+
+    # ---------------------------------------------------------------- values
+
+    def domain(self) -> exp.Query:
+        """The items that are listed or named, as rows (item, listed) of the desk."""
+        table, _ = self._domain_of()
+        return exp.select("item", "listed").from_(table.expression())
+
+    def named(self) -> frozenset[str]:
+        """The items of ``domain``."""
+        return self._domain_of()[1]
+
+    def _domain_of(self) -> tuple[Table, frozenset[str]]:
+        if self._domain is None:
+            listed = frozenset(self.items)
+            named = (self._written | self._texts()) - listed if self.suppressed else frozenset[str]()
+            items = [*self.items, *sorted(named)]
+            flags = [True] * len(listed) + [False] * len(named)
+            table = self._desk.put_columns({"item": ("VARCHAR", items), "listed": ("BOOLEAN", flags)})
+            self._domain = table, listed | named
+        return self._domain
+
+    def _texts(self) -> frozenset[str]:
+        """The texts in the analyst's tables that a query names: suppressed items may have these names."""
+        found: set[str] = set()
+        for name in self._own & {lowered(name) for name, _ in self._desk.shapes}:
+            known = self._desk.table(exp.Table(this=exp.to_identifier(name, quoted=True)))
+            assert known is not None
+            source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
+            for n in range(len(known.columns)):
+                text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
+                rows = self.rows(exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1))
+                if len(rows) > MAX_SPELLINGS:
+                    raise unsupported("a large table of your own where items were suppressed", "Register fewer rows.")
+                found |= {label for (label,) in rows if label is not None}
+        return frozenset(found)
+
+    def values_of(self, attribute: str) -> Sequence[Any]:
+        """The values that an attribute may have; dates as ISO texts."""
+        of = next(a for a in self.attributes if a.name == attribute)
+        return [row[0] for row in self.answer(Plan(IDS, ALWAYS, grouped=of))]
+
+    def places(self, condition: exp.Expr) -> frozenset[int]:
+        """The files for which a condition on the column that divides them holds."""
+        assert self._parts is not None
+        return frozenset(self._parts.holding(condition))
+
+    def parts(self) -> Sequence[Any]:
+        """The value of the column that divides the files, in each of them; one None without such a column."""
+        if self._parts is None:
+            return [None] * len(self._opened)
+        self.notes.update(self._parts.notes)
+        return [value for value, _ in self._parts.groups(exp.column("part"))]
+
+    @cached_property
     def items(self) -> Sequence[str]:
         """The items that are listed."""
         return sorted({item for release in self._opened for item in release.images})
 
-    @property
-    def may_hold_others(self) -> bool:
-        """Whether a person may have an item that is not listed: items were suppressed, or may be spelled otherwise."""
-        return self.suppressed or self.typed
+    # ---------------------------------------------------------------- answers
 
-    def may_hold(self, item: str) -> bool:
-        """Whether a person may have an item with this label."""
-        return self.may_hold_others or any(item in release.images for release in self._opened)
+    def answer(self, plan: Plan) -> Sequence[Row]:
+        """The groups of a plan; numbers of several releases are put together.
+
+        Where counts choose items (``Choice``), a count lies between those for the fewest and for the most of them.
+
+        Raises:
+            InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
+        """
+        chosen = list(dict.fromkeys(choice for test in _tests(plan) for choice in choices(test)))
+        if not chosen:
+            return self._added(plan)
+        if len(chosen) > MAX_CHOSEN or plan.aggregate or plan.most is not None:
+            raise unsupported("IN with a subquery of estimates, in this query")
+        corners = []
+        for ends in product((True, False), repeat=len(chosen)):
+            of = {c: Labels(c.certain if end else c.possible) for c, end in zip(chosen, ends, strict=True)}
+            corners.append({row[:-3]: row[-3:] for row in self._added(_with_tests(plan, of))})
+        rows: list[Row] = []
+        for key in dict.fromkeys(key for answers in corners for key in answers):
+            bounds = [answers.get(key, (0, 0.0, 0)) for answers in corners]
+            upper = [high for _, _, high in bounds]
+            most = None if None in upper else max(upper)
+            rows.append((*key, min(low for low, _, _ in bounds), bounds[0][1], most))
+        return rows
+
+    def _added(self, plan: Plan) -> Sequence[Row]:
+        """The groups of a plan over all releases."""
+        releases = list(self._opened)
+        if len(releases) > 1:
+            plan = replace(plan, most=None)  # the largest of a sum may be small in each part
+        releases[0].together.asked = [release.schema for release in releases]
+        answered: list[tuple[Sequence[Row], Bounds]] = []
+        averages: list[tuple[Aggregated, Any]] = []
+        plans: list[Plan] = []
+        for place, release in enumerate(releases):
+            asked = _localized(plan, release, place)
+            notes = unknown_items(release, asked, self._written)
+            if plan.aggregate == "avg" and len(releases) > 1:
+                averages.append(average_in(release, asked))
+                self.notes.update(dict.fromkeys([*plan.notes, *notes]))
+                continue
+            answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
+            missing = {LISTED_NOTE: MISSING_NOTE} if self.suppressed else {}
+            self.notes.update(dict.fromkeys([*(missing.get(note, note) for note in answer.notes), *notes]))
+            if len(releases) == 1:
+                return answer.rows
+            plans.append(asked)
+            listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
+            answered.append((answer.rows, (0, 0.0, release.size if listing and release.suppressed else 0)))
+        if averages:
+            return [average_over(averages)]
+        if self.attributes:
+            return _summed(plan.aggregate, answered)
+        return self._sums.get((tuple(plans), tuple(map(id, releases))), partial(_summed, plan.aggregate, answered))
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""
@@ -375,6 +417,19 @@ class Releases:
         """Whether the items have another type than text."""
         return any(release.original.kind is not None for release in self._opened)
 
+    @property
+    def type(self) -> str:
+        """The type of the items.
+
+        Raises:
+            InputError: ``ambiguous_item``: the manifest has no name for it.
+        """
+        kinds = {release.original.kind for release in self._opened}
+        if any(kind is not None and not kind.named for kind in kinds) or len(kinds) > 1:
+            raise ambiguous("the value of an expression of them")
+        (kind,) = kinds
+        return "VARCHAR" if kind is None else kind.sql
+
     def plain(self, labels: frozenset[str]) -> bool:
         """Whether texts are spelled as items of their type are."""
         try:
@@ -397,3 +452,48 @@ class Releases:
                 marks.append(len(labels) <= MAX_SPELLINGS and self.plain(frozenset(labels)))
             self._desk.plain[lowered(name)] = marks
         return replace(known, columns=tuple(replace(c, plain=p) for c, p in zip(known.columns, marks, strict=True)))
+
+
+def _localized(plan: Plan, release: Opened, place: int) -> Plan:
+    """A plan for one release: with its attributes, and whether conditions on files hold for it."""
+    condition = replaced(
+        plan.condition, lambda leaf: Constant(place in leaf.places) if isinstance(leaf, OnPart) else leaf
+    )
+    own = {a.name: a for a in release.attributes or ()}
+    grouped = plan.grouped if plan.grouped is None else own[plan.grouped.name]
+    measure = own[plan.measure.name] if isinstance(plan.measure, Attribute) else plan.measure
+    return replace(plan, condition=condition, grouped=grouped, measure=measure)
+
+
+def _tests(plan: Plan) -> list[ItemTest]:
+    """The tests of a plan."""
+    of = list(leaves(plan.condition))
+    tests = [leaf.test for leaf in of if isinstance(leaf, AtLeast)]
+    tests += [leaf.weights.test for leaf in of if isinstance(leaf, OnSum)]
+    tests += [plan.measure.test] if isinstance(plan.measure, Weights) else []
+    return [*tests, *(test for test in (plan.test, plan.second) if test is not None)]
+
+
+def _with_tests(plan: Plan, of: Mapping[Choice, Labels]) -> Plan:
+    """A plan with lists of items in place of choices."""
+
+    def changed(test: Any) -> ItemTest:
+        if isinstance(test, Choice):
+            return of[test]
+        if isinstance(test, ItemNot):
+            return item_not(changed(test.part))
+        if isinstance(test, ItemAll | ItemAny):
+            return (item_all if isinstance(test, ItemAll) else item_any)(*map(changed, test.parts))
+        return test  # type: ignore[no-any-return]
+
+    def leaf_of(leaf: Condition) -> Condition:
+        if isinstance(leaf, AtLeast):
+            return at_least(leaf.count, changed(leaf.test))
+        return (
+            replace(leaf, weights=replace(leaf.weights, test=changed(leaf.weights.test)))
+            if isinstance(leaf, OnSum)
+            else leaf
+        )
+
+    test, second = (None if t is None else changed(t) for t in (plan.test, plan.second))
+    return replace(plan, condition=replaced(plan.condition, leaf_of), test=test, second=second)

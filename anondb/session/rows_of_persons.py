@@ -1,104 +1,24 @@
-"""What a session asks its releases, and which queries have the rows of single persons."""
+"""Which tables and queries have the rows of single persons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
-from anondb.query.predicates import Weights
 from anondb.session.aggregates import aggregates
 from anondb.session.compiler import Env, with_ctes
-from anondb.session.keys import Key
 from anondb.session.sources import grouped
 
-Bounds = tuple[float | None, float | None, float | None]
-Row = tuple[Any, ...]
 
-
-class Counts(Protocol):
-    """What answers counts of persons: one release, or several of disjoint persons."""
-
-    @property
-    def suppressed(self) -> bool:
-        """Whether items were suppressed, so that lists of items are not complete."""
-        ...
+class Tables(Protocol):
+    """The tables of persons."""
 
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
-        ...
-
-    @property
-    def typed(self) -> bool:
-        """Whether the items have another type than text."""
-        ...
-
-    def plain(self, labels: frozenset[str]) -> bool:
-        """Whether texts are spelled as items of every possible type are."""
-        ...
-
-    def answer(self, tree: exp.Select) -> Sequence[Row]:
-        """The groups of a query with one count: their keys, then lower bound, estimate and upper bound.
-
-        An answer that is kept is the same object each time.
-        """
-        ...
-
-    def kind(self, tree: exp.Select, node: exp.Expr) -> Key | None:
-        """What a column of the FROM clause is; None if it is nothing to group by."""
-        ...
-
-    def parts(self, key: exp.Expr) -> list[tuple[Any, exp.Expr]]:
-        """The values of the column that divides the files, each with the condition that a column has it."""
-        ...
-
-    def weigh(self, weights: Weights) -> int:
-        """Keep a number for each item; returns the number of the mapping."""
-        ...
-
-    def group(self, values: list[tuple[Any, exp.Expr, str]]) -> int:
-        """Keep values with the conditions that an item has them, and the SQL type; returns the number of the list."""
-        ...
-
-    def grouped(self, number: int) -> list[tuple[Any, exp.Expr, str]]:
-        """The values that were kept."""
-        ...
-
-    def rows(self, tree: exp.Query) -> list[Row]:
-        """Run a query on the desk."""
-        ...
-
-    @property
-    def items(self) -> Sequence[str]:
-        """The items that are listed."""
-        ...
-
-    @property
-    def hidden(self) -> int | None:
-        """At most how many different items are not listed; None for any number."""
-        ...
-
-    @property
-    def may_hold_others(self) -> bool:
-        """Whether a person may have an item that is not listed."""
-        ...
-
-    def may_hold(self, item: str) -> bool:
-        """Whether a person may have an item with this label."""
-        ...
-
-    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk; returns a SELECT with a column for each key (of this type), and three for each count.
-
-        With keys, each row has one count more than ``width``, which tells whether the row is there at all.
-        """
-        ...
-
-    def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer with one key of a type on the desk, with its count if ``width`` is 1; see ``put``."""
         ...
 
 
@@ -106,7 +26,7 @@ class Counts(Protocol):
 class RowsOfPersons:
     """Tells which tables and queries have the rows of single persons."""
 
-    counts: Counts
+    counts: Tables
 
     def of_persons(self, node: exp.Expr, env: Env) -> bool:
         """Whether the rows of a query belong to single persons, so that they cannot be shown."""

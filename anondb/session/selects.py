@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.relations import bare, whole
+from anondb.query.trees import bare, whole
 from anondb.session.aggregates import Rows, aggregates, over_all
 from anondb.session.asking import rows_kept
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts

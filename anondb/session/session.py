@@ -17,6 +17,7 @@ from sqlglot import exp
 from anondb.answers.answer import answered
 from anondb.answers.estimates import Drawn
 from anondb.answers.named import items_named
+from anondb.answers.persons.people import Persons
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.tables import WorldTables
 from anondb.data.sources import is_file, open_source
@@ -40,11 +41,9 @@ from anondb.session.failing import failed
 from anondb.session.files import check_alike, files_of, notes_on, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.known import Known
-from anondb.session.merging import merged
 from anondb.session.output import output, selected_from
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
-from anondb.session.persons import Persons
 from anondb.session.releases import Releases
 from anondb.session.result import Result, fetched
 from anondb.warehouse.at_hand import at_hand, name_of
@@ -286,20 +285,7 @@ class Session:
         tree, releases = self._chosen(tree.copy())
         if releases is not self._releases:
             releases.bind(tree)
-        return self._compiled(with_known_names(tree), releases)
-
-    def _compiled(self, tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
-        """The rows of a query, and its notes; a query that is refused is tried with its subqueries merged."""
-        try:
-            return _compiled(tree, releases)
-        except InputError as error:
-            other = merged(tree, self.types) if error.code == "unsupported_query" else None
-            if other is None:
-                raise
-            try:
-                return _compiled(other, releases)
-            except InputError:
-                raise error from None
+        return _compiled(with_known_names(tree), releases)
 
     def _of_constants(self, selected: exp.Query, columns: Sequence[str], notes: Sequence[str]) -> Result:
         """The result of a query without tables, which gives the same rows whenever it is run."""

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.relations import bare, whole
+from anondb.query.trees import bare, whole
 from anondb.session.aggregates import aggregates
 from anondb.session.compiler import Compiler, Env
 from anondb.session.known import Column, Known, described, projected

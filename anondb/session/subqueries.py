@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
-from anondb.query.relations import is_null, operands
+from anondb.query.trees import is_null, operands
 from anondb.session.asking import is_count
 from anondb.session.compiler import Compiler, Env
 from anondb.session.equivalents import link

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
-from anondb.query.relations import bare, whole
+from anondb.query.trees import bare, whole
 from anondb.session.aggregates import aggregates
 from anondb.session.sources import source_rows
 from anondb.session.values import constant

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.relations import bare, is_null
+from anondb.query.trees import bare, is_null
 
 if TYPE_CHECKING:
     from anondb.session.known import Column

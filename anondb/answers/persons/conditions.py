@@ -1,0 +1,605 @@
+"""Read expressions over the rows of persons as conditions: when they are true, and when they are false."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+from itertools import pairwise, product
+from operator import or_
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.answers.persons.domains import Domains, rows_of_atom, typed
+from anondb.answers.persons.terms import Atom, Id, Item, Listing, Number, Of, OnPart, Part, Truth
+from anondb.answers.persons.weights import weights_of
+from anondb.errors import InputError
+from anondb.query.merged import MAX, SUM, VALUES
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    NOT_EMPTY,
+    Condition,
+    ItemTest,
+    Labels,
+    OnSum,
+    Weights,
+    at_least,
+    both,
+    either,
+    negate,
+    on_item,
+    passes,
+    patterns,
+)
+from anondb.query.refusals import name_of, too_complex, unsupported
+from anondb.query.trees import operands
+from anondb.query.values import HAS_LIST, on_value
+
+LISTED_ITEMS = either(NOT_EMPTY, HAS_LIST)
+"""The condition that the list of a person's items is not NULL: a person without items has an empty one, or none."""
+MAX_TRUTHS = 5  # conditions of a person in one expression, each true or false
+FAR = 400  # a number of items that no constant of a query comes near
+_PLAIN = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Neg, exp.Paren, exp.Literal, exp.Column, exp.Cast),
+    *(exp.Least, exp.Greatest, exp.Case, exp.If, exp.And, exp.Or, exp.Not, exp.Between, exp.In, exp.Coalesce),
+    *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Identifier, exp.Boolean, exp.Null, exp.DataType, exp.Is),
+)
+"""Operations of which a number beyond all constants gives one and the same value, or ever more."""
+_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE
+}  # fmt: skip
+_ATTRIBUTE = (*_COMPARED, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Is)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """When an expression is true, and when it is false; else it is unknown."""
+
+    true: Condition
+    false: Condition
+
+    @property
+    def known(self) -> Condition:
+        """When it is true or false."""
+        return ALWAYS if negate(self.true) == self.false else either(self.true, self.false)
+
+    @property
+    def opposite(self) -> Decided:
+        """The negation."""
+        return Decided(self.false, self.true)
+
+
+def certain(condition: Condition) -> Decided:
+    """A condition that is never unknown."""
+    return Decided(condition, negate(condition))
+
+
+class Conditions(Domains):
+    """Reads conditions."""
+
+    def where(self, tree: exp.Expr) -> Condition:
+        """When an expression over atoms is true."""
+        return self.decided(tree).true
+
+    def decided(self, tree: exp.Expr) -> Decided:
+        """When an expression over atoms is true and when it is false.
+
+        Raises:
+            InputError: ``unsupported_query`` or ``query_too_complex``.
+        """
+        tree = tree.unnest()
+        if isinstance(tree, exp.And | exp.Or):
+            parts = [self.decided(part) for part in operands(tree)]
+            true, false = [p.true for p in parts], [p.false for p in parts]
+            if isinstance(tree, exp.And):
+                return Decided(both(*true), either(*false))
+            return Decided(either(*true), both(*false))
+        if isinstance(tree, exp.Not):
+            return self.decided(tree.this).opposite
+        if isinstance(tree, exp.Boolean):
+            return certain(ALWAYS if tree.this else NEVER)
+        if isinstance(tree, exp.Null):
+            return Decided(NEVER, NEVER)
+        if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Boolean):
+            inner = self.decided(tree.this)
+            return certain(inner.true if tree.expression.this else inner.false)
+        if (
+            isinstance(tree, exp.Coalesce)
+            and len(tree.expressions) == 1
+            and isinstance(tree.expressions[0], exp.Boolean)
+        ):
+            inner = self.decided(tree.this)
+            return certain(negate(inner.false) if tree.expressions[0].this else inner.true)
+        atom = self.atom(tree)
+        if isinstance(atom, Truth):
+            return Decided(atom.true, atom.false)
+        return self._leaf(tree)
+
+    def _leaf(self, tree: exp.Expr) -> Decided:
+        """A condition that is no connective."""
+        atoms = self.atoms_of(tree)
+        if any(isinstance(atom, Id) for atom in atoms):
+            return self._on_ids(tree)
+        if any(isinstance(atom, Listing) for atom in atoms):
+            return self._on_list(tree)
+        if not atoms:
+            value = self.value(tree)
+            return Decided(NEVER, NEVER) if value is None else certain(ALWAYS if value else NEVER)
+        rows = self.rows_of(tree)
+        kinds = {("row", row) for row in rows} | {("atom", a) for a in atoms if not rows_of_atom(a)}
+        truths = [atom for atom in atoms if isinstance(atom, Truth)]
+        if truths:
+            return self._by_truths(tree, truths)
+        if len(kinds) == 1 and not rows:
+            (atom,) = atoms
+            if isinstance(atom, Of):
+                return self._on_attribute(tree, atom)
+            if isinstance(atom, Part):
+                return self._on_part(tree)
+            assert isinstance(atom, Number)
+            if atom.weights.kind != SUM or atom.weights.by_label is None or atom.values:
+                return self._on_number(tree, atom)
+        if len(rows) == 1 and len(kinds) == 1:
+            return self._on_row(tree, next(iter(rows)))
+        if tree.find(exp.Case, exp.If):
+            return self._by_branches(tree)
+        if isinstance(tree, exp.Between):
+            ends = [
+                exp.GTE(this=tree.this, expression=tree.args["low"]),
+                exp.LTE(this=tree.this, expression=tree.args["high"]),
+            ]
+            return self.decided(exp.and_(*ends))
+        if all(isinstance(atom, Number) for atom in atoms):
+            return self._on_numbers(tree)
+        if len(rows) == 2 and all(isinstance(atom, Item) for atom in atoms) and isinstance(tree, exp.EQ | exp.NEQ):
+            raise unsupported("a comparison of the items of two copies in this place", "Join them by AND.")
+        raise unsupported(f"{name_of(tree)} of an item beside another value", "Compare each with a literal.")
+
+    # ---------------------------------------------------------------- cases
+
+    def _by_truths(self, tree: exp.Expr, truths: Sequence[Truth]) -> Decided:
+        """A condition for each truth of conditions in it."""
+        if len(truths) > MAX_TRUTHS:
+            raise too_complex(f"more than {MAX_TRUTHS} conditions in one expression")
+        true, false = [], []
+        for values in product((True, False, None), repeat=len(truths)):
+            chosen = dict(zip(truths, values, strict=True))
+            met = both(*(has_value(truth, value) for truth, value in chosen.items()))
+            if met == NEVER:
+                continue
+            of = {truth: exp.null() if value is None else exp.convert(value) for truth, value in chosen.items()}
+            inner = self.decided(self.replaced(tree, lambda atom, of=of: of.get(atom)))  # type: ignore[misc]
+            true.append(both(met, inner.true))
+            false.append(both(met, inner.false))
+        return Decided(either(*true), either(*false))
+
+    def branches(self, tree: exp.Expr) -> list[tuple[Condition, exp.Expr]]:
+        """The expressions without CASE that an expression stands for, each with the condition under which it does."""
+        case = next((node for node in tree.find_all(exp.Case, exp.If) if not isinstance(node.parent, exp.Case)), None)
+        if case is None:
+            return [(ALWAYS, tree)]
+        listed: list[tuple[Condition, exp.Expr]] = []
+        before: list[Condition] = []
+        for condition, value in _cases(case):
+            met = self.where(condition)
+            here = both(*before, met)
+            if here != NEVER:
+                made = value if case is tree else _with(tree, case, value)
+                listed += [(both(here, more), part) for more, part in self.branches(made)]
+            before.append(negate(met))
+        return [(met, part) for met, part in listed if met != NEVER]
+
+    def _by_branches(self, tree: exp.Expr) -> Decided:
+        parts = [(met, self.decided(part)) for met, part in self.branches(tree)]
+        true, false = ([both(met, getattr(part, name)) for met, part in parts] for name in ("true", "false"))
+        return Decided(either(*true), either(*false))
+
+    # ---------------------------------------------------------------- one atom
+
+    def _on_ids(self, tree: exp.Expr) -> Decided:
+        if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null) and isinstance(self.atom(tree.this), Id):
+            return certain(NEVER)
+        sides = [self.atom(tree.this), self.atom(tree.expression)] if isinstance(tree, exp.EQ | exp.NEQ) else []
+        if len(sides) == 2 and all(isinstance(side, Id) for side in sides):
+            if len({self.person(side.person) for side in sides if isinstance(side, Id)}) == 1:
+                return certain(ALWAYS if isinstance(tree, exp.EQ) else NEVER)
+            raise unsupported("ids of different persons", "Join the copies of the table on the id column.")
+        raise unsupported("a condition on the values of the id column", "A release has no original ids.")
+
+    def person(self, number: int) -> int:
+        """The person that equal ids show a person to be."""
+        raise NotImplementedError
+
+    def _on_list(self, tree: exp.Expr) -> Decided:
+        if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
+            atom = self.atom(tree.this)
+            if isinstance(atom, Listing):
+                return certain(negate(LISTED_ITEMS) if atom.nullable else NEVER)
+        raise unsupported(name_of(tree))
+
+    def _on_part(self, tree: exp.Expr) -> Decided:
+        places = [
+            OnPart(self.releases.places(self.replaced(t, lambda _: exp.column("part"))))
+            for t in (tree, exp.Not(this=exp.paren(tree)))
+        ]
+        return Decided(*places)  # type: ignore[arg-type]
+
+    def _on_attribute(self, tree: exp.Expr, atom: Of) -> Decided:
+        """A condition on the values of an attribute: those that a literal compares, or else all that it may have."""
+        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+        if isinstance(tree, _ATTRIBUTE):
+            made = tree.copy()
+            for key in ("this", "expression", "low", "high"):
+                part = made.args.get(key)
+                if isinstance(part, exp.Expr) and not self.atoms_of(part) and not _is_literal(part):
+                    made.set(key, self.constant(part))
+            place = next((k for k in ("this", "expression") if self.atom(made.args.get(k) or exp.null()) == atom), None)
+            if place is not None:
+                try:
+                    found = on_value(made, attribute, left=place == "this")
+                    return Decided(found.settled(), found.opposite().settled())
+                except InputError:
+                    if isinstance(made, exp.In | exp.EQ) and attribute.ends is None:
+                        raise
+        values = self.attribute_values(tree, atom)
+        return Decided(*(self.among(atom, [v for v, met in values if met is truth]) for truth in (True, False)))
+
+    def attribute_values(self, tree: exp.Expr, atom: Of) -> list[tuple[Any, Any]]:
+        """The values of an attribute, each with the value of an expression of it."""
+        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+        kind, listed = attribute.ends or "VARCHAR", list(self.releases.values_of(atom.attribute))
+        if not listed:
+            return []
+        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind)]) for n, v in enumerate(listed)]
+        names = [exp.to_identifier(name) for name in ("n", "value")]
+        rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
+        value = self.replaced(tree, lambda _: exp.column("value", "listed"))
+        kinds = exp.Anonymous(this="typeof", expressions=[value.copy()])
+        found = self.releases.rows(exp.select(exp.column("n", "listed"), value, kinds).from_(rows))
+        self.kinds[tree] = next((str(k) for *_, k in found if k != '"NULL"'), "VARCHAR")
+        return [(listed[n], of) for n, of, _ in found]
+
+    def among(self, atom: Of, values: Sequence[Any]) -> Condition:
+        """The condition that an attribute has one of some of its values."""
+        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+        column = exp.column("value")
+        conditions: list[Condition] = []
+        if None in values:
+            conditions.append(on_value(exp.Is(this=column, expression=exp.null()), attribute, left=True).settled())
+        given = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
+        if given:
+            conditions.append(on_value(exp.In(this=column, expressions=given), attribute, left=True).settled())
+        return either(*conditions) if conditions else NEVER
+
+    def _on_row(self, tree: exp.Expr, row: int) -> Decided:
+        """A condition on the item of a row."""
+        labels = self._listed(tree)
+        if labels is not None:
+            found = certain(on_item(row, Labels(labels)))
+            return found.opposite if isinstance(tree, exp.NEQ) else found
+        true = self.test(tree, lambda value: value is not None and bool(value))
+        values = self.evaluated(tree)
+        if None not in values.values.values() and values.other is not None:
+            return certain(on_item(row, true))
+        return Decided(on_item(row, true), on_item(row, self.test(tree, lambda value: value is not None and not value)))
+
+    def _listed(self, tree: exp.Expr) -> frozenset[str] | None:
+        """The texts that a condition compares an item with for equality; None for other conditions."""
+        sides: list[exp.Expr] = []
+        if isinstance(tree, exp.EQ | exp.NEQ):
+            sides = [tree.this.unnest(), tree.expression.unnest()]
+            if not isinstance(self.atom(sides[0]), Item):
+                sides.reverse()
+        elif isinstance(tree, exp.In) and tree.expressions:
+            sides = [tree.this.unnest(), *(part.unnest() for part in tree.expressions)]
+        if not sides or not isinstance(self.atom(sides[0]), Item):
+            return None
+        if not all(isinstance(side, exp.Literal) and side.is_string for side in sides[1:]):
+            return None
+        labels = frozenset(side.name for side in sides[1:])
+        if self.releases.typed and not labels <= frozenset(self.releases.items):
+            return None  # another spelling of a value
+        self.written |= labels
+        return labels
+
+    # ---------------------------------------------------------------- numbers
+
+    def values_of_number(self, atom: Number, tree: exp.Expr) -> list[tuple[Any, Condition]]:
+        """The values that a number may have, each with its condition; what is beyond has that of the last one.
+
+        Raises:
+            InputError: ``unsupported_query``: there is no end of them.
+        """
+        if atom.values:
+            return self._extremes(atom)
+        return [
+            (n, both(self.number_from(atom, n), negate(self.number_from(atom, n + 1))))
+            for n in range(self.most(atom, tree) + 1)
+        ]
+
+    def most(self, atom: Number, tree: exp.Expr) -> int:
+        """The greatest number of items that is possible; one that a condition cannot tell from others if there is none."""
+        if atom.weights.kind == VALUES:
+            return reduce(or_, (int(of) for _, of in atom.weights.by_label or ()), 0).bit_count()
+        labels = self.labels(atom.weights.test)
+        if labels is not None:
+            return len(labels)
+        if not all(isinstance(node, _PLAIN) for node in tree.walk()):
+            raise unsupported(f"{name_of(tree)} of a number of items that may be suppressed")
+        if any(not n.is_string and float(n.name) >= FAR / 2 for n in tree.find_all(exp.Literal)):
+            raise too_complex("it compares a number of items that may be suppressed with a large number")
+        return FAR
+
+    def _extremes(self, atom: Number) -> list[tuple[Any, Condition]]:
+        """The values of the least or the greatest weight."""
+        made = []
+        sign = 1 if atom.weights.kind == MAX else -1
+        places = list(atom.values)[::sign]
+        for n, (weight, value) in enumerate(places):
+            beyond = both(*(negate(self._reaches(atom, w)) for w, _ in places[n + 1 : n + 2]))
+            made.append((value, both(self._reaches(atom, weight), beyond)))
+        return made
+
+    def _reaches(self, atom: Number, weight: float) -> Condition:
+        """The condition that somebody has an item of this weight or more, or less for the least one."""
+        sign = 1 if atom.weights.kind == MAX else -1
+        weights = dict(atom.weights.by_label or ())
+        passing = frozenset(label for label, w in weights.items() if sign * w >= sign * weight)
+        other = atom.unnamed is not None and sign * atom.unnamed >= sign * weight
+        return at_least(1, self.test_of(passing, other))
+
+    def number_from(self, atom: Number, least: int) -> Condition:
+        """The condition that a number of items, or of their values, is at least so great."""
+        if atom.weights.kind != VALUES:
+            return at_least(least, atom.weights.test)
+        if least > self.most(atom, exp.null()):
+            return NEVER
+        return OnSum(atom.weights, least, open=False) if least > 0 else ALWAYS
+
+    def _on_number(self, tree: exp.Expr, atom: Number) -> Decided:
+        """A condition on one number: the values for which it is true and false."""
+        if atom.present != ALWAYS:
+            plain = self.column(replace(atom, present=ALWAYS))
+            there = self.decided(self.replaced(tree, lambda a: plain if a == atom else None))
+            none = self.decided(self.replaced(tree, lambda a: exp.null() if a == atom else None))
+            absent = negate(atom.present)
+            return Decided(
+                either(both(atom.present, there.true), both(absent, none.true)),
+                either(both(atom.present, there.false), both(absent, none.false)),
+            )
+        if atom.values:
+            listed = self.values_of_number(atom, tree)
+            found = self.of_values(tree, atom, [value for value, _ in listed])
+            ways = [
+                either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth))
+                for truth in (True, False)
+            ]
+            if None not in found and atom.values and len(set(found)) == 2:
+                return self._at_threshold(atom, found) or Decided(*ways)
+            return Decided(*ways) if None in found else certain(ways[0])
+        simple = self._simple(tree, atom)
+        if simple is not None:
+            return simple
+        numbers = list(range(self.most(atom, tree) + 1))
+        found = self.of_values(tree, atom, numbers)
+        self._check_tail(atom, found)
+        ways = [
+            self._in_ranges(atom, [n for n in numbers if found[n] is truth], numbers[-1]) for truth in (True, False)
+        ]
+        return Decided(*ways) if None in found else certain(ways[0])
+
+    def _at_threshold(self, atom: Number, found: Sequence[Any]) -> Decided | None:
+        """A condition that changes once along the values of an extreme: that somebody has an item beyond."""
+        places = list(atom.values)[:: 1 if atom.weights.kind == MAX else -1]
+        changes = [n for n, (a, b) in enumerate(pairwise(found), 1) if a != b]
+        if len(changes) != 1:
+            return None
+        beyond = certain(self._reaches(atom, places[changes[0]][0]))
+        return beyond if found[-1] else beyond.opposite
+
+    def _check_tail(self, atom: Number, found: Sequence[Any]) -> None:
+        if atom.weights.kind == SUM and self.labels(atom.weights.test) is None and len(set(found[FAR // 2 :])) > 1:
+            raise unsupported("a condition on a number of items that may be suppressed")
+
+    def _in_ranges(self, atom: Number, numbers: Sequence[int], most: int) -> Condition:
+        """The condition that a number of items is one of some in ascending order; the greatest stands for all beyond."""
+        if not numbers:
+            return NEVER
+        starts = [n for n in numbers if n - 1 not in set(numbers)]
+        ends = [n for n in numbers if n + 1 not in set(numbers)]
+        parts = [
+            both(self.number_from(atom, a), ALWAYS if b == most else negate(self.number_from(atom, b + 1)))
+            for a, b in zip(starts, ends, strict=True)
+        ]
+        return either(*parts)
+
+    def of_values(self, tree: exp.Expr, atom: Atom, values: Sequence[Any]) -> list[Any]:
+        """The value of an expression for each value of an atom."""
+        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, "")]) for n, v in enumerate(values)]
+        if not cells:
+            return []
+        names = [exp.to_identifier(name) for name in ("n", "value")]
+        rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
+        value = self.replaced(tree, lambda a: exp.column("value", "listed") if a == atom else None)
+        kind = exp.Anonymous(this="typeof", expressions=[value.copy()])
+        found = self.releases.rows(exp.select(value, kind).from_(rows).order_by("n"))
+        self.kinds[tree] = next((str(k) for _, k in found if k != '"NULL"'), "VARCHAR")
+        return [one for one, _ in found]
+
+    def _simple(self, tree: exp.Expr, atom: Number) -> Decided | None:
+        """A comparison of a number of items with a constant; None for other conditions."""
+        if not isinstance(tree, _COMPARED):
+            return None
+        kind: type[exp.Expr] = type(tree)
+        left, right = tree.this.unnest(), tree.expression.unnest()
+        if self.atom(left) != atom:
+            kind, left, right = _MIRRORED.get(kind, kind), right, left
+        if self.atom(left) != atom or self.atoms_of(right):
+            return None
+        value = self.value(right)
+        if value is None or isinstance(value, bool | str):
+            return None if value is not None else Decided(NEVER, NEVER)
+        limit = Fraction(value)
+        above = int(limit // 1) + 1  # the least whole number above it
+        least = above - 1 if limit.denominator == 1 else above  # the least one that is not below it
+        if kind in (exp.EQ, exp.NEQ):
+            same = both(self.number_from(atom, least), negate(self.number_from(atom, least + 1)))
+            found = certain(same if limit.denominator == 1 and limit >= 0 else NEVER)
+            return found.opposite if kind is exp.NEQ else found
+        start = above if kind in (exp.GT, exp.LTE) else least
+        found = certain(self.number_from(atom, start))
+        return found if kind in (exp.GT, exp.GTE) else found.opposite
+
+    def _on_numbers(self, tree: exp.Expr) -> Decided:
+        """A comparison of sums: of their difference with a constant."""
+        if not isinstance(tree, _COMPARED):
+            raise unsupported(f"{name_of(tree)} of several numbers of a person")
+        difference = self.linear(
+            exp.Sub(this=exp.paren(tree.this.copy()), expression=exp.paren(tree.expression.copy()))
+        )
+        if difference is None:
+            raise unsupported("a comparison of other numbers of a person than sums")
+        coefficients, constant = difference
+        weights = self.combined(coefficients)
+        present = both(*(atom.present for atom in coefficients))
+        limit = float(-constant * weights.scale)
+        above, least = OnSum(weights, limit, open=True), OnSum(weights, limit, open=False)
+        met: Condition = {
+            exp.GT: above,
+            exp.GTE: least,
+            exp.LT: negate(least),
+            exp.LTE: negate(above),
+            exp.EQ: both(least, negate(above)),
+            exp.NEQ: either(negate(least), above),
+        }[type(tree)]
+        return Decided(both(present, met), both(present, negate(met)))
+
+    def linear(self, tree: exp.Expr) -> tuple[dict[Number, Fraction], Fraction] | None:
+        """An expression as a sum of multiples of numbers and a constant; None if it is none."""
+        tree = tree.unnest()
+        atom = self.atom(tree)
+        if isinstance(atom, Number):
+            return ({atom: Fraction(1)}, Fraction(0)) if atom.weights.kind == SUM else None
+        if not self.atoms_of(tree):
+            value = self.value(tree)
+            plain = value is not None and not isinstance(value, bool | str) and hasattr(value, "__float__")
+            return ({}, Fraction(value)) if plain else None
+        if isinstance(tree, exp.Neg):
+            return _times(self.linear(tree.this), Fraction(-1))
+        if (
+            isinstance(tree, exp.Cast)
+            and tree.to.this in exp.DataType.NUMERIC_TYPES
+            and tree.to.is_type("DOUBLE", "BIGINT", "HUGEINT")
+        ):
+            inner = self.linear(tree.this)
+            whole = inner is not None and all(a.weights.scale == 1 for a in inner[0])
+            return inner if tree.to.is_type("DOUBLE") or whole else None
+        if isinstance(tree, exp.Add | exp.Sub):
+            one, two = self.linear(tree.this), self.linear(tree.expression)
+            two = _times(two, Fraction(-1)) if isinstance(tree, exp.Sub) else two
+            if one is None or two is None:
+                return None
+            return {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}, one[
+                1
+            ] + two[1]
+        if isinstance(tree, exp.Mul | exp.Div):
+            one, two = self.linear(tree.this), self.linear(tree.expression)
+            if isinstance(tree, exp.Mul) and one is not None and not one[0]:
+                one, two = two, one
+            if one is None or two is None or two[0] or (isinstance(tree, exp.Div) and not two[1]):
+                return None
+            return _times(one, two[1] if isinstance(tree, exp.Mul) else 1 / two[1])
+        return None
+
+    def combined(self, coefficients: Mapping[Number, Fraction]) -> Weights:
+        """The weights of a sum of multiples of sums over a person's items."""
+        if len(coefficients) == 1:
+            (atom, factor), weights = next(iter(coefficients.items())), next(iter(coefficients)).weights
+            if factor == 1:
+                return weights
+        total: dict[str, Fraction] = {}
+        for atom, factor in coefficients.items():
+            weights = atom.weights
+            listed = self.labels(weights.test) if weights.by_label is None else frozenset(dict(weights.by_label))
+            if listed is None or weights.others != (0.0, 0.0):
+                raise unsupported("a sum of several numbers of items that may be suppressed", "Name the items.")
+            of = dict(weights.by_label) if weights.by_label is not None else dict.fromkeys(listed, 1.0)
+            inside = self.passing(weights.test, listed)
+            for label in inside:
+                total[label] = total.get(label, Fraction(0)) + factor * Fraction(of[label]) / weights.scale
+        from decimal import Decimal
+
+        made = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
+        return weights_of([(label, value if value % 1 else int(value)) for label, value in made])
+
+    def passing(self, test: ItemTest, labels: frozenset[str]) -> frozenset[str]:
+        """Those of some labels that pass a test."""
+
+        return frozenset(label for label in labels if passes(test, dict.fromkeys(patterns(test), False), label))
+
+    written: frozenset[str] = frozenset()
+    """The items that the conditions name."""
+
+    kinds: dict[exp.Expr, str]
+    """The SQL types of expressions of one atom that were evaluated."""
+
+
+def has_value(truth: Truth, value: bool | None) -> Condition:
+    """The condition that another one has a truth value; None for unknown."""
+    if value is None:
+        return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
+    return truth.true if value else truth.false
+
+
+def _cases(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
+    """The conditions and results of CASE or IF, in order; the last one has the others."""
+    if isinstance(node, exp.If):
+        return [(node.this, node.args["true"]), (exp.true(), node.args.get("false") or exp.null())]
+    cases = [
+        (
+            b.this
+            if node.this is None
+            else exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(b.this.copy())),
+            b.args["true"],
+        )
+        for b in node.args["ifs"]
+    ]
+    return [*cases, (exp.true(), node.args.get("default") or exp.null())]
+
+
+def _with(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """A copy of an expression with another one in place of a part of it."""
+    made = tree.copy()
+    same = next(b for a, b in zip(tree.walk(), made.walk(), strict=True) if a is part)
+    same.replace(exp.paren(value.copy()))
+    return made
+
+
+def _is_literal(node: exp.Expr) -> bool:
+    plain = node.unnest()
+    plain = plain.this.unnest() if isinstance(plain, exp.Neg) else plain
+    if isinstance(plain, exp.Cast):
+        plain = plain.this
+    return isinstance(plain, exp.Literal | exp.Null | exp.Boolean)
+
+
+def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
+    """A value of the desk or of an attribute as a literal of its type."""
+    if value is None:
+        return exp.cast(exp.null(), kind) if kind else exp.null()
+    if kind in ("DATE", "TIMESTAMP"):
+        return exp.cast(exp.Literal.string(str(value)), kind)
+    made = typed(value, kind)
+    return exp.cast(made, kind) if kind and not plain and not isinstance(value, str) else made
+
+
+def _times(
+    sum_: tuple[dict[Number, Fraction], Fraction] | None, factor: Fraction
+) -> tuple[dict[Number, Fraction], Fraction] | None:
+    if sum_ is None:
+        return None
+    return {atom: c * factor for atom, c in sum_[0].items()}, sum_[1] * factor

@@ -1,0 +1,349 @@
+"""Evaluate expressions of one atom on all values that it may have: DuckDB computes them, on the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from anondb.answers.persons.terms import Atom, Id, Item, Listing, Looked, Number, Of, Part, Refused, Truth, choices
+from anondb.query.predicates import (
+    ANY_ITEM,
+    UNNAMED,
+    ItemTest,
+    Labels,
+    Pattern,
+    finite,
+    item_any,
+    item_not,
+    passes,
+    patterns,
+    rows_of,
+)
+from anondb.query.refusals import unsupported
+from anondb.query.values import Attribute
+from anondb.session.compiler import Compiler
+from anondb.session.expressions import DRAWN
+from anondb.session.values import constant
+
+UNKNOWN = object()
+"""The value of an expression for items that nothing names."""
+OTHER = "\x1f another item"
+_EQUAL = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Is)
+_ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Least, exp.Greatest)
+
+
+class Releases(Protocol):
+    """What is known of the releases while a query is read."""
+
+    @property
+    def items(self) -> Sequence[str]:
+        """The items that are listed."""
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether items were suppressed, so that lists of items are not complete."""
+
+    @property
+    def typed(self) -> bool:
+        """Whether the items have another type than text."""
+
+    @property
+    def type(self) -> str:
+        """The type of the items."""
+
+    @property
+    def hidden(self) -> int | None:
+        """At most how many different items are not listed; None for any number."""
+
+    @property
+    def bags(self) -> bool:
+        """Whether persons may have an item several times."""
+
+    @property
+    def summable(self) -> bool:
+        """Whether the releases give sums over the items of persons."""
+
+    @property
+    def attributes(self) -> Sequence[Attribute]:
+        """The relational attributes, with the values of all files; none without records."""
+
+    def domain(self) -> exp.Query:
+        """The items that are listed or named, as rows (item, listed) of the desk."""
+
+    def named(self) -> frozenset[str]:
+        """The items of ``domain``."""
+
+    def values_of(self, attribute: str) -> Sequence[Any]:
+        """The values that an attribute may have; dates as ISO texts."""
+
+    def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
+        """Run a query on the desk."""
+
+    def places(self, condition: exp.Expr) -> frozenset[int]:
+        """The files for which a condition on the column that divides them holds."""
+
+    def parts(self) -> Sequence[Any]:
+        """The value of the column that divides the files, in each of them."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """The values of an expression of the item of a row.
+
+    Attributes:
+        values: for each item that is listed or named.
+        other: for items that nothing names; ``UNKNOWN`` if it depends on them.
+        kind: the SQL type.
+    """
+
+    values: Mapping[str, Any]
+    other: Any
+    kind: str
+
+
+class Domains:
+    """Keeps the atoms of the expressions of one SELECT, and evaluates these.
+
+    Args:
+        releases: the releases.
+        compiler: reads the known tables.
+    """
+
+    def __init__(self, releases: Releases, compiler: Compiler) -> None:
+        self.releases, self.compiler = releases, compiler
+        self.atoms: dict[str, Atom] = {}
+        self._names: dict[Atom, str] = {}
+        self.lookups: dict[str, exp.Query] = {}
+        self._evaluated: dict[exp.Expr, Evaluated] = {}
+        self._constants: dict[exp.Expr, exp.Expr] = {}
+
+    # ---------------------------------------------------------------- atoms
+
+    def column(self, atom: Atom) -> exp.Column:
+        """An atom as a column of a syntax tree."""
+        name = self._names.get(atom)
+        if name is None:
+            name = self._names[atom] = f"#{len(self._names)}"
+            self.atoms[name] = atom
+        return exp.column(exp.to_identifier(name, quoted=True))
+
+    def atom(self, node: exp.Expr) -> Atom | None:
+        """The atom that an expression is; None for others."""
+        node = node.unnest()
+        return self.atoms.get(node.name) if isinstance(node, exp.Column) and not node.table else None
+
+    def atoms_of(self, tree: exp.Expr) -> list[Atom]:
+        """The atoms of an expression, each once.
+
+        Raises:
+            InputError: ``unsupported_query``: one of them has no rule.
+        """
+        found: dict[Atom, None] = {}
+        for column in tree.find_all(exp.Column):
+            atom = self.atoms.get(column.name) if not column.table else None
+            if atom is None:
+                continue
+            if isinstance(atom, Refused):
+                raise unsupported(atom.construct, atom.hint)
+            found[atom] = None
+        return list(found)
+
+    def replaced(self, tree: exp.Expr, value_of: Callable[[Atom], exp.Expr | None]) -> exp.Expr:
+        """An expression with other expressions in place of some atoms."""
+
+        def visit(node: exp.Expr) -> exp.Expr:
+            atom = self.atoms.get(node.name) if isinstance(node, exp.Column) and not node.table else None
+            value = None if atom is None else value_of(atom)
+            return node if value is None else wrapped(value)
+
+        return tree.copy().transform(visit)
+
+    def rows_of(self, tree: exp.Expr) -> frozenset[int]:
+        """The item variables that an expression depends on."""
+        return frozenset(row for atom in self.atoms_of(tree) for row in rows_of_atom(atom))
+
+    # ---------------------------------------------------------------- constants
+
+    def constant(self, tree: exp.Expr) -> exp.Expr:
+        """An expression without atoms as a literal."""
+        tree = tree.unnest()
+        if isinstance(tree, exp.Literal | exp.Null | exp.Boolean):
+            return tree
+        found = self._constants.get(tree)
+        if found is None:
+            check_fixed(tree)
+            found = self._constants[tree] = typed(*self._asked(exp.select(tree.copy(), typeof(tree)))[0])
+        return found
+
+    def value(self, tree: exp.Expr) -> Any:
+        """The value of an expression without atoms."""
+        tree = tree.unnest()
+        if isinstance(tree, exp.Null):
+            return None
+        if isinstance(tree, exp.Boolean):
+            return bool(tree.this)
+        check_fixed(tree)
+        return self._asked(exp.select(tree.copy()))[0][0]
+
+    def _asked(self, tree: exp.Query) -> list[tuple[Any, ...]]:
+        return self.releases.rows(tree)
+
+    # ---------------------------------------------------------------- items
+
+    def evaluated(self, tree: exp.Expr) -> Evaluated:
+        """The values of an expression of the item of one row, and of what is looked up for it.
+
+        Raises:
+            InputError: ``ambiguous_item``: they depend on the type of the items.
+        """
+        tree = tree.unnest()
+        found = self._evaluated.get(tree)
+        if found is None:
+            found = self._evaluated[tree] = self._evaluate(tree)
+        return found
+
+    def _evaluate(self, tree: exp.Expr) -> Evaluated:
+        check_fixed(tree)
+        atoms = self.atoms_of(tree)
+        tables = list(dict.fromkeys(a.table for a in atoms if isinstance(a, Looked)))
+
+        def value_of(atom: Atom) -> exp.Expr | None:
+            if isinstance(atom, Item):
+                return self.item("d")
+            return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
+
+        value = self.replaced(tree, value_of)
+        other = exp.select(exp.convert(OTHER).as_("item"), exp.false().as_("listed"))
+        domain = exp.union(self.releases.domain(), other, distinct=False).subquery("d")
+        asked = exp.select(exp.column("item", "d"), value, typeof(value)).from_(domain)
+        for table in tables:
+            same = exp.EQ(this=exp.column("item", table), expression=exp.column("item", "d"))
+            asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
+        values: dict[str, Any] = {}
+        kinds = set()
+        unnamed: Any = UNKNOWN
+        listed = frozenset(self.releases.items)
+        known = self._knows_others(tree) and not self.releases.typed
+        for item, one, kind in self._asked(asked):
+            if item == OTHER:
+                unnamed = one if known or not self._items_of(tree) else UNKNOWN
+                if unnamed is UNKNOWN:
+                    continue
+            elif one is None and self.releases.typed and item not in listed:
+                continue
+            else:
+                values[item] = one
+            kinds.add(str(kind))
+        kinds -= {'"NULL"'}
+        return Evaluated(values, unnamed, kinds.pop() if len(kinds) == 1 else "VARCHAR")
+
+    def item(self, source: str) -> exp.Expr:
+        """The item of a row of the domain, as a value of its type; NULL for items that nothing names."""
+        column, kind = exp.column("item", source), self.releases.type
+        if kind == "VARCHAR":
+            return column
+        return exp.TryCast(this=column, to=exp.DataType.build(kind, dialect="duckdb"))
+
+    def _items_of(self, tree: exp.Expr) -> Iterator[exp.Column]:
+        return [c for c in tree.find_all(exp.Column) if isinstance(self.atom(c), Item)]  # type: ignore[return-value]
+
+    def _knows_others(self, tree: exp.Expr) -> bool:
+        """Whether an expression does nothing with items but compare them with named ones for equality."""
+        for column in self._items_of(tree):
+            place = column.parent
+            while isinstance(place, exp.Paren):
+                place = place.parent
+            if not isinstance(place, _EQUAL) or place.args.get("query") is not None:
+                return False
+            others = [
+                part for part in place.iter_expressions() if not any(c is column for c in part.find_all(exp.Column))
+            ]
+            if any(self.atoms_of(part) or not isinstance(part.unnest(), exp.Literal | exp.Null) for part in others):
+                return False
+        return True
+
+    def test(self, tree: exp.Expr, wanted: Callable[[Any], bool]) -> ItemTest:
+        """The items for which the value of an expression is wanted."""
+        found = self.evaluated(tree)
+        passing = frozenset(item for item, value in found.values.items() if wanted(value))
+        other = None if found.other is UNKNOWN else wanted(found.other)
+        return self.test_of(passing, other, f"{tree.sql('duckdb')} {sorted(passing)[:3]} {len(passing)}")
+
+    def test_of(self, passing: frozenset[str], other: bool | None, key: str = "") -> ItemTest:
+        """The test that these items pass, and items that nothing names do, do not, or do perhaps (None)."""
+        if not self.releases.suppressed:
+            listed = frozenset(self.releases.items)
+            passing &= listed
+            failing = listed - passing
+            if not failing:
+                return ANY_ITEM
+            return item_not(Labels(failing)) if len(failing) < len(passing) else Labels(passing)
+        if other is False:
+            return Labels(passing)
+        if other:
+            return item_not(Labels(self.releases.named() - passing))
+        return item_any(Labels(passing), Pattern(UNNAMED, key))
+
+    def labels(self, test: ItemTest) -> frozenset[str] | None:
+        """The items that pass a test, if no item that nothing names can."""
+
+        if choices(test) or patterns(test):
+            return None
+        listed = finite(test)
+        if listed is None:
+            if self.releases.suppressed:
+                return None
+            listed = frozenset(self.releases.items)
+        return frozenset(label for label in listed if passes(test, {}, label))
+
+
+def rows_of_atom(atom: Atom) -> frozenset[int]:
+    """The item variables that an atom depends on."""
+    if isinstance(atom, Item | Looked):
+        return frozenset({atom.row})
+    if isinstance(atom, Truth):
+        return rows_of(atom.true) | rows_of(atom.false)
+    return frozenset()
+
+
+def is_of_person(atom: Atom) -> bool:
+    """Whether an atom is a value of the person."""
+    return isinstance(atom, Of | Part | Id | Number | Listing) or (isinstance(atom, Truth) and not rows_of_atom(atom))
+
+
+def wrapped(value: exp.Expr) -> exp.Expr:
+    """An expression in the place of a column."""
+    plain = isinstance(value, exp.Column | exp.Literal | exp.Null | exp.Boolean | exp.Paren)
+    return value.copy() if plain else exp.paren(value.copy())
+
+
+def typeof(value: exp.Expr) -> exp.Expr:
+    """The name of the type of an expression."""
+    return exp.Anonymous(this="typeof", expressions=[value.copy()])
+
+
+def check_fixed(tree: exp.Expr) -> None:
+    """Refuse what may differ from one evaluation to the next."""
+    if tree.find(*DRAWN):
+        raise unsupported("a random number in a condition on persons")
+    if tree.find(exp.AggFunc, exp.Window) and not tree.find(exp.Query):
+        raise unsupported("an aggregate in this place")
+
+
+def typed(value: Any, kind: str) -> exp.Expr:
+    """A value of DuckDB as a literal of its type."""
+    if value is None:
+        return exp.null()
+    if isinstance(value, bool):
+        return exp.convert(value)
+    if isinstance(value, int | float | Decimal):
+        number = format(Decimal(repr(value)) if isinstance(value, float) else Decimal(value), "f")
+        plain = exp.Literal.number(number.lstrip("-"))
+        return exp.paren(exp.Neg(this=plain)) if number.startswith("-") else plain
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    return exp.cast(exp.Literal.string(str(value)), kind) if kind in ("DATE", "TIMESTAMP") else constant(value)

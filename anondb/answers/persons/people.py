@@ -1,0 +1,404 @@
+"""SELECTs over the tables of persons: their groups, and the aggregates that the releases answer for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from anondb.answers.persons.aggregates import (
+    LISTED_NOTE,
+    MERGED_NOTE,
+    NONE,
+    VALUES_NOTE,
+    Aggregates,
+    Basic,
+    Bounds,
+    Row,
+)
+from anondb.answers.persons.composed import Composer
+from anondb.answers.persons.domains import Releases
+from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
+from anondb.query.merged import SUM, VALUES
+from anondb.query.parsing import lowered
+from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
+from anondb.query.predicates import NEVER, Labels, both, finite, negate, on_item
+from anondb.query.refusals import only, too_complex, unsupported
+from anondb.session.aggregates import aggregates
+from anondb.session.asking import largest
+from anondb.session.compiler import Compiler, Env, Facts, with_ctes
+from anondb.session.known import Column, Known
+from anondb.session.rows_of_persons import RowsOfPersons
+from anondb.session.sources import grouped
+
+MAX_GROUPS = 1_000
+
+
+@dataclass(frozen=True)
+class Described:
+    """A table of persons: the names of its columns in lower case.
+
+    Attributes:
+        id, item: the columns of the ids and of the items; none of items in the records.
+        lists: whether a row has the list of a person's items.
+        nullable: whether a list may be NULL.
+        some: whether persons without items may lack a row.
+        attributes: the relational attributes.
+        part: the column that divides the files, if any.
+    """
+
+    id: str
+    item: str = ""
+    lists: bool = False
+    nullable: bool = False
+    some: bool = False
+    attributes: tuple[str, ...] = ()
+    part: str = ""
+
+
+class Counts(Releases, Protocol):
+    """The releases of a session, which answer plans."""
+
+    def described(self, node: exp.Table) -> Described:
+        """The columns of a table of persons."""
+
+    def id_column(self, table: exp.Table) -> str | None:
+        """The id column of a table of persons, in lower case; None for other tables."""
+
+    def answer(self, plan: Plan) -> Sequence[Row]:
+        """The groups of a plan."""
+
+    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
+        """Put rows on the desk; returns a SELECT with a column for each key, and three for each number."""
+
+    def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
+        """Put the rows of an answer with one key on the desk, with its number if ``width`` is 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Rows of one group, or of many that a release lists.
+
+    Attributes:
+        values: the values of the keys; None at the places of listed ones.
+        scopes: its rows.
+        listed: the places of the listed keys, each with what is listed.
+    """
+
+    values: tuple[Any, ...]
+    scopes: tuple[Scope, ...]
+    listed: tuple[tuple[int, Item | Of | Number], ...] = ()
+
+
+class Persons(RowsOfPersons):
+    """The tables of persons of a session (``compiler.People``)."""
+
+    counts: Counts
+
+    def reads_persons(self, query: exp.Expr, env: Env) -> bool:
+        """Whether a query reads a table of persons."""
+        own = {lowered(cte.alias) for cte in query.find_all(exp.CTE)}
+        for table in query.find_all(exp.Table):
+            cte = env.get(lowered(table.name)) if not table.db and lowered(table.name) not in own else None
+            if cte is not None:
+                if self.reads_persons(cte.node.this, cte.env):
+                    return True
+            elif lowered(table.name) not in own and self.counts.id_column(table) is not None:
+                return True
+        return False
+
+    def facts(self, node: exp.Select, env: Env, compiler: Compiler) -> Facts:
+        """The groups and aggregates of a SELECT over tables of persons.
+
+        Raises:
+            InputError: ``unsupported_query``, ``query_too_complex``, ``ambiguous_item``.
+        """
+        return _Facts(self, compiler).facts(node, with_ctes(node, env, self.of_persons))
+
+
+class _Facts(Aggregates):
+    """Reads one SELECT."""
+
+    def __init__(self, people: Persons, compiler: Compiler) -> None:
+        super().__init__(people.counts, compiler)
+        self.people, self.answers = people, people.counts
+        self.start()
+
+    def facts(self, node: exp.Select, env: Env) -> Facts:
+        scopes = self.scopes(node, env)
+        for scope in scopes:
+            self.check_one(scope.rows)
+        keys = self._keys(node, scopes[0])
+        composer = Composer(self, scopes, keys)
+        replaced = {
+            call: composer.composed(call)
+            for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order")))
+            for call in aggregates(part)
+        }
+        basics = composer.basics
+        trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
+        kinds = ["VARCHAR"] * len(keys)
+        limit = largest(node, replaced)
+        most = (
+            int(limit.expression.name) if limit is not None and len(basics) == 1 and not self.compiler.listing else None
+        )
+        quick = self._listed_once(scopes, trees, basics)
+        items = [isinstance(self.atom(tree), Item) and self.releases.typed for tree in trees[0]]
+        if quick is not None:
+            tree = self.people.counts.put_listed("VARCHAR", quick, len(basics))
+            sure = all(lower >= 1 for _, lower, _, upper in quick if upper != 0)
+            some = self.releases.suppressed
+        else:
+            rows, some = self._groups(scopes, trees, kinds, basics, most)
+            if not keys:
+                rows = {key: of[:-1] for key, of in (rows or {(): [NONE] * (len(basics) + 1)}).items()}
+            tree = self.people.counts.put(kinds, rows, len(basics))
+            sure = not keys or all((of[-1][0] or 0) >= 1 for of in rows.values())
+        columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
+        columns += [
+            Column(
+                f"#{n}",
+                bounded=True,
+                present=b.how in ("rows", "ids", "distinct"),
+                unsigned=b.how in ("rows", "ids", "distinct"),
+            )
+            for n, b in enumerate(basics)
+        ]
+        known = Known(
+            tree, tuple(columns), flagged=bool(keys), open=some and bool(keys), unsure=bool(keys) and not sure
+        )
+        return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
+
+    def _keys(self, node: exp.Select, scope: Scope) -> list[exp.Expr]:
+        if node.args.get("group") is not None:
+            return list(dict.fromkeys(grouped(node, lambda column: self._has(column, scope))))
+        if node.args.get("distinct") is None:
+            return []
+        only(node.args["distinct"])
+        return list(dict.fromkeys(e.unalias() for e in node.expressions))
+
+    def _listed_once(
+        self, scopes: Sequence[Scope], trees: Sequence[Sequence[exp.Expr]], basics: Sequence[Basic]
+    ) -> Sequence[Row] | None:
+        """The groups by the item with at most one count, whose answer need not be taken apart; None for others."""
+        if len(scopes) != 1 or len(trees[0]) != 1 or len(basics) > 1:
+            return None
+        atom, rows = self.atom(trees[0][0]), scopes[0].rows
+        if (
+            not isinstance(atom, Item)
+            or rows.rows != {atom.row}
+            or any(b.wanted is not None or b.how not in ("rows", "ids") for b in basics)
+        ):
+            return None
+        if basics and basics[0].how == "rows" and not rows.exact:
+            return None
+        parts = self.divided(rows.where, atom.row)
+        if len(parts) != 1:
+            return None
+
+        ((test, person),) = parts
+        notes = (LISTED_NOTE, *((MERGED_NOTE,) if basics and basics[0].how == "rows" else ()))
+        return self.answers.answer(self._named_by(Plan(ITEMS, self._plain(person), test, notes=notes)))
+
+    # ---------------------------------------------------------------- groups
+
+    def _groups(
+        self,
+        scopes: Sequence[Scope],
+        trees: Sequence[Sequence[exp.Expr]],
+        kinds: list[str],
+        basics: Sequence[Basic],
+        most: int | None,
+    ) -> tuple[dict[Row, list[Bounds]], bool]:
+        """The groups, each with the bounds of each aggregate, and of the persons of the group; whether others may exist."""
+        groups: dict[tuple[Any, ...], Group] = {}
+        for scope, of in zip(scopes, trees, strict=True):
+            for one in self._divided_groups(scope, of, kinds):
+                key = one.values, tuple(n for n, _ in one.listed), one.scopes if one.listed else None
+                before = groups.get(key)
+                groups[key] = one if before is None else replace(before, scopes=before.scopes + one.scopes)
+        if len(groups) > MAX_GROUPS:
+            raise too_complex(f"it has over {MAX_GROUPS} groups")
+        rows: dict[Row, list[Bounds]] = {}
+        open_ = False
+        for group in groups.values():
+            found = self._of_group(group, basics, kinds, most if len(groups) == 1 else None)
+            open_ = open_ or any(self._is_open(what) for _, what in group.listed)
+            for key, bounds in found.items():
+                if key in rows:
+                    bounds = [
+                        self._together(b, x, y)
+                        for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
+                    ]
+                rows[key] = bounds
+        if not trees[0]:
+            return rows, False
+        return {key: bounds for key, bounds in rows.items() if bounds[-1][2] != 0}, open_
+
+    def _is_open(self, what: Item | Of | Number) -> bool:
+        if isinstance(what, Item):
+            return self.releases.suppressed
+        return isinstance(what, Number) and finite(what.weights.test) is None and self.releases.suppressed
+
+    def _together(self, basic: Basic, one: Bounds, two: Bounds) -> Bounds:
+        """An aggregate of a group over two alternatives of rows."""
+        if basic.how in ("rows", "sum"):
+            return self.total([one, two])
+        if basic.how == "ids":
+            total = self.total([one, two])
+            return max(one[0] or 0, two[0] or 0), total[1], total[2]
+        raise unsupported(f"the function {basic.how.upper()} over rows of several kinds")
+
+    def _divided_groups(self, scope: Scope, trees: Sequence[exp.Expr], kinds: list[str]) -> list[Group]:
+        """The groups of the rows of a scope: the values of expressions, or what a release lists."""
+        listed: list[tuple[int, Item | Of | Number]] = []
+        for n, tree in enumerate(trees):
+            atom = self.atom(tree)
+            if isinstance(atom, Item) or (
+                isinstance(atom, Number)
+                and not atom.values
+                and atom.weights.kind in (SUM, VALUES)
+                and (atom.weights.by_label is None or atom.weights.kind == VALUES)
+            ):
+                listed.append((n, atom))
+        if any(isinstance(what, Item) for _, what in listed):
+            listed = [(n, what) for n, what in listed if isinstance(what, Item)]
+        if len(listed) > 2 or (len(listed) == 2 and not all(isinstance(what, Item) for _, what in listed)):
+            listed = listed[:1]
+        if not listed:
+            ofs = [(n, self.atom(tree)) for n, tree in enumerate(trees)]
+            listed += [(n, atom) for n, atom in ofs if isinstance(atom, Of)][-1:]
+        at = {n for n, _ in listed}
+        choices: list[list[tuple[Any, Any]]] = []
+        for n, tree in enumerate(trees):
+            if n in at:
+                choices.append([(None, None)])
+                atom = self.atom(tree)
+                kinds[n] = "VARCHAR" if isinstance(atom, Item) else "BIGINT"
+                if isinstance(atom, Of):
+                    kinds[n] = self._attribute(atom).ends or "VARCHAR"
+                continue
+            choices.append(list(self.values(tree)))
+            kind = self.kinds.get(tree.unnest(), "VARCHAR")
+            if kind.endswith(("]", ")")) and not kind.startswith("DECIMAL"):
+                raise unsupported("GROUP BY a list or another nested value")
+            kinds[n] = kind if kind != '"NULL"' else kinds[n]
+        groups = []
+        for cell in product(*choices):
+            where = both(scope.rows.where, *(met for _, met in cell if met is not None))
+            part = replace(scope, rows=replace(scope.rows, where=where))
+            if not _never(where):
+                groups.append(Group(tuple(v for v, _ in cell), (part,), tuple(listed)))
+            if len(groups) > MAX_GROUPS:
+                raise too_complex(f"it has over {MAX_GROUPS} groups")
+        return groups
+
+    def _attribute(self, atom: Of) -> Any:
+        return next(a for a in self.releases.attributes if a.name == atom.attribute)
+
+    def _of_group(
+        self, group: Group, basics: Sequence[Basic], kinds: Sequence[str], most: int | None
+    ) -> dict[Row, list[Bounds]]:
+        """The rows of a group, or of the groups that a release lists."""
+        if not group.listed:
+            there = self.value_of(Basic("ids"), group.scopes)
+            if there[2] == 0 and group.values:
+                return {}
+            counted = [self.value_of(basic, group.scopes) for basic in basics]
+            return {group.values: [*counted, there]}
+        (scope,) = group.scopes
+        whats = [what for _, what in group.listed]
+        known = self._listing(whats, scope, Basic("ids"), most)
+        answers: list[Mapping[Row, Bounds]] = []
+        for basic in basics:
+            answers.append(
+                known if self._each_row(basic, scope, whats) else self._of_values(whats, scope, basic, known)
+            )
+        rows: dict[Row, list[Bounds]] = {}
+        for cells, there in known.items():
+            at = list(group.values)
+            for (n, _), cell in zip(group.listed, cells, strict=True):
+                at[n] = cell
+            rows[tuple(at)] = [*(answer.get(cells, NONE) for answer in answers), there]
+        return rows
+
+    def _each_row(self, basic: Basic, scope: Scope, whats: Sequence[Any]) -> bool:
+        """Whether an aggregate is the number of persons of each group."""
+        if basic.wanted is not None or basic.how not in ("ids", "rows"):
+            return False
+        items = {what.row for what in whats if isinstance(what, Item)}
+        return basic.how == "ids" or (scope.rows.exact and scope.rows.rows <= items)
+
+    def _of_values(
+        self, whats: Sequence[Any], scope: Scope, basic: Basic, known: Mapping[Row, Bounds]
+    ) -> Mapping[Row, Bounds]:
+        """An aggregate for each listed value; those of numbers are asked one by one."""
+        if basic.how in ("rows", "ids") and not (basic.how == "rows" and isinstance(whats[0], Number)):
+            found = self._listing(whats, scope, basic, None)
+            parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1
+            return found if not parts else {key: found.get(key, (0, 0.0, None)) for key in known}
+        if len(known) > MAX_GROUPS:
+            raise too_complex(f"it has over {MAX_GROUPS} groups")
+        return {key: self.value_of(basic, [self._at(whats, key, scope)]) for key in known}
+
+    def _at(self, whats: Sequence[Any], key: Row, scope: Scope) -> Scope:
+        """The rows of a listed value."""
+        where = scope.rows.where
+        for what, value in zip(whats, key, strict=True):
+            if isinstance(what, Item):
+                where = both(where, on_item(what.row, Labels(frozenset({value}))))
+            elif isinstance(what, Of):
+                where = both(where, self.among(what, [value]))
+            else:
+                where = both(
+                    where, what.present, self.number_from(what, value), negate(self.number_from(what, value + 1))
+                )
+        return replace(scope, rows=replace(scope.rows, where=where))
+
+    def _listing(self, whats: Sequence[Any], scope: Scope, basic: Basic, most: int | None) -> dict[Row, Bounds]:
+        """The number of rows or persons for each value that a release lists."""
+        (scope,) = self.wanted(basic, [scope])
+        rows, ids = scope.rows, basic.how == "ids"
+        if len(whats) == 2:
+            plan = self.pair_plan(rows, [what.row for what in whats], ids=ids)
+            if self.written and most is None:
+                plan = replace(plan, most=most)
+            return {row[:-3]: row[-3:] for row in self.answers.answer(replace(plan, most=most))}
+        (what,) = whats
+        if isinstance(what, Item):
+            return {(item,): bounds for item, bounds in self.by_item(rows, what.row, ids=ids).items()}
+        if isinstance(what, Of):
+            return self._by_attribute(rows, what, ids=ids)
+        if ids or not rows.rows:
+            met = both(self.closed(rows), what.present)
+            if not ids and not rows.exact:
+                raise unsupported("a number of rows that may repeat", "Use count(DISTINCT id).")
+            plan = Plan(MEASURE, met, measure=what.weights, aggregate="histogram")
+            return {row[:-3]: row[-3:] for row in self.answers.answer(self._named_by(plan))}
+        raise unsupported("a number of rows for each number of items")
+
+    def _by_attribute(self, rows: PersonRows, what: Of, *, ids: bool) -> dict[Row, Bounds]:
+        """The number of rows or persons for each value of an attribute."""
+        attribute = self._attribute(what)
+        if ids:
+            plans = [Plan(IDS, self.closed(rows))]
+        else:
+            plans = []
+            for cell in self.cells(rows):
+                if cell.second is not None:
+                    raise unsupported("a number of pairs of items by an attribute")
+                plans.append(Plan(IDS, cell.person) if cell.test is None else Plan(ROWS, cell.person, cell.test))
+        found: dict[Row, Bounds] = {}
+        for plan in plans:
+            plan = self._named_by(replace(plan, grouped=attribute, notes=(VALUES_NOTE,)))
+            for row in self.answers.answer(plan):
+                of: Bounds = row[-3:]
+                found[row[:-3]] = self.total([found[row[:-3]], of]) if row[:-3] in found else of
+        return found
+
+
+def _never(where: Any) -> bool:
+    return bool(where == NEVER)

@@ -1,0 +1,237 @@
+"""Conditions on the rows of one person: which of them there are, and how many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+from sqlglot import exp
+
+from anondb.answers.persons.conditions import Conditions
+from anondb.answers.persons.terms import Item, PersonRows
+from anondb.query.pairs import SIGNS
+from anondb.query.predicates import (
+    ALWAYS,
+    ANY_ITEM,
+    NEVER,
+    NO_ITEM,
+    Condition,
+    ItemTest,
+    Labels,
+    OnItem,
+    at_least,
+    both,
+    close,
+    either,
+    item_all,
+    item_any,
+    item_not,
+    leaves,
+    on_item,
+    replaced,
+    rows_of,
+    settled,
+    split,
+)
+from anondb.query.refusals import too_complex, unsupported
+
+MAX_TESTS = 6  # of the item of one row in a condition that mixes them
+MAX_LABELS = 12  # of a row that is divided into its items
+FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
+_SIGNS: Mapping[str, type[exp.Expr]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE, "<>": exp.NEQ}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Some of the rows of a person: there is one for each item that passes a test, if a condition on the person holds.
+
+    Attributes:
+        person: the condition.
+        test: the test of the item; None for one row at most.
+        second: the test of another item with which each row has one; None for one item.
+        signs: how the first item may compare with the second.
+    """
+
+    person: Condition
+    test: ItemTest | None = None
+    second: ItemTest | None = None
+    signs: frozenset[str] = frozenset()
+
+
+class Rows(Conditions):
+    """Reads which rows of a person satisfy a condition."""
+
+    # ---------------------------------------------------------------- some row
+
+    def closed(self, rows: PersonRows) -> Condition:
+        """The condition that the person has such a row; variables of an outer query stay."""
+        return either(*(close(part.where, part.rows) for part in self.settled_rows(rows)))
+
+    def settled_rows(self, rows: PersonRows) -> list[PersonRows]:
+        """The same rows, or as many that exist if these do, without comparisons of two items."""
+        todo, done = [rows], []
+        while todo:
+            one = todo.pop()
+            if not one.compared:
+                done.append(one)
+                continue
+            if len(todo) + len(done) > MAX_LABELS**2:
+                raise too_complex("a comparison of the items of two copies with too many items")
+            sign, left, right = sorted(one.compared)[0]
+            rest = replace(one, compared=one.compared - {(sign, left, right)})
+            todo += self._by_item(rest, sign, left, right) or [self._of_any(rest, sign, left, right)]
+        return done
+
+    def _by_item(self, rows: PersonRows, sign: str, left: int, right: int) -> list[PersonRows] | None:
+        """The rows for each item of the side that has few of them; None if neither does."""
+        found: list[tuple[int, frozenset[str]]] = []
+        for row in (left, right):
+            labels = self.labels(split(rows.where)[0].get(row, ANY_ITEM))
+            if labels is not None and len(labels) <= MAX_LABELS:
+                found.append((len(labels), labels))
+            else:
+                found.append((MAX_LABELS + 1, frozenset()))
+        if min(found)[0] > MAX_LABELS:
+            return None
+        place = 0 if found[0][0] <= found[1][0] else 1
+        fixed, other = (left, right) if place == 0 else (right, left)
+        shown = sign if place == 0 else FLIPPED[sign]
+        return [
+            replace(
+                rows,
+                where=both(
+                    rows.where,
+                    on_item(fixed, Labels(frozenset({label}))),
+                    on_item(other, self._beyond(label, shown, other)),
+                ),
+            )
+            for label in sorted(found[place][1])
+        ]
+
+    def _beyond(self, label: str, sign: str, row: int) -> ItemTest:
+        """The test of an item that a given one compares with."""
+        if sign == "<>":
+            return item_not(Labels(frozenset({label})))
+        tree = _SIGNS[sign](this=exp.Literal.string(label), expression=self.column(Item(row)))
+        return self.test(tree, lambda value: bool(value))
+
+    def _of_any(self, rows: PersonRows, sign: str, left: int, right: int) -> PersonRows:
+        """Rows of which one exists if two items compare so: the two variables become a number of items."""
+        tests, person, mixed = split(settled(rows.where))
+        one, two = tests.pop(left, ANY_ITEM), tests.pop(right, ANY_ITEM)
+        used = any({left, right} & rows_of(part) for part in mixed) or any(
+            {left, right} & {a, b} for _, a, b in rows.compared
+        )
+        if used or not {left, right} <= rows.rows or (one != two and sign != "<>"):
+            raise unsupported("a comparison of the items of two copies", "Group by both items, or name one of them.")
+        number = 1 if "=" in sign else 2
+        met = both(at_least(1, one), at_least(1, two), at_least(number, item_any(one, two)))
+        where = both(person, *mixed, met, *(on_item(row, test) for row, test in tests.items()))
+        return replace(rows, where=where, rows=rows.rows - {left, right})
+
+    # ---------------------------------------------------------------- numbers of rows
+
+    def cells(self, rows: PersonRows, *, open_rows: frozenset[int] = frozenset()) -> list[Cell]:
+        """The rows of a person, each in one cell.
+
+        Args:
+            rows: the rows.
+            open_rows: the variables that stay even if they are fixed to one item.
+
+        Raises:
+            InputError: ``unsupported_query``: there is no such list of cells.
+        """
+        if not rows.exact:
+            raise unsupported("a number of rows that may repeat", "Use count(DISTINCT id).")
+        if len(rows.rows) == 2 and len(rows.compared) == 1 and (pair := self._pair(rows)) is not None:
+            return [pair]
+        return [cell for part in self._by_items(rows) for cell in self._cells(part, open_rows)]
+
+    def _pair(self, rows: PersonRows) -> Cell | None:
+        """The rows of two items that are compared and fixed to no few ones."""
+        ((sign, left, right),) = rows.compared
+        tests, person, mixed = split(settled(rows.where))
+        few = [self.labels(tests.get(row, ANY_ITEM)) for row in (left, right)]
+        if mixed or {left, right} != rows.rows or any(some is not None and len(some) <= MAX_LABELS for some in few):
+            return None
+        return Cell(person, tests.get(left, ANY_ITEM), tests.get(right, ANY_ITEM), SIGNS[sign])
+
+    def _by_items(self, rows: PersonRows) -> list[PersonRows]:
+        """The same rows without comparisons of two items."""
+        todo, done = [rows], []
+        while todo:
+            one = todo.pop()
+            if not one.compared:
+                done.append(one)
+                continue
+            sign, left, right = sorted(one.compared)[0]
+            rest = replace(one, compared=one.compared - {(sign, left, right)})
+            parts = self._by_item(rest, sign, left, right)
+            if parts is None:
+                raise unsupported("a number of rows of two items that are compared", "Group by both items.")
+            todo += parts
+        return done
+
+    def _cells(self, rows: PersonRows, open_rows: frozenset[int]) -> list[Cell]:
+        """The cells of rows without comparisons: at most one variable may have many items."""
+        where = settled(rows.where)
+        if where == NEVER:
+            return []
+        if not rows.rows:
+            return [Cell(where)]
+        parts = {row: self.divided(where, row) for row in rows.rows}
+        few = {row: self._number(of) for row, of in parts.items()}
+        row = min((r for r in rows.rows if r not in open_rows), key=lambda r: (few[r], r), default=min(rows.rows))
+        rest, made = replace(rows, rows=rows.rows - {row}), list[Cell]()
+        for test, condition in parts[row]:
+            labels = self.labels(test)
+            if len(rows.rows) == 1 and (row in open_rows or labels is None or len(labels) != 1):
+                made.append(Cell(condition, test))
+                continue
+            if labels is None or len(labels) > MAX_LABELS:
+                raise unsupported("a number of rows of a self-join", "Use count(DISTINCT id).")
+            for label in sorted(labels):
+                held = both(condition, at_least(1, Labels(frozenset({label}))))
+                made += self._cells(replace(rest, where=held), open_rows)
+        return made
+
+    def _number(self, parts: list[tuple[ItemTest, Condition]]) -> int:
+        found = [self.labels(test) for test, _ in parts]
+        return 1 << 30 if None in found else sum(len(labels) for labels in found if labels is not None)
+
+    def divided(self, where: Condition, row: int) -> list[tuple[ItemTest, Condition]]:
+        """The items of a variable, divided by what a condition says of them: each test with the rest of the condition."""
+        tests = list(dict.fromkeys(leaf.test for leaf in leaves(where) if isinstance(leaf, OnItem) and leaf.row == row))
+        if len(tests) > MAX_TESTS:
+            raise too_complex("it has too many conditions on one item beside others")
+        found: dict[Condition, ItemTest] = {}
+        for values in product((True, False), repeat=len(tests)):
+            truth = dict(zip(tests, values, strict=True))
+            test = item_all(*(t if held else item_not(t) for t, held in truth.items())) if tests else ANY_ITEM
+            test = self._simpler(test)
+            rest = _given(where, row, truth)
+            if test != NO_ITEM and rest != NEVER:
+                found[rest] = item_any(found[rest], test) if rest in found else test
+        return [(self._simpler(test), rest) for rest, test in found.items()]
+
+    def _simpler(self, test: ItemTest) -> ItemTest:
+        """A test of listed items as one of the shorter list."""
+        if isinstance(test, Labels) or self.releases.suppressed:
+            return NO_ITEM if self.labels(test) == frozenset() else test
+        labels = self.labels(test)
+        if labels is None:
+            return test
+        listed = frozenset(self.releases.items)
+        return test if labels - listed else self.test_of(labels, False)
+
+
+def _given(where: Condition, row: int, truth: Mapping[ItemTest, bool]) -> Condition:
+    """A condition for items of a variable that pass some of its tests and fail the others."""
+
+    def leaf_of(leaf: Condition) -> Condition:
+        if isinstance(leaf, OnItem) and leaf.row == row:
+            return ALWAYS if truth[leaf.test] else NEVER
+        return leaf
+
+    return replaced(where, leaf_of)

@@ -1,0 +1,181 @@
+"""The terms of the algebra over persons: what a column of persons' rows is, and the rows of one person.
+
+An expression over the rows of persons is a syntax tree whose columns are *atoms*: the item of a row, a column of the
+analyst's table beside it, an attribute, a number or a condition of the person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.query.predicates import ALWAYS, Condition, ItemAll, ItemAny, ItemNot, Weights
+from anondb.session.compiler import Env
+
+
+@dataclass(frozen=True)
+class Item:
+    """The item of a row, which is any of the person's items."""
+
+    row: int
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A column of a known table that is joined with the item of a row."""
+
+    row: int
+    table: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Of:
+    """The person's value of a relational attribute."""
+
+    attribute: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """The value of the column that divides the files."""
+
+
+@dataclass(frozen=True)
+class Id:
+    """The id of a person."""
+
+    person: int
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The list of a person's items; NULL for some persons without items if ``nullable``."""
+
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A condition on the person, and perhaps on rows: when it is true and when it is false; else it is unknown."""
+
+    true: Condition
+    false: Condition
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of the person from their items; NULL unless ``present``.
+
+    Attributes:
+        weights: the weights of the items, and how they make the number.
+        present: when it is not NULL.
+        values: for the least and the greatest weight, the value that each weight stands for, in ascending order.
+        above: for these, whether suppressed items that nothing names count from this place of ``values`` down (or up).
+    """
+
+    weights: Weights
+    present: Condition = ALWAYS
+    values: tuple[tuple[float, Any], ...] = ()
+    unnamed: float | None = None
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A column that no rule reads."""
+
+    construct: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class OnPart:
+    """The person is in one of these files."""
+
+    places: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A test of items that certainly holds for some labels, and possibly for others, whatever the person."""
+
+    certain: frozenset[str]
+    possible: frozenset[str]
+
+
+def choices(test: Any) -> list[Choice]:
+    """The choices in a test of items."""
+    if isinstance(test, Choice):
+        return [test]
+    if isinstance(test, ItemNot):
+        return choices(test.part)
+    return [c for part in test.parts for c in choices(part)] if isinstance(test, ItemAll | ItemAny) else []
+
+
+Atom = Item | Looked | Of | Part | Id | Listing | Truth | Number | Refused
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of rows: the alias of its source, its name, both in lower case, and its expression.
+
+    Attributes:
+        merged: whether it has no name without its source (USING).
+    """
+
+    alias: str
+    name: str
+    value: exp.Expr
+    merged: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PersonRows:
+    """For each person the rows, each made of items of the person, for which a condition holds.
+
+    Attributes:
+        columns: the columns of a row.
+        rows: the item variables: each stands for any of the person's items.
+        where: the condition, on the person and on the variables.
+        compared: comparisons (sign, left, right) of the items of two variables that hold as well.
+        exact: whether each choice of items is one row.
+        people: the persons, which are one and the same once a query is read.
+    """
+
+    columns: tuple[Column, ...] = ()
+    rows: frozenset[int] = frozenset()
+    where: Condition = ALWAYS
+    compared: frozenset[tuple[str, int, int]] = frozenset()
+    exact: bool = True
+    people: frozenset[int] = frozenset()
+
+    def renamed(self, alias: str, names: list[str]) -> PersonRows:
+        """The rows as a source: the alias, and new names of the first columns."""
+        shown = [c for c in self.columns if not c.merged]
+        listed = [replace(c, alias=alias, name=names[n] if n < len(names) else c.name) for n, c in enumerate(shown)]
+        return replace(self, columns=tuple(listed))
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """What names mean in a SELECT: the columns of its rows, the names that it gives, and the query around it.
+
+    ``done`` has the conditions of WHERE that hold for its rows already.
+    """
+
+    rows: PersonRows
+    env: Env
+    outer: Scope | None = None
+    aliases: dict[str, exp.Expr] = field(default_factory=dict)
+    done: frozenset[int] = frozenset()
+    fixed: dict[exp.Expr, exp.Expr] = field(default_factory=dict)
+
+    def around(self) -> Iterator[Scope]:
+        """This scope, and those around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
