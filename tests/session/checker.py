@@ -136,4 +136,12 @@ def unsound(session: anondb.Session, original: duckdb.DuckDBPyConnection, sql: s
         return []
     true = original.execute(sql)
     names = [column[0] for column in true.description or []]
-    return faults(result.columns, result.fetchall(), names, true.fetchall(), filtered=True, every=False)
+    bounded = {name for name in names if f"{name}_lower" in result.columns}
+
+    def marked(name: str) -> str:
+        """A name with a first letter that says whether it is a key."""
+        of = next((b for b in bounded if name in (b, f"{b}_lower", f"{b}_upper")), None)
+        return name if name == "certain" else f"{'k' if of is None else 'n'}_{name}"
+
+    columns = [*map(marked, result.columns)]
+    return faults(columns, result.fetchall(), [*map(marked, names)], true.fetchall(), filtered=True, every=False)
