@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import duckdb
+
 import anondb
 
 SLACK = 1e-9  # of doubles, relative to the size of the numbers
@@ -122,3 +124,24 @@ def without_bounds(session: anondb.Session, sql: str) -> str:
     notes = [note for note in result.notes if note.startswith("No bounds, since no rule reads this: ")]
     assert len(notes) == 1, result.notes
     return str(notes[0])
+
+
+def unsound(session: anondb.Session, original: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[str, str]]:
+    """Where the bounds of a query, if it has some, do not hold what DuckDB gives on the original."""
+    try:
+        result = session.sql(sql)
+    except anondb.InputError:
+        return []
+    if any(note.startswith("No bounds, since no rule reads this: ") for note in result.notes):
+        return []
+    true = original.execute(sql)
+    names = [column[0] for column in true.description or []]
+    bounded = {name for name in names if f"{name}_lower" in result.columns}
+
+    def marked(name: str) -> str:
+        """A name with a first letter that says whether it is a key."""
+        of = next((b for b in bounded if name in (b, f"{b}_lower", f"{b}_upper")), None)
+        return name if name == "certain" else f"{'k' if of is None else 'n'}_{name}"
+
+    columns = [*map(marked, result.columns)]
+    return faults(columns, result.fetchall(), [*map(marked, names)], true.fetchall(), filtered=True, every=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from session.checker import faults
+from session.checker import faults, unsound
 from session.conftest import RELEASES, Named
 from session.test_odd_queries import refused
 
@@ -39,6 +39,15 @@ def wrong(named: Named, shop: Path, sql: str, *, filtered: bool) -> list[tuple[s
     result = session.sql(sql)
     every = name != "suppressed"
     return faults(result.columns, result.fetchall(), names, truth, filtered=filtered, every=every)
+
+
+def read_or_wrong(named: Named, shop: Path, sql: str) -> list[tuple[str, str]]:
+    """What is wrong with the bounds of a query, if it has some."""
+    name, session = named
+    with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as raw:
+        for table in session._desk.shapes:
+            raw.register(table[0], session._desk.engine.connection.table(f'main."table {table[0].lower()}"').df())
+        return unsound(session, raw, sql)
 
 
 @pytest.mark.parametrize("sql", LISTS)

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import duckdb
 import pytest
 import sqlglot
-from session.checker import without_bounds
 from session.conftest import Named
 from session.test_chosen_items import wrong
 from session.test_odd_queries import refused
-from sqlglot import exp
 
-from anondb.query.flags import as_counts, decided
 from anondb.session.equivalents import equivalent
-from anondb.session.weighed import weighed
 
 FLAGS = (
     "SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS milk, bool_or(item = 'bread')::INTEGER AS bread,"
@@ -86,19 +80,6 @@ def test_sums_of_computed_numbers_need_all_items(named: Named, shop: Path) -> No
     refused(named[1], sql.replace("length(item)", "NULL"), "NULL for an item")
 
 
-def test_other_tables_of_the_name_have_other_items() -> None:
-    items = SimpleNamespace(persons="sales", manifest={"item_column": "item"}, items=[], typed=False, suppressed=False)
-    items.weigh = lambda weights: 0
-    sql = f"SELECT avg(v) FROM (SELECT tid, sum({NUMBER}) AS v FROM sales GROUP BY tid)"
-    hiding = f"WITH sales AS (SELECT tid, upper(item) AS item FROM sales) {sql}"
-    tree, other = (sqlglot.parse_one(text, dialect="duckdb") for text in (sql, hiding))
-    assert isinstance(tree, exp.Select) and isinstance(other, exp.Select)
-    assert weighed(tree, set(), items) is not None
-    drawn = sqlglot.parse_one(sql.replace("item = 'milk'", "random() < 0.5"), dialect="duckdb")
-    assert isinstance(drawn, exp.Select) and weighed(drawn, set(), items) is None  # it is drawn anew for each row
-    assert weighed(tree, {"sales"}, items) is None and weighed(other, set(), items) is None
-
-
 @pytest.mark.parametrize("sql", BY_ESTIMATE)
 def test_answers_by_estimates(named: Named, sql: str) -> None:
     result, other = named[1].sql(sql), named[1].sql(BY_ESTIMATE[sql])
@@ -131,40 +112,12 @@ EACH = f"SELECT count(*) AS c0 FROM (SELECT tid FROM sales JOIN {UNKNOWN} USING 
         "max(DISTINCT price) > 2",
     ],
 )
-def test_what_may_be_unknown_is_refused(named: Named, test: str) -> None:
-    assert without_bounds(named[1], EACH.format(test))
-
-
-def test_operands_of_case_are_whole() -> None:
-    made = as_counts(sqlglot.parse_one("sum(CASE a OR b WHEN false THEN 1 ELSE 0 END)", dialect="duckdb"))
-    assert "(a OR b) = (FALSE)" in made.sql("duckdb")
+def test_what_may_be_unknown(named: Named, shop: Path, test: str) -> None:
+    assert not wrong(named, shop, EACH.format(test), filtered=False)
 
 
 def test_the_mode_of_no_rows_is_null(named: Named) -> None:
     assert named[1].sql("SELECT mode(item) AS m FROM sales WHERE item = 'nothing'").fetchall() == [(None,)]
-
-
-CALLS = [
-    "sum(CASE WHEN b THEN 1 ELSE 0 END)",
-    "sum(CASE WHEN x > 1 THEN 0 ELSE 1 END)",
-    "count(CASE WHEN x > 1 THEN 1 END)",
-    "count(CASE WHEN b THEN x END)",
-    "count(DISTINCT CASE WHEN b THEN x END)",
-    "max(CASE WHEN b THEN 1 ELSE 0 END)",
-    "min(CASE WHEN b THEN 1 ELSE 0 END)",
-    "max(CASE WHEN x = 2 THEN false ELSE true END)",
-    "min(if(b, true, false))",
-    "max(CASE x WHEN 2 THEN 1 ELSE 0 END)",
-    "max(x = 2)",
-    "min((x = 2)::INTEGER)",
-    "max(NOT b)",
-]
-TESTS = [
-    f"{call}(x) {sign} {number}"
-    for call in ("min", "max")
-    for sign in (">", ">=", "<", "<=", "=")
-    for number in (1, -1)
-]
 
 
 def _rows(rnd: random.Random) -> list[tuple[int, int | None, bool | None]]:
@@ -174,27 +127,9 @@ def _rows(rnd: random.Random) -> list[tuple[int, int | None, bool | None]]:
     ]
 
 
-@pytest.mark.parametrize(("texts", "rewrite"), [(CALLS, as_counts), (TESTS, decided)], ids=["calls", "tests"])
-def test_groups_give_the_same(texts: list[str], rewrite: Callable[[exp.Expr], exp.Expr]) -> None:
-    """On random rows, also with NULLs, in DuckDB."""
-    pairs = [(text, rewrite(sqlglot.parse_one(text, dialect="duckdb"))) for text in texts]
-    assert all(made.sql("duckdb").lower() != text.lower() for text, made in pairs)
-    listed = ", ".join(f"({text}) IS NOT DISTINCT FROM ({made.sql('duckdb')})" for text, made in pairs)
-    with duckdb.connect() as connection:
-        for seed in range(100):
-            rows = ", ".join(str(row).replace("None", "NULL") for row in _rows(random.Random(seed)))
-            for row in connection.sql(f"SELECT {listed} FROM (VALUES {rows}) AS t(id, x, b) GROUP BY id").fetchall():
-                assert all(row), [text for text, same in zip(texts, row, strict=True) if not same]
-
-
 OTHERS = [
     "SELECT DISTINCT ON (id) id, x FROM t ORDER BY id, x, b",
     "SELECT DISTINCT ON (id, b) id AS i, b, x FROM t ORDER BY 1, 2, 3 DESC LIMIT 3",
-    "SELECT count(*) FROM u WHERE (SELECT count(*) FROM t WHERE t.id = u.id) >= 2",
-    "SELECT count(*) FROM u WHERE 2 > (SELECT count(*) FROM t WHERE t.id = u.id)",
-    "SELECT count(*) FROM u WHERE NOT (SELECT count(x) FROM t WHERE t.id = u.id AND b) = 0",
-    "SELECT count(*) FROM u WHERE (SELECT count(DISTINCT x) FROM t WHERE u.id = t.id) <> 1",
-    "SELECT t.id, v.x, count(*) FROM t JOIN t v ON t.id = v.id WHERE t.id < v.x AND t.b GROUP BY t.id, v.x ORDER BY ALL",
 ]
 
 
@@ -211,8 +146,4 @@ def test_queries_give_the_same(sql: str) -> None:
 
 
 def test_other_queries_stay() -> None:
-    for sql in (
-        "SELECT count(*) FROM u WHERE (SELECT max(x) FROM t WHERE t.id = u.id) > 1",
-        "SELECT DISTINCT x FROM t",
-    ):
-        assert equivalent(sqlglot.parse_one(sql, dialect="duckdb")) is None
+    assert equivalent(sqlglot.parse_one("SELECT DISTINCT x FROM t", dialect="duckdb")) is None

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import Domains, rows_of_atom, typed
+from anondb.answers.persons.domains import Domains, check_plain, rows_of_atom, typed
 from anondb.answers.persons.terms import Atom, Id, Item, Listing, Number, Of, OnPart, Part, Truth
 from anondb.answers.persons.weights import weights_of
 from anondb.errors import InputError
@@ -261,6 +261,7 @@ class Conditions(Domains):
         kinds = exp.Anonymous(this="typeof", expressions=[value.copy()])
         found = self.releases.rows(exp.select(exp.column("n", "listed"), value, kinds).from_(rows))
         self.kinds[tree] = next((str(k) for *_, k in found if k != '"NULL"'), "VARCHAR")
+        check_plain([of for _, of, _ in found])
         return [(listed[n], of) for n, of, _ in found]
 
     def among(self, atom: Of, values: Sequence[Any]) -> Condition:

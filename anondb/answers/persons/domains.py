@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any, Protocol
 
@@ -239,6 +240,7 @@ class Domains:
                 values[item] = one
             kinds.add(str(kind))
         kinds -= {'"NULL"'}
+        check_plain([*values.values(), *([] if unnamed is UNKNOWN else [unnamed])])
         return Evaluated(values, unnamed, kinds.pop() if len(kinds) == 1 else "VARCHAR")
 
     def item(self, source: str) -> exp.Expr:
@@ -324,6 +326,35 @@ def wrapped(value: exp.Expr) -> exp.Expr:
 def typeof(value: exp.Expr) -> exp.Expr:
     """The name of the type of an expression."""
     return exp.Anonymous(this="typeof", expressions=[value.copy()])
+
+
+def check_plain(values: Sequence[Any]) -> None:
+    """Refuse values that are no numbers, texts or the like: lists, NaN, and dates without an end."""
+    for value in values:
+        if isinstance(value, list | dict | bytes) or (isinstance(value, float) and value != value):
+            raise unsupported("a list, NaN or another value that cannot be grouped by")
+        if isinstance(value, date) and value.year in (1, 9999):  # so Python has infinite ones
+            raise unsupported("infinite dates", "Leave them out.")
+
+
+def check_kind(kind: str) -> None:
+    """Refuse groups by values of a type that Python does not have."""
+    plain = (
+        "BOOLEAN",
+        "DECIMAL",
+        "DOUBLE",
+        "FLOAT",
+        "DATE",
+        "TIME",
+        "VARCHAR",
+        "INTEGER",
+        "BIGINT",
+        "SMALLINT",
+        "TINYINT",
+    )
+    known = kind.startswith((*plain, "UINTEGER", "USMALLINT", "UTINYINT")) or kind in ('"NULL"', "UUID")
+    if not known or kind.endswith(("]", "_NS")):
+        raise unsupported(f"GROUP BY a value of the type {kind}", "Cast it to BIGINT or VARCHAR.")
 
 
 def check_fixed(tree: exp.Expr) -> None:

@@ -20,7 +20,7 @@ from anondb.answers.persons.aggregates import (
     Row,
 )
 from anondb.answers.persons.composed import Composer
-from anondb.answers.persons.domains import Releases
+from anondb.answers.persons.domains import Releases, check_kind
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.query.merged import SUM, VALUES
 from anondb.query.parsing import lowered
@@ -283,8 +283,7 @@ class _Facts(Aggregates):
                 continue
             choices.append(list(self.values(tree)))
             kind = self.kinds.get(tree.unnest(), "VARCHAR")
-            if kind.endswith(("]", ")")) and not kind.startswith("DECIMAL"):
-                raise unsupported("GROUP BY a list or another nested value")
+            check_kind(kind)
             kinds[n] = kind if kind != '"NULL"' else kinds[n]
         groups = []
         for cell in product(*choices):

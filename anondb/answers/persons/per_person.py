@@ -513,7 +513,10 @@ class PerPerson(Rows):
             return self._count(inner, scopes, met)
         if isinstance(call, exp.CountIf):
             there = [self._with(s, self.resolved(inner, s)) for s in scopes]
-            return self._numbers(there, met)
+            met_or_not = [(scope, self.decided(self.resolved(inner, scope)).known) for scope in scopes]
+            some = either(*(self.closed(replace(s.rows, where=both(s.rows.where, known))) for s, known in met_or_not))
+            number = self._numbers(there, met)  # DuckDB sums ones and zeros
+            return number if self._holds(some, met) else _case(self._column_of(some), number, exp.null())
         if isinstance(call, exp.LogicalOr | exp.LogicalAnd):
             parts = [(scope, self.decided(self.resolved(inner, scope))) for scope in scopes]
             return self.column(self._decided(parts, isinstance(call, exp.LogicalAnd), met if wanted is None else None))
@@ -806,7 +809,8 @@ class PerPerson(Rows):
 def _all_of(node: exp.Expr) -> exp.Expr | None:
     """The list of ALL(list); None for other expressions."""
     if isinstance(node, exp.All):
-        return node.this.unnest()
+        inner: exp.Expr = node.this
+        return inner.unnest()
     named = isinstance(node, exp.Anonymous) and lowered(node.name) == "all" and len(node.expressions) == 1
     listed: exp.Expr | None = node.expressions[0].unnest() if named else None
     return listed
