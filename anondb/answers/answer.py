@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.answers.asked import Asked, asked
 from anondb.answers.estimates import OUTSIDE_NOTE, Drawn, Estimated, Estimator
-from anondb.answers.roles import RoleReader
+from anondb.answers.role_reader import RoleReader
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.query.refusals import REFUSED
@@ -70,11 +70,14 @@ def answered(tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House) -> 
     if not question.of_worlds:
         exact, notes = house.bounds_of(tree)
         return Estimated(exact, ()), notes
-    known, notes = _ruled(question, house)
+    known, notes, refusal = _ruled(question, house)
     same = question.shown == tuple(range(len(question.roles)))
     types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
     house.worlds.draw(house.items_named(tree))
-    made = Estimator(house.engine, house.worlds, question, types).rows(known)
+    try:
+        made = Estimator(house.engine, house.worlds, question, types).rows(known, chosen=ORDER_NOTE in notes)
+    except InputError as error:  # the rules say more than DuckDB of what they do not read
+        raise refusal or error from None
     if made.contradicted:
         notes.append(OUTSIDE_NOTE)
     if any(question.roles[n].computed for end in question.ends for n in end.columns) and ORDER_NOTE not in notes:
@@ -82,15 +85,15 @@ def answered(tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House) -> 
     return made, notes
 
 
-def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str]]:
-    """The rows of a query with bounds, and notes; None where no rule reads it."""
+def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], InputError | None]:
+    """The rows of a query with bounds, and notes; None, with the reason, where no rule reads it."""
     if question.of_persons and question.misused is None:
-        return None, [MODELLED_NOTE]
+        return None, [MODELLED_NOTE], None
     if question.varies and question.misused is None:
-        return None, [VARYING_NOTE]
+        return None, [VARYING_NOTE], None
     try:
-        return house.bounds_of(question.ruled)
+        return *house.bounds_of(question.ruled), None
     except InputError as error:
         if error.code not in UNREAD or question.misused is not None:
             raise
-        return None, [f"{NO_BOUNDS}{str(error).removeprefix(REFUSED)}"]
+        return None, [f"{NO_BOUNDS}{str(error).removeprefix(REFUSED)}"], error

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from anondb.answers.roles import SETS, Relation, Role, RoleReader
+from anondb.answers.role_reader import SETS, RoleReader
+from anondb.answers.roles import Relation, Role
 from anondb.query.parsing import lowered
 
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
@@ -91,6 +92,9 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         reader: what reads their roles.
     """
     tree = _bare(tree)
+    if _is_one_row(tree, reader) and tree.args.get("order") is not None:
+        tree = tree.copy()
+        tree.set("order", None)
     relation = reader.relation(tree)
     roles = tuple(role for _, role in relation.columns)
     alone = relation.of_persons or len(roles) != shown
@@ -117,6 +121,12 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         conditioned=conditioned,
         ends=tuple(reversed(ended.ends)),
     )
+
+
+def _is_one_row(tree: exp.Expr, reader: RoleReader) -> bool:
+    """Whether a query has one row, whatever the tables are."""
+    plain = isinstance(tree, exp.Select) and tree.args.get("group") is None and tree.args.get("having") is None
+    return plain and any(map(reader.has_aggregate, tree.expressions))
 
 
 def _bare(tree: exp.Expr) -> exp.Expr:
@@ -352,7 +362,8 @@ def _moved(end: End, places: Sequence[int]) -> End:
 def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
     """Whether a SELECT of the query that was read last keeps rows by computed numbers."""
     ends = ("having", "qualify", "limit", "offset")
-    return id(select) in reader.chosen or any(select.args.get(key) is not None for key in ends)
+    ended = id(select) not in reader.by_person and any(select.args.get(key) is not None for key in ends)
+    return ended or id(select) in reader.chosen
 
 
 def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:

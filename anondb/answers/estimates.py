@@ -10,14 +10,15 @@ from sqlglot import exp
 
 from anondb.answers.asked import Asked
 from anondb.answers.roles import Role
+from anondb.answers.views import schema_of
 from anondb.engine import DuckDBEngine, Table
+from anondb.engine.untrusted import executed
 from anondb.session.failing import failed
 from anondb.session.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
 
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
 WORLD, PLACE, COPY, WORLDS, OUTSIDE = "w", "o", "copy", "worlds", "outside"
-_ONE = "current_world"
 
 OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
@@ -78,11 +79,12 @@ class Estimator:
     asked: Asked
     types: Sequence[str]
 
-    def rows(self, known: Known | None) -> Estimated:
+    def rows(self, known: Known | None, *, chosen: bool = False) -> Estimated:
         """The rows of the query: keys, means over worlds, and bounds.
 
         Args:
             known: the rows of ``asked.ruled`` with bounds; None where no rule reads the query.
+            chosen: whether estimates chose these rows, so that others may be rows of the query.
 
         Raises:
             InputError: DuckDB refuses the query when it computes it.
@@ -94,7 +96,7 @@ class Estimator:
                 names = [f"c{n}" for n in range(len(self.types))]
                 rows = Known(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
                 return Estimated(rows, made)
-            return self._beside(self._means(drawn), known, made)
+            return self._beside(self._means(drawn), known, made, chosen)
         except BaseException:
             self.engine.drop(*made)
             raise
@@ -104,20 +106,19 @@ class Estimator:
     def _make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
         """A table of the rows of a query."""
         table = Table("memory", "main", fresh(prefix))
-        self._run(exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"))
+        executed(self.engine, exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"), failed)
         made.append(table)
         return table
-
-    def _run(self, text: str) -> None:
-        self.engine.say(text)
-        self.engine.guarded(lambda: self.engine.connection.execute(text), failed)
 
     def _drawn(self, made: list[Table]) -> Table:
         """The rows of the query in each world: (world, place of the row, columns)."""
         names = [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
         alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
         rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
-        world = exp.cast(exp.func("getvariable", exp.Literal.string(_ONE)), "INTEGER")
+        schema = exp.Anonymous(this="current_schema")
+        world = exp.cast(
+            exp.func("replace", schema, exp.Literal.string(schema_of("")), exp.Literal.string("")), "INTEGER"
+        )
         place = exp.Window(this=exp.RowNumber())
         tree = exp.select(world.as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
         table = Table("memory", "main", fresh("drawn"))
@@ -126,8 +127,7 @@ class Estimator:
         try:
             for number in range(1 if self.asked.of_one_world else self.worlds.count):
                 self.worlds.use(number)
-                self._run(f"SET VARIABLE {_ONE} = {number}")
-                self._run(insert if number else create)
+                executed(self.engine, insert if number else create, failed)
                 if not number:
                     made.append(table)
         finally:
@@ -175,7 +175,7 @@ class Estimator:
 
     # ---------------------------------------------------------------- bounds
 
-    def _beside(self, means: exp.Select, known: Known | None, made: list[Table]) -> Estimated:
+    def _beside(self, means: exp.Select, known: Known | None, made: list[Table], chosen: bool) -> Estimated:
         """The means of worlds with the bounds of rules, as rows in their last order."""
         half = exp.GTE(this=exp.column(WORLDS, "m"), expression=exp.convert((self.worlds.count + 1) // 2))
         drawn = means.subquery("m")
@@ -188,10 +188,10 @@ class Estimator:
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
         numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
         ruled = self._make("ruled", exp.select("*", self._copies()).from_(numbered.subquery("k")), made)
-        table = self._make("rows", self._joined(drawn, ruled, known, half), made)
-        outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE))).from_(table.expression())
+        table = self._make("rows", self._joined(drawn, ruled, known, half, chosen), made)
+        outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
         flagged = replace(known, flagged=known.flagged or known.open, columns=columns)
-        bad = bool(self.engine.connection.execute(outside.sql("duckdb")).fetchall()[0][0])
+        bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
         return Estimated(self._ended(flagged, table), made, bad)
 
     def _column(self, n: int, ruled: Column | None) -> Column:
@@ -210,8 +210,8 @@ class Estimator:
             listed += [_nothing().as_(f"c{n}{end}") for end in ends]
         return listed
 
-    def _joined(self, drawn: exp.Subquery, ruled: Table, known: Known, half: exp.Expr) -> exp.Select:
-        """Each row that rules list, and, where these may miss some, those that half of the worlds have."""
+    def _joined(self, drawn: exp.Subquery, ruled: Table, known: Known, half: exp.Expr, chosen: bool) -> exp.Select:
+        """Each row that rules list, and, where estimates chose these, those that half of the worlds have."""
         on: list[exp.Expr] = [exp.column(COPY, "b").eq(exp.column(COPY, "m"))]
         for key in self._keys:
             one, two = (exp.cast(exp.column(key, side), "VARCHAR") for side in "bm")
@@ -220,7 +220,7 @@ class Estimator:
         listed: list[exp.Expr] = [place]
         outside: list[exp.Expr] = []
         for n, column in enumerate(known.columns):
-            listed += self._cells(n, column, known, outside)
+            listed += self._cells(n, column, chosen, outside)
         here = exp.column(COPY, "b").is_(exp.null()).not_()
         if known.flagged or known.open:
             sure = exp.column(SURE, "b") if known.flagged else here.copy()
@@ -228,10 +228,10 @@ class Estimator:
             listed.append(exp.func("coalesce", half.copy(), exp.false()).as_(LIKELY))
         wrong = exp.func("coalesce", exp.or_(*outside), exp.false()) if outside else exp.false()
         tree = exp.select(*listed, wrong.as_(OUTSIDE)).from_(exp.alias_(ruled.expression(), "b", table=True))
-        tree = tree.join(drawn, on=exp.and_(*on), join_type="full" if known.open else "left")
-        return tree.where(exp.or_(here, half.copy())) if known.open else tree
+        tree = tree.join(drawn, on=exp.and_(*on), join_type="full" if chosen else "left")
+        return tree.where(exp.or_(here, half.copy())) if chosen else tree
 
-    def _cells(self, n: int, column: Column, known: Known, outside: list[exp.Expr]) -> list[exp.Expr]:
+    def _cells(self, n: int, column: Column, chosen: bool, outside: list[exp.Expr]) -> list[exp.Expr]:
         """The columns of one column of the query: its value, and its bounds if it has some."""
         value: exp.Expr
         value, lower, upper = (exp.column(f"c{n}{end}", "b") for end in ("", "_l", "_u"))
@@ -239,7 +239,7 @@ class Estimator:
         mean, least, most = (exp.column(f"c{n}{end}", "m") for end in ("", "_l", "_u"))
         role = self.asked.roles[n]
         if not role.computed or not (column.bounded or column.by_estimate):
-            if known.open and not role.computed:
+            if chosen and not role.computed:
                 value = exp.func("coalesce", value, mean).as_(f"c{n}")
             return [value, *([lower, upper] if column.bounded else [])]
         if column.by_estimate:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anondb.answers.files import copied
+from anondb.answers.views import schema_of
 from anondb.answers.worlds import Worlds
 from anondb.engine import DuckDBEngine
+from anondb.engine.untrusted import look_in
 from anondb.release.reader import SealedRelease
 from anondb.session.desk import OWN
 
@@ -29,5 +31,4 @@ class WorldTables:
 
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
-        path = "memory.main" if world is None else f"world_{world},{OWN}"
-        self._engine.connection.execute(f"SET search_path = '{path}'")
+        look_in(self._engine, *(["memory.main"] if world is None else [schema_of(world), OWN]))

@@ -9,12 +9,13 @@ from anondb.answers.files import DRAWN, ROWS, place
 from anondb.answers.records import VALUES, of_units
 from anondb.engine import NamedRows, Table, load
 from anondb.engine.queries import Tables
+from anondb.release.objects import RECORDS
 
 BASE, ITEMS, IDS = map(place, ("base", "items", "ids"))
 
 
-def schema_of(world: int) -> str:
-    """The schema with the tables of a world."""
+def schema_of(world: int | str) -> str:
+    """The schema with the tables of a world; of no number, what its name begins with."""
     return f"world_{world}"
 
 
@@ -30,18 +31,32 @@ def tables_of(facts: Facts, world: int, *, kept: bool) -> dict[Table, exp.Query]
     def table(name: str) -> Table:
         return Table("memory", schema_of(world), name)
 
-    made = {table(facts.table): _transactions(facts, world, kept)}
-    if facts.records is not None and not facts.inline:
-        made[table(facts.records)] = _records(facts, world)
-    return made
+    made = {table("baskets"): _baskets(facts, world, kept)}
+    if facts.records is not None:
+        made |= {table(name): _records(facts, world) for name in {RECORDS, facts.records.lower()}}
+    made.pop(table(facts.table.lower()), None)
+    return made | {table(facts.table): _transactions(facts, world, kept)}
+
+
+def _baskets(facts: Facts, world: int, kept: bool) -> exp.Query:
+    """Each transaction with the list of its items, under the names of a sealed file."""
+    lists = load("answers/held_lists").bind({"held": _held(facts, world, kept), "ids": IDS}, {})
+    number = exp.Neg(this=exp.cast(exp.column("tid", "held"), "BIGINT"))
+    items = exp.cast(exp.column("item", "held"), "VARCHAR[]", dialect="duckdb")
+    return exp.select(number.as_("transaction_id"), items.as_("items")).from_(lists.subquery("held"))
+
+
+def _held(facts: Facts, world: int, kept: bool) -> exp.Query:
+    """The items of each transaction, a row for each."""
+    copies = NamedRows("answers/repeated_rows", {"rows": ROWS}, {})
+    tables: Tables = {"drawn": DRAWN, "items": ITEMS, "rows": copies if facts.rows == BAGS else ROWS, "base": BASE}
+    held = load("answers/held" if kept else "answers/held_drawn")
+    return held.bind({name: tables[name] for name in held.reads}, {"world": world})
 
 
 def _transactions(facts: Facts, world: int, kept: bool) -> exp.Query:
     """The table of transactions: a row for each item, or one with a list for each id."""
-    copies = NamedRows("answers/repeated_rows", {"rows": ROWS}, {})
-    tables: Tables = {"drawn": DRAWN, "items": ITEMS, "rows": copies if facts.rows == BAGS else ROWS, "base": BASE}
-    held = load("answers/held" if kept else "answers/held_drawn")
-    rows = held.bind({name: tables[name] for name in held.reads}, {"world": world})
+    rows = _held(facts, world, kept)
     source = load("answers/held_lists").bind({"held": rows, "ids": IDS}, {}) if facts.lists else rows
     query = exp.select(modelled_id(facts.id, "held").as_(facts.id.name, quoted=True))
     query = query.select(exp.column("item", "held").as_(facts.item.name, quoted=True)).from_(source.subquery("held"))

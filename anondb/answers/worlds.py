@@ -106,17 +106,20 @@ class Worlds:
         single = exp.select("label", "item", "part").from_(ITEMS.expression()).where(exp.column("single"))
         self._desk.create(BASE, single)
         self._desk.drop(texts)
-        if facts.lists:
-            self._list_ids(parts, kinds.get("part"))
+        self._list_ids(parts, kinds.get("part", "VARCHAR"))
 
-    def _list_ids(self, parts: Sequence[str | None], kind: str | None) -> None:
-        """Make the table of all transactions."""
-        sizes = [file.facts.transactions for file in self._files]
-        part = np.repeat(np.array(parts, dtype=object), sizes)
-        columns = {"tid": ("INTEGER", np.arange(1, len(part) + 1)), "part": ("VARCHAR", part)}
-        texts = self._desk.put(place("texts"), columns)
-        self._desk.create(IDS, exp.select("tid", _typed("part", kind)).from_(texts.expression()))
-        self._desk.drop(texts)
+    def _list_ids(self, parts: Sequence[str | None], kind: str) -> None:
+        """Make the view of all transactions."""
+        listed, before = list[exp.Query](), 0
+        for part, file in zip(parts, self._files, strict=True):
+            ends = [exp.convert(before + 1), exp.convert(before + file.facts.transactions + 1)]
+            numbers = exp.Table(this=exp.Anonymous(this="range", expressions=ends))
+            tid = exp.cast(exp.column("range"), "INTEGER").as_("tid")
+            value = exp.null() if part is None else exp.Literal.string(part)
+            listed.append(exp.select(tid, exp.cast(value, kind, dialect="duckdb").as_("part")).from_(numbers))
+            before += file.facts.transactions
+        rows = listed[0] if len(listed) == 1 else exp.union(*listed, distinct=False)
+        self._desk.run(exp.Create(this=IDS.expression(), kind="VIEW", expression=rows), "the transactions of worlds")
 
 
 def _typed(name: str, kind: str | None) -> exp.Expr:

@@ -18,7 +18,7 @@ from anondb.answers.answer import answered
 from anondb.answers.estimates import Drawn
 from anondb.answers.named import items_named
 from anondb.answers.persons.people import Persons
-from anondb.answers.roles import RoleReader
+from anondb.answers.role_reader import RoleReader
 from anondb.answers.tables import WorldTables
 from anondb.data.sources import is_file, open_source
 from anondb.data.types import typed

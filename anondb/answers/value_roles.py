@@ -1,0 +1,178 @@
+"""What the values of expressions are: keys, ids of persons, totals, or other computed values (``roles``)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
+from anondb.query.parsing import lowered
+from anondb.query.refusals import name_of
+from anondb.query.trees import operands
+
+_LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
+_SCALED = (exp.Mul, exp.Div)
+_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+
+_KEPT = (exp.Alias, exp.Paren, exp.Distinct, exp.Ordered)  # what has the role of its operand
+
+
+class ValueRoles(ABC):
+    """Reads the roles of expressions; ``role_reader.RoleReader`` reads the queries within them.
+
+    Attributes:
+        functions: DuckDB's.
+        ids: the names of the id columns, in lower case.
+    """
+
+    functions: Functions
+    ids: set[str]
+
+    @abstractmethod
+    def query(self, node: exp.Expr, env: Env, outer: Scope | None) -> Relation:
+        """The columns of a query within an expression."""
+
+    @abstractmethod
+    def misuse(self, construct: str) -> None:
+        """Note that a construct uses an id in a way that is not allowed."""
+
+    def has_aggregate(self, node: exp.Expr) -> bool:
+        """Whether an expression of a SELECT has an aggregate of this SELECT that is not a window function."""
+        if isinstance(node, exp.Query):
+            return False
+        if isinstance(node, exp.Window):
+            inner = [*node.this.iter_expressions()]
+            inner += [part for key in ("partition_by", "order") for part in parts_of(node.args.get(key))]
+            return any(map(self.has_aggregate, inner))
+        if isinstance(node, exp.AggFunc) or (
+            isinstance(node, exp.Anonymous) and self.functions.is_aggregate(node.name)
+        ):
+            return True
+        return any(map(self.has_aggregate, node.iter_expressions()))
+
+    def value(self, node: exp.Expr, scope: Scope, env: Env) -> Role:
+        """The role of an expression."""
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            return self._column(node, scope)
+        if isinstance(node, exp.Connector):
+            roles = [self.value(part, scope, env) for part in operands(node)]
+            if Role.ID in roles:
+                self.misuse("a condition on an id")
+            return Role.VALUE if any(role.computed for role in roles) else Role.KEY
+        if isinstance(node, exp.Star | exp.Column | exp.Columns):
+            return self._every(node, scope)
+        if isinstance(node, _KEPT) and not (isinstance(node, exp.Distinct) and len(node.expressions) != 1):
+            return self.value(node.expressions[0] if isinstance(node, exp.Distinct) else node.this, scope, env)
+        if isinstance(node, exp.Query):
+            columns = self.query(node, env, scope).columns
+            return columns[0][1] if columns else Role.KEY
+        if isinstance(node, exp.In):
+            return self._in(node, scope, env)
+        if isinstance(node, exp.Exists):
+            self.query(node.this, env, scope)
+            return Role.KEY
+        if isinstance(node, exp.Window):
+            return self._window(node, scope, env)
+        if isinstance(node, exp.Case | exp.If):
+            return self._case(node, scope, env)
+        if isinstance(node, _COMPARED) and isinstance(node.this, exp.Tuple) and isinstance(node.expression, exp.Tuple):
+            pairs = zip(node.this.expressions, node.expression.expressions, strict=False)
+            for a, b in pairs:
+                self.value(exp.EQ(this=a.copy(), expression=b.copy()), scope, env)
+            return Role.KEY
+        parts = [self.value(part, scope, env) for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
+        if isinstance(node, exp.Count):
+            return Role.TOTAL
+        if isinstance(node, exp.Grouping):
+            return Role.KEY
+        if Role.ID in parts:
+            return self._of_ids(node, parts)
+        if isinstance(node, exp.Sum | exp.CountIf):
+            return Role.TOTAL
+        if isinstance(node, exp.Filter):
+            return parts[0]
+        if isinstance(node, exp.AggFunc) or (
+            isinstance(node, exp.Anonymous) and self.functions.is_aggregate(node.name)
+        ):
+            return Role.VALUE
+        if not any(part.computed for part in parts):
+            return Role.KEY
+        linear = isinstance(node, _LINEAR) and Role.VALUE not in parts
+        scaled = isinstance(node, _SCALED) and parts[:1] == [Role.TOTAL] and isinstance(node.expression, exp.Literal)
+        return Role.TOTAL if linear or scaled else Role.VALUE
+
+    def _column(self, node: exp.Column, scope: Scope) -> Role:
+        role = scope.role(node)
+        if role is None:
+            whole = any(lowered(node.name) == alias and relation.of_persons for alias, relation in scope.sources)
+            if whole or lowered(node.name) in self.ids:
+                self.misuse(f"the column {node.name!r}" if not whole else "a whole row of a person")
+            return Role.KEY
+        return role
+
+    def _every(self, node: exp.Expr, scope: Scope) -> Role:
+        """The role of all columns as operands of an expression: of none in count(*)."""
+        roles = {role for _, relation in scope.sources for _, role in relation.columns}
+        if Role.ID in roles and not isinstance(node.parent, exp.Count):
+            self.misuse("a function of all columns")
+        return Role.VALUE if any(role.computed for role in roles) else Role.KEY
+
+    def _in(self, node: exp.In, scope: Scope, env: Env) -> Role:
+        left = [self.value(part, scope, env) for part in _members(node.this)]
+        query = node.args.get("query")
+        if query is None:
+            others = [self.value(part, scope, env) for part in node.expressions]
+            if Role.ID in left and set(others) != {Role.ID}:
+                self.misuse("IN with an id")
+        else:
+            right = [role for _, role in self.query(query, env, scope).columns]
+            if any((a is Role.ID) != (b is Role.ID) for a, b in zip(left, right, strict=False)):
+                self.misuse("IN with an id")
+        counted = query is not None and query.find(exp.Having, exp.Qualify, exp.Limit) is not None
+        chosen = counted and Role.ID not in left  # conditions on a person's rows choose no groups
+        return Role.VALUE if chosen or any(role.computed for role in left) else Role.KEY
+
+    def _window(self, node: exp.Window, scope: Scope, env: Env) -> Role:
+        role = self.value(node.this, scope, env)
+        for part in node.args.get("partition_by") or ():
+            self.value(part, scope, env)
+        order = node.args.get("order")
+        for part in order.expressions if order is not None else ():
+            self.value(part, scope, env)
+        return Role.TOTAL if role is Role.TOTAL else Role.VALUE
+
+    def _case(self, node: exp.Case | exp.If, scope: Scope, env: Env) -> Role:
+        """CASE: ids, if all results are ids or NULL."""
+        if isinstance(node, exp.If):
+            tests, results = [node.this], [node.args.get("true"), node.args.get("false")]
+        else:
+            tests = [node.this, *(one.this for one in node.args["ifs"])]
+            results = [*(one.args["true"] for one in node.args["ifs"]), node.args.get("default")]
+        asked = [self.value(part, scope, env) for part in tests if part is not None]
+        if Role.ID in asked:
+            self.misuse(name_of(node))
+        listed = [
+            self.value(part, scope, env) for part in results if part is not None and not isinstance(part, exp.Null)
+        ]
+        if Role.ID in listed:
+            if set(listed) != {Role.ID}:
+                self.misuse(f"{name_of(node)} of an id and something else")
+            return Role.ID
+        return Role.VALUE if any(role.computed for role in (*asked, *listed)) else Role.KEY
+
+    def _of_ids(self, node: exp.Expr, parts: Sequence[Role]) -> Role:
+        """The role of an expression with ids among its operands."""
+        if isinstance(node, exp.Coalesce) and set(parts) == {Role.ID}:
+            return Role.ID
+        if isinstance(node, exp.Tuple):
+            return Role.ID
+        null = isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
+        if not null and not (isinstance(node, _COMPARED) and set(parts) == {Role.ID}):
+            self.misuse(f"{name_of(node)} of an id")
+        return Role.KEY
+
+
+def _members(node: exp.Expr) -> list[exp.Expr]:
+    return node.expressions if isinstance(node, exp.Tuple) else [node]
