@@ -28,6 +28,7 @@ from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, PAIRS
 from anondb.query.predicates import (
     ALWAYS,
+    NEVER,
     AtLeast,
     Condition,
     Constant,
@@ -303,6 +304,11 @@ class Releases:
         assert self._parts is not None
         return frozenset(self._parts.holding(condition))
 
+    @property
+    def part_type(self) -> str:
+        """The type in which the values of the column that divides the files are shown."""
+        return "" if self._parts is None else self._parts.kind
+
     def parts(self) -> Sequence[Any]:
         """The value of the column that divides the files, in each of them; one None without such a column."""
         if self._parts is None:
@@ -351,17 +357,18 @@ class Releases:
         answered: list[tuple[Sequence[Row], Bounds]] = []
         averages: list[tuple[Aggregated, Any]] = []
         plans: list[Plan] = []
-        for place, release in enumerate(releases):
-            asked = _localized(plan, release, place)
+        localized = [(release, _localized(plan, release, place)) for place, release in enumerate(releases)]
+        live = [(release, asked) for release, asked in localized if asked.condition != NEVER] or localized[:1]
+        for release, asked in live:
             notes = unknown_items(release, asked, self._written)
-            if plan.aggregate == "avg" and len(releases) > 1:
+            if plan.aggregate == "avg" and len(live) > 1:
                 averages.append(average_in(release, asked))
                 self.notes.update(dict.fromkeys([*plan.notes, *notes]))
                 continue
             answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
             missing = {LISTED_NOTE: MISSING_NOTE} if self.suppressed else {}
             self.notes.update(dict.fromkeys([*(missing.get(note, note) for note in answer.notes), *notes]))
-            if len(releases) == 1:
+            if len(live) == 1:
                 return answer.rows
             plans.append(asked)
             listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
@@ -370,7 +377,9 @@ class Releases:
             return [average_over(averages)]
         if self.attributes:
             return _summed(plan.aggregate, answered)
-        return self._sums.get((tuple(plans), tuple(map(id, releases))), partial(_summed, plan.aggregate, answered))
+        return self._sums.get(
+            (tuple(plans), tuple(id(release) for release, _ in live)), partial(_summed, plan.aggregate, answered)
+        )
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""

@@ -375,6 +375,8 @@ class Conditions(Domains):
         if atom.values:
             listed = self.values_of_number(atom, tree)
             found = self.of_values(tree, atom, [value for value, _ in listed])
+            if len(set(found)) == 1:  # whatever it is, also NULL
+                return Decided(NEVER, NEVER) if found[0] is None else certain(ALWAYS if found[0] else NEVER)
             ways = [
                 either(*(c for (_, c), met in zip(listed, found, strict=True) if met is truth))
                 for truth in (True, False)
@@ -420,7 +422,8 @@ class Conditions(Domains):
 
     def of_values(self, tree: exp.Expr, atom: Atom, values: Sequence[Any]) -> list[Any]:
         """The value of an expression for each value of an atom."""
-        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, "")]) for n, v in enumerate(values)]
+        kind_of = self.releases.part_type if isinstance(atom, Part) else ""
+        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind_of)]) for n, v in enumerate(values)]
         if not cells:
             return []
         names = [exp.to_identifier(name) for name in ("n", "value")]

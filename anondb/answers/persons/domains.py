@@ -87,6 +87,10 @@ class Releases(Protocol):
     def places(self, condition: exp.Expr) -> frozenset[int]:
         """The files for which a condition on the column that divides them holds."""
 
+    @property
+    def part_type(self) -> str:
+        """The type in which the values of this column are shown."""
+
     def parts(self) -> Sequence[Any]:
         """The value of the column that divides the files, in each of them."""
 
