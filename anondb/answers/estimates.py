@@ -18,6 +18,8 @@ from anondb.session.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
 
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
+TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
+"""Types of keys that rules may write as texts."""
 WORLD, PLACE, COPY, WORLDS, OUTSIDE = "w", "o", "copy", "worlds", "outside"
 
 OUTSIDE_NOTE = (
@@ -239,8 +241,10 @@ class Estimator:
         mean, least, most = (exp.column(f"c{n}{end}", "m") for end in ("", "_l", "_u"))
         role = self.asked.roles[n]
         if not role.computed or not (column.bounded or column.by_estimate):
+            if not role.computed and not column.bounded and self.types[n] in TYPED:
+                value = exp.cast(value, self.types[n]).as_(f"c{n}")
             if chosen and not role.computed:
-                value = exp.func("coalesce", value, mean).as_(f"c{n}")
+                value = exp.func("coalesce", value.unalias(), mean).as_(f"c{n}")
             return [value, *([lower, upper] if column.bounded else [])]
         if column.by_estimate:
             ends = ("_l", "_u") if self._column(n, column).bounded else ()
@@ -262,7 +266,8 @@ class Estimator:
         )
         outside.append(bad)
         within = [exp.Case(ifs=[exp.If(this=bad.copy(), true=exp.null())], default=end) for end in (lower, upper)]
-        return [mean.as_(f"c{n}"), *(end.as_(f"c{n}{name}") for end, name in zip(within, ("_l", "_u"), strict=True))]
+        rounded = _clipped(mean, *within) if self.types[n].startswith(("FLOAT", "DOUBLE")) else mean
+        return [rounded.as_(f"c{n}"), *(end.as_(f"c{n}{name}") for end, name in zip(within, ("_l", "_u"), strict=True))]
 
     # ---------------------------------------------------------------- the end
 

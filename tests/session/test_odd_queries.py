@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from session.checker import without_bounds
+from session.checker import unsound, without_bounds
 from session.conftest import Named
 
 import anondb
@@ -119,12 +119,6 @@ def test_infinite_bounds_are_none(named: Named) -> None:
     ("sql", "words"),
     [
         ("SELECT COLUMNS('item|price') FROM prices", ("COLUMNS", "Name the columns")),
-        ("SELECT count(*) FROM sales WHERE (SELECT true)", ("a subquery as a condition",)),
-        ("SELECT count(*) FROM sales WHERE item = 'milk' AND NOT ((SELECT true))", ("a subquery as a condition",)),
-        (
-            "SELECT count(*) FROM sales WHERE EXISTS (SELECT 1 FROM prices p WHERE p.item = sales.item)",
-            ("EXISTS", "IN"),
-        ),
         ("SELECT count(*) FROM prices WHERE EXISTS (SELECT 1 FROM food)", ("EXISTS", "IN")),
     ],
 )
@@ -235,8 +229,8 @@ def test_codes_are_texts(codes: Any, sql: str) -> None:
 
 
 @pytest.mark.parametrize("sql", AMBIGUOUS)
-def test_what_depends_on_the_type_of_the_items_is_refused(numbers: Any, sql: str) -> None:
-    refused(numbers[0], sql, "CAST(item AS BIGINT)", code="ambiguous_item")
+def test_what_depends_on_the_type_of_the_items_is_sound(numbers: Any, sql: str) -> None:
+    assert not unsound(*numbers, sql)
 
 
 def test_what_duckdb_refuses_for_the_type_of_the_items_is_refused(numbers: Any) -> None:
@@ -245,17 +239,17 @@ def test_what_duckdb_refuses_for_the_type_of_the_items_is_refused(numbers: Any) 
         numbers[1].execute(OF_TEXTS)
 
 
-def test_an_order_of_items_that_are_numbers_has_a_note(numbers: Any, codes: Any) -> None:
-    sql = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item"
-    for session, noted in ((numbers[0], True), (codes[0], False)):
-        assert noted == any("ordered as texts" in note for note in session.sql(sql).notes)
+def test_items_have_the_order_of_their_type(numbers: Any, codes: Any) -> None:
+    sql = "SELECT item FROM sales GROUP BY item ORDER BY item"
+    for session, original in (numbers, codes):
+        assert [row[0] for row in session.sql(sql).fetchall()] == [row[0] for row in original.execute(sql).fetchall()]
 
 
-def test_a_table_of_spellings_may_be_replaced(numbers: Any) -> None:
+def test_a_table_may_be_replaced(numbers: Any) -> None:
     opened, original = numbers
     sql = f"SELECT item, n FROM {LISTED} JOIN again USING (item)"
     opened.register("again", original.sql("SELECT '02' AS item").to_arrow_table())
-    refused(opened, sql, code="ambiguous_item")
+    assert opened.sql(sql) is not None
     opened.register("again", original.sql("SELECT '2' AS item").to_arrow_table())
     assert len(opened.sql(sql)) == 1
 
