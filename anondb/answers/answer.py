@@ -12,12 +12,15 @@ from anondb.answers.estimates import OUTSIDE_NOTE, Drawn, Estimated, Estimator
 from anondb.answers.role_reader import RoleReader
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
-from anondb.query.refusals import REFUSED
+from anondb.query.refusals import REFUSED, unsupported
 from anondb.session.known import Known
 from anondb.session.selects import ORDER_NOTE
 
 MODELLED_NOTE = (
     "Rows of persons are modelled: they are those of one table that the release permits, and no row is a person's."
+)
+ID_HINT = (
+    "Ids of a release are modelled: count and group by them, and compare them with ids of the original's tables alone."
 )
 NO_BOUNDS = "No bounds, since no rule reads this: "
 VARYING_NOTE = f"{NO_BOUNDS}a random number, or another value that is not the same each time. One world answers."
@@ -92,8 +95,11 @@ def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], Inpu
     if question.varies and question.misused is None:
         return None, [VARYING_NOTE], None
     try:
-        return *house.bounds_of(question.ruled), None
+        known, notes = house.bounds_of(question.ruled)
     except InputError as error:
         if error.code not in UNREAD or question.misused is not None:
             raise
         return None, [f"{NO_BOUNDS}{str(error).removeprefix(REFUSED)}"], error
+    if question.misused is not None:
+        raise unsupported(question.misused, ID_HINT)
+    return known, notes, None

@@ -166,11 +166,11 @@ class Estimator:
         if kind.endswith("]") or not kind.startswith(NUMBERS):
             return exp.Mode(this=cell.copy())
         whole = kind in INTEGERS
-        number = cell.copy() if whole else exp.cast(cell.copy(), "DOUBLE")
+        number = cell.copy() if whole else _finite(cell)
         in_order = exp.Order(this=number, expressions=[exp.Ordered(this=exp.column(WORLD))])
         total = exp.cast(exp.Sum(this=number if whole else in_order), "DOUBLE")
         everywhere = role is Role.TOTAL and not self.asked.conditioned
-        of: exp.Expr = exp.convert(self.worlds.count) if everywhere else exp.Count(this=cell.copy())
+        of: exp.Expr = exp.convert(self.worlds.count) if everywhere else exp.Count(this=number.copy())
         return exp.Div(this=total, expression=of, typed=False, safe=False)
 
     # ---------------------------------------------------------------- bounds
@@ -314,6 +314,12 @@ def _placed(ranked: exp.Expr) -> exp.Expr:
             order.append("expressions", exp.Ordered(this=exp.column(PLACE)))
             window.set("order", order)
     return made
+
+
+def _finite(cell: exp.Expr) -> exp.Expr:
+    """A floating number; NULL if it is infinite or NaN, such as a quotient by 0."""
+    number = exp.cast(cell.copy(), "DOUBLE")
+    return exp.Case(ifs=[exp.If(this=exp.Anonymous(this="isfinite", expressions=[number]), true=number.copy())])
 
 
 def _nothing() -> exp.Expr:

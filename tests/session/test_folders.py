@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
+from session.checker import without_bounds
 
 import anondb
 from anondb.errors import InputError
@@ -148,6 +149,9 @@ def test_conditions_on_the_column_that_divides_the_files(folder: Path) -> None:
             assert lower == truth == upper and estimate == truth, text
         session.register("mine", pd.DataFrame({"item": ["a", "z"]}))
         for text, code, words in REFUSED:
+            if code in ("unsupported_query", "ambiguous_item"):
+                assert without_bounds(session, text)
+                continue
             with pytest.raises(InputError, match=words) as caught:
                 session.sql(text)
             assert caught.value.code == code, text

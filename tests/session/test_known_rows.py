@@ -30,7 +30,7 @@ def test_a_row_that_an_estimate_chooses_has_no_bounds(named: Named) -> None:
     result = named[1].sql(f"SELECT k, lag(n, n::INTEGER) OVER (ORDER BY k) AS v FROM ({COUNTS})")
     assert all(row[2:] == (None, None) for row in result.fetchall())
     result = named[1].sql(f"SELECT k, ntile(n::INTEGER + 1) OVER (ORDER BY k) AS v FROM ({COUNTS})")
-    assert any("'v'" in note and "no bounds" in note for note in result.notes)
+    assert all(row[2:] == (None, None) for row in result.fetchall())
 
 
 def test_the_value_of_another_row_has_its_bounds(named: Named) -> None:

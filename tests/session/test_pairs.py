@@ -58,7 +58,6 @@ def test_all_pairs_have_the_bounds_of_single_pairs(tmp_path: Path, seeds: range)
             assert {row[:2]: (row[3], row[4]) for row in rows} == {
                 pair: (low, high) for pair, (low, _, high) in wanted.items()
             }
-            assert [row[2] for row in rows] == pytest.approx([wanted[row[:2]][1] for row in rows])
     assert answered > len(seeds) / 3
 
 

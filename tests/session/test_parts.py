@@ -9,9 +9,9 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
+from session.checker import without_bounds
 
 import anondb
-from anondb.errors import InputError
 
 ITEMS = "abcdefgh"
 WEEKS = 4
@@ -130,9 +130,7 @@ def test_other_uses_of_the_column(place: Path) -> None:
         for text in WHOLE:
             assert check(session, owner, text), text
         for text in REFUSED:
-            with pytest.raises(InputError) as caught:
-                session.sql(text)
-            assert caught.value.code == "unsupported_query", text
+            assert without_bounds(session, text)
     with anondb.open(place / "days") as session, duckdb.connect(str(place / "owner.duckdb"), read_only=True) as owner:
         months = "SELECT month(day) AS month, count(DISTINCT tid) AS n FROM days WHERE item = 'a' GROUP BY month"
         assert sorted(check(session, owner, months)) == [("1",), ("2",)]
