@@ -97,7 +97,7 @@ class Opened:
         self.summed: dict[tuple[Weights, bool], Summed] = {}
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
         self.lines: dict[bool, tuple[int, float, int | None]] = {}  # the number of all rows (``scalars.answered``)
-        self._matching = Matching(engine, self.members, self.images.keys())
+        self._matching = Matching()
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""

@@ -11,9 +11,8 @@ from anondb.data.transactions import LISTS
 from anondb.engine import Binder, DuckDBEngine, Engine, Shape
 from anondb.errors import InputError
 from anondb.query.inline_tables import label_table
-from anondb.query.labels import Kind, is_whole, kind_of
+from anondb.query.labels import Kind, kind_of
 from anondb.query.parsing import lowered
-from anondb.query.predicates import ORDERS, Pattern
 from anondb.query.values import Attribute
 from anondb.release.manifest import types_of
 from anondb.release.objects import RECORDS
@@ -118,29 +117,6 @@ class Original:
         return list(tables.items())
 
     # ---------------------------------------------------------------- literals
-
-    def check_numbers(self, numbers: frozenset[str], *, suppressed: bool) -> None:
-        """Refuse item literals written as numbers unless all items are known to be whole numbers: DuckDB would convert a
-        column of texts to numbers, which fails for the first other text, and finds other decimals equal.
-
-        Raises:
-            InputError: ``ambiguous_item``.
-        """
-        whole = all(map(is_whole, self._items)) and not suppressed if self.kind is None else self.kind.whole
-        if numbers and not whole:
-            raise InputError(
-                "An item is written as a number, and the items of the original are not all known to be whole numbers.",
-                code="ambiguous_item",
-                hint="Write items as texts.",
-            )
-
-    def check_orders(self, patterns: frozenset[Pattern]) -> None:
-        """Refuse comparisons by order if the items are numbers, dates or the like, which have another order than texts.
-
-        Raises:
-            InputError: ``ambiguous_item``.
-        """
-        self.check_order(symmetric=all(pattern.kind not in ORDERS for pattern in patterns))
 
     def check_order(self, *, symmetric: bool) -> None:
         """Refuse a query that depends on the order of the items, if they are numbers, dates or the like.

@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from anondb.query.refusals import too_complex
 from anondb.query.values import OnValue
 
@@ -33,13 +31,10 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """The item matches a pattern of DuckDB (like, ilike, glob, starts_with, ends_with, contains, or a regular expression),
-    or is before or after a text in the order of code points (<, <=, >, >=). A kind such as ``lower like`` is for a function
-    of the item."""
+class Unnamed:
+    """A test that no item passes which a file or a query names; others do, perhaps. ``key`` tells tests apart."""
 
-    kind: str
-    text: str
+    key: str
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class ItemAny:
     parts: tuple[ItemTest, ...]
 
 
-ItemTest = Labels | Pattern | ItemNot | ItemAll | ItemAny
+ItemTest = Labels | Unnamed | ItemNot | ItemAll | ItemAny
 NO_ITEM = Labels(frozenset())
 ANY_ITEM = ItemNot(NO_ITEM)
 
@@ -121,8 +116,8 @@ def listed(test: ItemTest) -> frozenset[str] | None:
     return None if labels is None else frozenset(label for label in labels if passes(test, {}, label))
 
 
-def _atoms(test: ItemTest | OnValue) -> Iterator[Labels | Pattern]:
-    if isinstance(test, Labels | Pattern):
+def _atoms(test: ItemTest | OnValue) -> Iterator[Labels | Unnamed]:
+    if isinstance(test, Labels | Unnamed):
         yield test
     elif not isinstance(test, OnValue):
         for part in (test.part,) if isinstance(test, ItemNot) else test.parts:
@@ -134,55 +129,23 @@ def mentioned(test: ItemTest | OnValue) -> frozenset[str]:
     return frozenset().union(*(a.labels for a in _atoms(test) if isinstance(a, Labels)))
 
 
-def patterns(test: ItemTest | OnValue) -> list[Pattern]:
-    """The patterns of a test, each once, in order."""
-    return list(dict.fromkeys(a for a in _atoms(test) if isinstance(a, Pattern)))
+def patterns(test: ItemTest | OnValue) -> list[Unnamed]:
+    """The tests of items that nothing names in a test, each once, in order."""
+    return list(dict.fromkeys(a for a in _atoms(test) if isinstance(a, Unnamed)))
 
 
-def passes(test: ItemTest | OnValue, matched: Mapping[Pattern, bool], label: str | None = None) -> bool:
-    """Whether a label passes a test, from the patterns that it matches; None stands for a label that no test names."""
+def passes(test: ItemTest | OnValue, matched: Mapping[Unnamed, bool], label: str | None = None) -> bool:
+    """Whether a label passes a test, from the truth of ``Unnamed`` for it; None stands for a label that no test names."""
     if isinstance(test, OnValue):
         return False  # a condition on a value: no item passes it
     if isinstance(test, Labels):
         return label in test.labels
-    if isinstance(test, Pattern):
-        return matched[test]
+    if isinstance(test, Unnamed):
+        return matched.get(test, False)
     if isinstance(test, ItemNot):
         return not passes(test.part, matched, label)
     results = (passes(p, matched, label) for p in test.parts)
     return all(results) if isinstance(test, ItemAll) else any(results)
-
-
-_FUNCTIONS: Mapping[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
-    "like": lambda item, text: exp.Like(this=item, expression=text),
-    "ilike": lambda item, text: exp.ILike(this=item, expression=text),
-    "glob": lambda item, text: exp.Glob(this=item, expression=text),
-    "starts_with": lambda item, text: exp.StartsWith(this=item, expression=text),
-    "ends_with": lambda item, text: exp.EndsWith(this=item, expression=text),
-    "contains": lambda item, text: exp.Contains(this=item, expression=text),
-    "regexp_matches": lambda item, text: exp.RegexpLike(this=item, expression=text),
-    "regexp_imatches": lambda item, text: exp.RegexpLike(this=item, expression=text, flag=exp.Literal.string("i")),
-    "regexp_full_match": lambda item, text: exp.RegexpFullMatch(this=item, expression=text),
-    "similar_to": lambda item, text: exp.SimilarTo(this=item, expression=text),
-    "=": lambda item, text: exp.EQ(this=item, expression=text),
-    "<": lambda item, text: exp.LT(this=item, expression=text),
-    "<=": lambda item, text: exp.LTE(this=item, expression=text),
-    ">": lambda item, text: exp.GT(this=item, expression=text),
-    ">=": lambda item, text: exp.GTE(this=item, expression=text),
-}
-UNNAMED = "unnamed"
-"""The kind of a test that no item passes but, perhaps, those that nothing names."""
-CHANGES: Mapping[str, type[exp.Expr]] = {"lower": exp.Lower, "upper": exp.Upper, "trim": exp.Trim}
-ORDERS = frozenset({"<", "<=", ">", ">="})
-PATTERN_KINDS = frozenset(_FUNCTIONS)
-
-
-def pattern_sql(pattern: Pattern, column: exp.Expr) -> exp.Expr:
-    """A pattern as a SQL expression over a column of labels; its text becomes a literal, never SQL."""
-    if pattern.kind == UNNAMED:
-        return exp.false()
-    change, _, kind = pattern.kind.rpartition(" ")
-    return _FUNCTIONS[kind](CHANGES[change](this=column) if change else column, exp.Literal.string(pattern.text))
 
 
 # --- conditions on a person -----------------------------------------------------------------------------------------

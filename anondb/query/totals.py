@@ -9,7 +9,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Passing
 from anondb.query.evaluate import Outcome, Part, Question, suppressed_part
 from anondb.query.plan import Plan
-from anondb.query.predicates import AtLeast, ItemTest, OnSum, Pattern, Weights, leaves, mentioned, patterns
+from anondb.query.predicates import AtLeast, ItemTest, OnSum, Weights, leaves, mentioned
 
 Bounds = tuple[int, float, int]
 """Lower bound, estimate, upper bound."""
@@ -34,11 +34,6 @@ def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
 def labels_of(plan: Plan) -> frozenset[str]:
     """The items that a query names."""
     return frozenset().union(*map(mentioned, _tests(plan)))
-
-
-def patterns_of(plan: Plan) -> frozenset[Pattern]:
-    """The patterns that a query compares items with."""
-    return frozenset(pattern for test in _tests(plan) for pattern in patterns(test))
 
 
 def _tests(plan: Plan) -> list[ItemTest]:

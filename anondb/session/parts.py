@@ -17,7 +17,6 @@ from anondb.engine import DuckDBEngine, Shape
 from anondb.errors import EngineError, InputError
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
-from anondb.query.refusals import unsupported
 from anondb.query.trees import bare, operands
 from anondb.release.objects import partition_of
 
@@ -124,30 +123,6 @@ class Parts:
 
     def _shown(self, tree: exp.Expr, table: str) -> bool:
         return isinstance(tree, exp.Select) and any(self.is_column(e, tree, table) for e in tree.expressions)
-
-    def split(self, tree: exp.Select, table: str) -> tuple[exp.Select, list[int]]:
-        """A SELECT without this column, and the places of the files whose rows it is about.
-
-        In the rows of a file the column is the same everywhere: conditions of WHERE on it alone choose files, and in the
-        subqueries it is left out where it is only shown, or grouped by beside others.
-
-        Raises:
-            InputError: ``unsupported_query``: the column is used in another way; ``ambiguous_item``; ``bad_sql``.
-        """
-        every = list(range(len(self.values)))
-        if not any(lowered(node.name) == lowered(self.column) for node in tree.find_all(exp.Column)):
-            return tree, every
-        made = tree.copy()
-        conditions = self._conditions(made, lambda node: self.is_column(node, made, table))
-        for inner in list(made.find_all(exp.Select)):
-            group = inner.args.get("group")
-            for holder in (inner, group) if inner is not made else ():
-                if holder is not None:
-                    kept = [e for e in holder.expressions if not self.is_column(e, inner, table)]
-                    holder.set("expressions", kept or holder.expressions)
-        if any(lowered(node.name) == lowered(self.column) for node in made.find_all(exp.Column)):
-            raise unsupported(f"the column {self.column!r}, which divides the files, in this place", _HINT)
-        return made, self._where(conditions) if conditions else every
 
     def _conditions(self, select: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[exp.Expr]:
         """The conditions on this column alone, which leave the WHERE clause."""

@@ -32,7 +32,6 @@ ASKED = [
 ]
 
 
-SEVERAL = "several rows of a table in one group"
 APART = [  # groups with several rows of a table, whose persons would have to be added up
     ("name", "(VALUES ('x', 1), ('x', 2), ('y', 3)) AS b(name, lo)"),
     ("lo", "(VALUES (1), (1), (2)) AS b(lo)"),

@@ -13,10 +13,9 @@ from sqlglot import exp
 from anondb.answers.persons.terms import Atom, Id, Item, Listing, Looked, Number, Of, Part, Refused, Truth, choices
 from anondb.query.predicates import (
     ANY_ITEM,
-    UNNAMED,
     ItemTest,
     Labels,
-    Pattern,
+    Unnamed,
     finite,
     item_any,
     item_not,
@@ -292,7 +291,7 @@ class Domains:
             return Labels(passing)
         if other:
             return item_not(Labels(self.releases.named() - passing))
-        return item_any(Labels(passing), Pattern(UNNAMED, key))
+        return item_any(Labels(passing), Unnamed(key))
 
     def labels(self, test: ItemTest) -> frozenset[str] | None:
         """The items that pass a test, if no item that nothing names can."""

@@ -143,7 +143,10 @@ class Rows(Conditions):
             InputError: ``unsupported_query``: there is no such list of cells.
         """
         if not rows.exact:
-            raise unsupported("a number of rows that may repeat", "Use count(DISTINCT id).")
+            what = (
+                "a number of rows, which a bag may repeat" if self.releases.bags else "a number of rows that may repeat"
+            )
+            raise unsupported(what, "Use count(DISTINCT id) or count(DISTINCT item).")
         if len(rows.rows) == 2 and len(rows.compared) == 1 and (pair := self._pair(rows)) is not None:
             return [pair]
         return [cell for part in self._by_items(rows) for cell in self._cells(part, open_rows)]
