@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from anondb.answers.asked import Asked, asked
 from anondb.answers.estimates import OUTSIDE_NOTE, Drawn, Estimated, Estimator
+from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.selects import ORDER_NOTE
 from anondb.answers.role_reader import RoleReader
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.query.refusals import REFUSED, unsupported
-from anondb.session.known import Known
-from anondb.session.selects import ORDER_NOTE
 
 MODELLED_NOTE = (
     "Rows of persons are modelled: they are those of one table that the release permits, and no row is a person's."

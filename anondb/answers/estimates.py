@@ -9,12 +9,12 @@ from typing import Protocol
 from sqlglot import exp
 
 from anondb.answers.asked import Asked
+from anondb.answers.ranged.failing import failed
+from anondb.answers.ranged.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
 from anondb.answers.roles import Role
 from anondb.answers.views import schema_of
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import executed
-from anondb.session.failing import failed
-from anondb.session.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
 
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""

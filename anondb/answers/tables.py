@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anondb.answers.files import copied
-from anondb.answers.views import schema_of
+from anondb.answers.views import OWN, schema_of
 from anondb.answers.worlds import Worlds
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import look_in
 from anondb.release.reader import SealedRelease
-from anondb.session.desk import OWN
 
 
 class WorldTables:

@@ -11,6 +11,8 @@ from anondb.engine import NamedRows, Table, load
 from anondb.engine.queries import Tables
 from anondb.release.objects import RECORDS
 
+OWN = "own"
+"""The schema with views of the analyst's tables, under the names that queries use."""
 BASE, ITEMS, IDS = map(place, ("base", "items", "ids"))
 
 

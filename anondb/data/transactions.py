@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -397,5 +396,4 @@ def fingerprint(engine: Engine, dataset: Dataset) -> str:
     """A digest of the source data, independent of the order of its rows; for the owner's ledger only."""
     sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
     tables = {"transactions": dataset.bags or sets, "ids": dataset.ids, "items": dataset.items}
-    value: Any = engine.scalar("transactions/fingerprint", tables)
-    return str(value)
+    return str(engine.scalar("transactions/fingerprint", tables))

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.ranged.known import LIKELY, SURE, Known, described, fresh, projected
+from anondb.answers.ranged.values import Value
+from anondb.answers.views import OWN
 from anondb.engine import DuckDBEngine, Table
 from anondb.query.parsing import lowered
-from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
-from anondb.session.values import Value
 
-OWN = "own"  # the schema with views of the analyst's tables, under the names that queries use
 Bounds = tuple[float | None, float | None, float | None]
 Row = tuple[Any, ...]
 MAX_LISTED = 4  # answers whose rows stay on the desk

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.known import INTEGERS, Known, fresh
 from anondb.query.parsing import lowered
 from anondb.query.refusals import unsupported
-from anondb.session.known import INTEGERS, Known, fresh
 
 CERTAIN = "certain"
 WITH_BOUNDS = (

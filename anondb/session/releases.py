@@ -13,6 +13,9 @@ from sqlglot import exp
 from anondb.answers.persons.aggregates import Bounds, Row
 from anondb.answers.persons.people import Described
 from anondb.answers.persons.terms import Choice, OnPart, choices
+from anondb.answers.ranged.failing import failed
+from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.values import ambiguous
 from anondb.data.transactions import LISTS
 from anondb.engine import Table
 from anondb.engine.untrusted import materialized
@@ -52,14 +55,11 @@ from anondb.query.values import Attribute
 from anondb.query.variances import SPREADS
 from anondb.release.manifest import SUPPRESSED
 from anondb.session.desk import Desk
-from anondb.session.failing import failed
 from anondb.session.kept import Kept
-from anondb.session.known import Known
 from anondb.session.names import not_accepted
 from anondb.session.parts import Parts
 from anondb.session.result import fetched
 from anondb.session.unknown import unknown_items
-from anondb.session.values import ambiguous
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 LISTED_NOTE = "A listed item may not occur in the original at all."

@@ -18,6 +18,10 @@ from anondb.answers.answer import answered
 from anondb.answers.estimates import Drawn
 from anondb.answers.named import items_named
 from anondb.answers.persons.people import Persons
+from anondb.answers.ranged.compiler import Compiler
+from anondb.answers.ranged.equivalents import with_known_names
+from anondb.answers.ranged.failing import failed
+from anondb.answers.ranged.known import Known
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.tables import WorldTables
 from anondb.data.sources import is_file, open_source
@@ -34,13 +38,9 @@ from anondb.query.together import Together
 from anondb.reading.options import read_as
 from anondb.release.reader import SealedRelease, contradictions_told, sealed_releases
 from anondb.release.signing import Keys
-from anondb.session.compiler import Compiler
 from anondb.session.desk import Desk
-from anondb.session.equivalents import with_known_names
-from anondb.session.failing import failed
 from anondb.session.files import check_alike, files_of, notes_on, weakest
 from anondb.session.kept import Kept, repeatable
-from anondb.session.known import Known
 from anondb.session.output import output, selected_from
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts

@@ -12,7 +12,7 @@ from session.conftest import Named
 from session.test_chosen_items import wrong
 from session.test_odd_queries import refused
 
-from anondb.session.equivalents import equivalent
+from anondb.answers.ranged.equivalents import equivalent
 
 FLAGS = (
     "SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS milk, bool_or(item = 'bread')::INTEGER AS bread,"

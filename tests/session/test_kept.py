@@ -11,8 +11,9 @@ import pytest
 import sqlglot
 
 import anondb
+from anondb.answers.ranged import selects
 from anondb.query import classes
-from anondb.session import kept, releases, selects
+from anondb.session import kept, releases
 from anondb.session.desk import MAX_LISTED
 
 SIZES = [

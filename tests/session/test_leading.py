@@ -11,7 +11,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 import anondb
-from anondb.session.leading import leading
+from anondb.answers.ranged.leading import leading
 
 TOP = "SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT {}"
 

@@ -11,6 +11,9 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.answers.persons.terms import Atom, Id, Item, Listing, Looked, Number, Of, Part, Refused, Truth, choices
+from anondb.answers.ranged.compiler import Compiler
+from anondb.answers.ranged.expressions import DRAWN
+from anondb.answers.ranged.values import constant
 from anondb.query.predicates import (
     ANY_ITEM,
     ItemTest,
@@ -25,9 +28,6 @@ from anondb.query.predicates import (
 )
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
-from anondb.session.compiler import Compiler
-from anondb.session.expressions import DRAWN
-from anondb.session.values import constant
 
 UNKNOWN = object()
 """The value of an expression for items that nothing names."""

@@ -22,17 +22,17 @@ from anondb.answers.persons.aggregates import (
 from anondb.answers.persons.composed import Composer
 from anondb.answers.persons.domains import Releases, check_kind
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.asking import largest
+from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
+from anondb.answers.ranged.known import Column, Known
+from anondb.answers.ranged.rows_of_persons import RowsOfPersons
+from anondb.answers.ranged.sources import grouped
 from anondb.query.merged import SUM, VALUES
 from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
 from anondb.query.predicates import NEVER, Labels, both, finite, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
-from anondb.session.aggregates import aggregates
-from anondb.session.asking import largest
-from anondb.session.compiler import Compiler, Env, Facts, with_ctes
-from anondb.session.known import Column, Known
-from anondb.session.rows_of_persons import RowsOfPersons
-from anondb.session.sources import grouped
 
 MAX_GROUPS = 1_000
 

@@ -26,6 +26,9 @@ from anondb.answers.persons.terms import (
     Truth,
 )
 from anondb.answers.persons.weights import values_of, weights_of
+from anondb.answers.ranged.compiler import Env
+from anondb.answers.ranged.sources import grouped, source_rows
+from anondb.answers.ranged.subqueries import scalar
 from anondb.errors import InputError
 from anondb.query.merged import MAX, MIN
 from anondb.query.parsing import lowered
@@ -48,9 +51,6 @@ from anondb.query.predicates import (
     on_item,
 )
 from anondb.query.refusals import name_of, unsupported
-from anondb.session.compiler import Env
-from anondb.session.sources import grouped, source_rows
-from anondb.session.subqueries import scalar
 
 if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons

@@ -11,6 +11,9 @@ from sqlglot import exp
 from anondb.answers.persons.domains import typed, typeof
 from anondb.answers.persons.per_person import PerPerson
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Of, Part, PersonRows, Scope
+from anondb.answers.ranged.compiler import Env, with_ctes
+from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import lowered
 from anondb.query.predicates import (
     ALWAYS,
@@ -27,9 +30,6 @@ from anondb.query.predicates import (
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.trees import operands
 from anondb.query.values import LISTED
-from anondb.session.compiler import Env, with_ctes
-from anondb.session.known import Known
-from anondb.session.sources import source_rows
 
 MAX_BRANCHES = 128  # of the rows of persons
 MAX_CONSTANTS = 100  # rows of a table that persons are compared with one by one

@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.ranged.compiler import Env
 from anondb.query.predicates import ALWAYS, Condition, ItemAll, ItemAny, ItemNot, Weights
-from anondb.session.compiler import Env
 
 
 @dataclass(frozen=True)

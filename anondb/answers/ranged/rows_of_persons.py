@@ -8,10 +8,10 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.compiler import Env, with_ctes
+from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
-from anondb.session.aggregates import aggregates
-from anondb.session.compiler import Env, with_ctes
-from anondb.session.sources import grouped
 
 
 class Tables(Protocol):

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from anondb.answers.ranged.item_filters import with_counted_items
+from anondb.answers.ranged.known import LIKELY, SURE, Column, Known, Sources, projected
+from anondb.answers.ranged.set_operations import compared
+from anondb.answers.ranged.values import Value, check_equal
 from anondb.errors import InputError
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, too_complex, unsupported
-from anondb.session.item_filters import with_counted_items
-from anondb.session.known import LIKELY, SURE, Column, Known, Sources, projected
-from anondb.session.set_operations import compared
-from anondb.session.values import Value, check_equal
 
 MAX_QUERIES = 2_000  # that one query consists of, once those that it names are written out
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
@@ -133,9 +133,9 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env)
-        from anondb.session.equivalents import equivalent
-        from anondb.session.selects import SelectRows
-        from anondb.session.unions import by_rows, grouping_sets
+        from anondb.answers.ranged.equivalents import equivalent
+        from anondb.answers.ranged.selects import SelectRows
+        from anondb.answers.ranged.unions import by_rows, grouping_sets
 
         env = with_ctes(node, env, self.people.of_persons)
         if isinstance(node, exp.SetOperation):
@@ -211,7 +211,7 @@ class Compiler:
         together = Known(made, columns, flagged, asked, some, unsure)
         if not any(node.args.get(key) for key in ("order", "limit", "offset")):
             return together
-        from anondb.session.selects import SelectRows
+        from anondb.answers.ranged.selects import SelectRows
 
         outer = exp.Select(expressions=[exp.Star()])
         for key in ("order", "limit", "offset"):

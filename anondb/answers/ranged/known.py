@@ -13,9 +13,9 @@ from itertools import count
 
 from sqlglot import exp
 
+from anondb.answers.ranged.values import Value, check_equal
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
-from anondb.session.values import Value, check_equal
 
 SURE, LIKELY = "sure", "likely"
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from anondb.answers.ranged.asking import is_count
+from anondb.answers.ranged.compiler import Compiler, Env
+from anondb.answers.ranged.equivalents import link
+from anondb.answers.ranged.expressions import Resolve, read
+from anondb.answers.ranged.known import INTEGERS, LIKELY, SURE, Sources, fresh
+from anondb.answers.ranged.sources import first_column
+from anondb.answers.ranged.values import Value, check_equal, constant
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 from anondb.query.trees import is_null, operands
-from anondb.session.asking import is_count
-from anondb.session.compiler import Compiler, Env
-from anondb.session.equivalents import link
-from anondb.session.expressions import Resolve, read
-from anondb.session.known import INTEGERS, LIKELY, SURE, Sources, fresh
-from anondb.session.sources import first_column
-from anondb.session.values import Value, check_equal, constant
 
 PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """The types of values that are written as constants."""

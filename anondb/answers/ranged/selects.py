@@ -8,19 +8,19 @@ from itertools import takewhile
 
 from sqlglot import exp
 
+from anondb.answers.ranged.aggregates import Rows, aggregates, over_all
+from anondb.answers.ranged.asking import rows_kept
+from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
+from anondb.answers.ranged.expressions import read
+from anondb.answers.ranged.item_filters import with_item_filters
+from anondb.answers.ranged.known import LIKELY, SURE, Known, Sources, described, fresh, projected
+from anondb.answers.ranged.leading import check_limits, leading
+from anondb.answers.ranged.sources import grouped, source_rows
+from anondb.answers.ranged.subqueries import among, exists, of_group, scalar
+from anondb.answers.ranged.values import Value, ambiguous
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.trees import bare, whole
-from anondb.session.aggregates import Rows, aggregates, over_all
-from anondb.session.asking import rows_kept
-from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
-from anondb.session.expressions import read
-from anondb.session.item_filters import with_item_filters
-from anondb.session.known import LIKELY, SURE, Known, Sources, described, fresh, projected
-from anondb.session.leading import check_limits, leading
-from anondb.session.sources import grouped, source_rows
-from anondb.session.subqueries import among, exists, of_group, scalar
-from anondb.session.values import Value, ambiguous
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 

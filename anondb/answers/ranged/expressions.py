@@ -8,10 +8,10 @@ from itertools import islice
 
 from sqlglot import exp
 
+from anondb.answers.ranged import values
+from anondb.answers.ranged.values import Value
 from anondb.query.refusals import name_of, only, too_complex, unsupported
 from anondb.query.trees import bare
-from anondb.session import values
-from anondb.session.values import Value
 
 MAX_NODES = 20_000  # of the expression of a bound, which repeats the bounds of its operands
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.known import LIKELY, SURE, Known
 from anondb.query.refusals import unsupported
-from anondb.session.known import LIKELY, SURE, Known
 
 SIDE = "side"
 _FLAGS = {"there": exp.true(), SURE: exp.column(SURE), LIKELY: exp.column(LIKELY)}

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from anondb.answers.ranged import values
+from anondb.answers.ranged.expressions import DRAWN, Resolve, children_of, read, rebuilt
+from anondb.answers.ranged.values import Value
 from anondb.query.quantiles import QUANTILES, one_by_one, quantile_of
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.trees import bare, is_null
-from anondb.session import values
-from anondb.session.expressions import DRAWN, Resolve, children_of, read, rebuilt
-from anondb.session.values import Value
 
 AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
 PLACES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.compiler import Compiler, Env
+from anondb.answers.ranged.known import Column, Known, described, projected
+from anondb.answers.ranged.values import Value
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.trees import bare, whole
-from anondb.session.aggregates import aggregates
-from anondb.session.compiler import Compiler, Env
-from anondb.session.known import Column, Known, described, projected
-from anondb.session.values import Value
 
 
 def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, str]:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.sources import source_rows
+from anondb.answers.ranged.values import constant
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 from anondb.query.trees import bare, whole
-from anondb.session.aggregates import aggregates
-from anondb.session.sources import source_rows
-from anondb.session.values import constant
 
 if TYPE_CHECKING:
-    from anondb.session.compiler import Compiler, Env
+    from anondb.answers.ranged.compiler import Compiler, Env
 
 MAX_SIDES = 100  # of one UNION ALL
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets

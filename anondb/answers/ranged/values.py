@@ -23,7 +23,7 @@ from anondb.query.refusals import name_of, unsupported
 from anondb.query.trees import bare, is_null
 
 if TYPE_CHECKING:
-    from anondb.session.known import Column
+    from anondb.answers.ranged.known import Column
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
 
+from anondb.answers.ranged.known import LIKELY, SURE
 from anondb.query.refusals import unsupported
-from anondb.session.known import LIKELY, SURE
 
 RANKED, OTHER = "ranked", "other"
 MOST_ROWS = (1 << 63) - 1
