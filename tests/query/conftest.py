@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 from query.sealing import Sessions
 
+from anondb.answers import worlds
 from anondb.engine import DuckDBEngine, Engine
+
+
+@pytest.fixture(scope="package", autouse=True)
+def few_worlds() -> Iterator[None]:
+    """These tests check bounds: few worlds are enough for their thousands of sessions."""
+    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 3
+    yield
+    worlds.MOST_WORLDS = before
 
 
 @pytest.fixture(scope="module")

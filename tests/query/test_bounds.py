@@ -14,6 +14,7 @@ from query.small import by_hand
 from reference import consistent_originals, true_bounds
 
 from anondb.engine import Engine
+from anondb.errors import InputError
 
 Basket = frozenset[str]
 Predicate = Callable[[Basket], bool]
@@ -168,7 +169,11 @@ def test_random_queries_on_random_releases(engine: Engine, asked: Sessions, seed
             def holds(s: Basket, inner: Predicate = inner) -> bool:  # type: ignore[misc]
                 return bool(s) and inner(s)
 
-            answer = opened.answer(sql)
+            try:
+                answer = opened.answer(sql)
+            except InputError as unread:
+                assert "OR between an item and other conditions" in str(unread), sql
+                continue
         lower, estimate, upper = answer.bounds
         wanted = _extremes(originals, lambda s: int(holds(s)))
         assert (lower, upper) == wanted, (sql, transactions, blocks)

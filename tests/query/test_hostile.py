@@ -118,7 +118,7 @@ def test_hostile_labels_in_a_release(engine: Engine) -> None:
 def test_errors_hold_nothing_of_the_release(engine: Engine) -> None:
     secret = "s3cr3t"
     schema = release(engine, [[secret], [secret, "b"]], {secret: [secret], "b": ["b"]}, "secret")
-    for sql in ("SELECT count(*) FROM t WHERE item ~ item", "SELECT sum(item) FROM t", "SELECT count(*) FROM x"):
+    for sql in ("SELECT abs(tid) FROM t", "SELECT sum(item) FROM t", "SELECT count(*) FROM x"):
         with pytest.raises(InputError) as error:
             answer_of(engine, schema, sql)
         assert secret not in str(error.value)

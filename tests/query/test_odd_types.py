@@ -199,7 +199,7 @@ def twins(
     connection: duckdb.DuckDBPyConnection, role: str, manifest: dict[str, str]
 ) -> list[duckdb.DuckDBPyConnection]:
     """Other originals that the same release may come from, as far as a reader can tell: of the types and the layout that its
-    manifest names, with the records as numbers or dates where these may be such."""
+    manifest names."""
     listed = "list(x) FILTER (x IS NOT NULL)"
     rows = (
         "SELECT tid, CAST(unnest(item) AS VARCHAR) AS x FROM t"
@@ -210,11 +210,7 @@ def twins(
         rows += " UNION ALL SELECT tid, NULL FROM t WHERE item IS NULL OR len(item) = 0"
     found: list[duckdb.DuckDBPyConnection] = []
     numbers, home = count(), duckdb.connect()  # opening a database takes longer than all the rest
-    for kind in (
-        (types_of(manifest)["item"],)
-        if role != "attribute"
-        else ("VARCHAR", "BIGINT", "DECIMAL(18, 2)", "DOUBLE", "DATE", "TIMESTAMP")
-    ):
+    for kind in (types_of(manifest)["v" if role == "attribute" else "item"],):
         for form in (
             f"SELECT tid, CAST({listed} AS {kind}[]) AS item FROM rows GROUP BY tid"
             if manifest["layout"] == "lists"

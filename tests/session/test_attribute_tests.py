@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pandas as pd
 import pytest
-from session.checker import without_bounds
 
 import anondb
 from anondb import Session
@@ -68,10 +67,10 @@ def test_a_condition_is_one_on_values(session: Session, condition: str, plain: s
     assert filtered == [pytest.approx(row) for row in two]
 
 
-def test_not_of_a_condition_that_is_null_for_a_value_is_refused(session: Session) -> None:
-    assert "NULL for a value" in without_bounds(
-        session, "SELECT count(*) FROM records WHERE NOT (nullif(age, 20) < 35)"
-    )
+def test_not_of_a_condition_that_is_null_for_a_value(session: Session) -> None:
+    ((number, *ends),) = session.sql("SELECT count(*) FROM records WHERE NOT (nullif(age, 20) < 35)").fetchall()
+    ((other, low, high),) = session.sql("SELECT count(*) FROM records WHERE age >= 35 AND age <> 20").fetchall()
+    assert number == other and (ends[0] is None or ends[0] <= high) and (ends[1] is None or ends[1] >= low)
 
 
 CHARTS = {
@@ -107,9 +106,9 @@ def test_charts_of_bi_tools_have_the_answers_of_plain_sql(session: Session, name
     assert len(first) > 0 and first == [pytest.approx(row) for row in second]
 
 
-def test_the_literal_at_fault_is_named_under_group_by(session: Session) -> None:
+def test_a_date_may_be_written_in_another_way(session: Session) -> None:
     sql = "SELECT dayname(day) AS d, count(*) FROM records WHERE day < '2026-4-1' GROUP BY d"
-    assert "'day' compared with something else than a date" in without_bounds(session, sql)
+    assert len(session.sql(sql))
 
 
 @pytest.mark.parametrize(

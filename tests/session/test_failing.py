@@ -27,7 +27,7 @@ ROWS = "(VALUES (1, 'ab'), (2, 'cd'), (3, 'ef')) k(x, s)"
         (f"SELECT s FROM {ROWS} LIMIT 'a'", "LIMIT"),
         (f"SELECT s FROM {ROWS} LIMIT 99999999999999999999", "LIMIT"),
         (f"SELECT s FROM {ROWS} ORDER BY s OFFSET 99999999999999999999", "OFFSET"),
-        ("SELECT item, count(*) FROM sales GROUP BY item ORDER BY 2 DESC LIMIT 'a'", "LIMIT"),
+        ("SELECT item, count(*) FROM sales GROUP BY item ORDER BY 2 DESC LIMIT 'a'", "CAST"),
         (f"SELECT s FROM {ROWS} LIMIT (SELECT count(*) FROM sales)", "LIMIT of an estimate"),
         (f"SELECT max(n, 2) FROM {OF_ITEMS}", "several values of the function MAX"),
         (f"SELECT max(n, 2) FROM {OF_PERSONS}", "several values of the function MAX"),

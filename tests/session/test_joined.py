@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from session.checker import unsound, without_bounds
+from session.checker import unsound
 
 import anondb
 from anondb import Session
@@ -250,10 +250,10 @@ def test_notes_name_items_that_the_analyst_wrote(named: tuple[str, Session]) -> 
     assert unknown.startswith("No released item stands for 'mlik'")
 
 
-def test_distinct_columns_of_a_joined_table_are_refused(named: tuple[str, Session]) -> None:
+def test_distinct_columns_of_a_joined_table(named: tuple[str, Session]) -> None:
     for select in ("count(DISTINCT parent)", "count(DISTINCT left(parent, 1))"):
-        sql = f"SELECT {select} FROM sales JOIN food ON item = node"
-        assert "COUNT DISTINCT of a column of a joined table" in without_bounds(named[1], sql)
+        ((number, low, high),) = named[1].sql(f"SELECT {select} AS n FROM sales JOIN food ON item = node").fetchall()
+        assert 1 <= number <= 3 and (low is None or low <= 3) and (high is None or high >= 3)
     asked = "SELECT count(DISTINCT CASE WHEN parent = 'dairy' THEN tid END) AS n FROM sales JOIN food ON item = node"
     same = "SELECT count(DISTINCT tid) AS n FROM sales JOIN food ON item = node WHERE parent = 'dairy'"
     assert named[1].sql(asked).fetchall() == named[1].sql(same).fetchall()

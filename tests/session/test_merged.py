@@ -49,11 +49,12 @@ def test_bounds_of_a_list_are_lists(named: Named) -> None:
     assert upper is None if named[0] == "suppressed" else len(upper) == 2
 
 
-def test_a_sum_with_filter_is_null_for_persons_without_such_an_item(named: Named) -> None:
+def test_a_sum_with_filter_is_null_for_persons_without_such_an_item(named: Named, shop: Path) -> None:
     inner = "SELECT tid, sum(price) FILTER (WHERE item = 'dates') AS v FROM sales JOIN prices USING (item) GROUP BY tid"
-    refused(named[1], f"SELECT count(*) FROM ({inner}) WHERE v < 5", "FILTER for each person", "CASE")
+    assert not wrong(named, shop, f"SELECT count(*) AS c0 FROM ({inner}) WHERE v < 5", filtered=False)
     having = "HAVING sum(price) FILTER (WHERE price > 2) < 5"
-    refused(named[1], f"SELECT count(*) FROM (SELECT tid {PRICED} GROUP BY tid {having})", "FILTER for each person")
+    grouped = f"SELECT count(*) AS c0 FROM (SELECT tid {PRICED} GROUP BY tid {having})"
+    assert not wrong(named, shop, grouped, filtered=False)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,8 @@ def test_too_many_values(named: Named) -> None:
     rows = pd.DataFrame({"item": ["milk"] * 60, "v": range(60)})
     named[1].register("many", rows)
     sql = "SELECT max(n) FROM (SELECT tid, count(DISTINCT v) AS n FROM sales JOIN many USING (item) GROUP BY tid)"
-    refused(named[1], sql, "more than 52 different values", code="query_too_complex")
+    ((number, low, high),) = named[1].sql(sql).fetchall()
+    assert number == 60 and (low is None or low <= 60) and (high is None or high >= 60)
 
 
 def test_other_names_of_the_columns_of_a_subquery(named: Named) -> None:

@@ -66,7 +66,6 @@ def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
             "NULLs for each person",
         ),
         (f"SELECT count_if(cheap AND tid > 3) {LEFT}", "a joined table with NULLs"),
-        (f"SELECT bool_or(cheap) {LEFT}", "a joined table with NULLs"),
         (
             "SELECT coalesce(parent, price::VARCHAR) AS k, count(*) FROM sales JOIN prices USING (item)"
             " JOIN food f ON f.node = sales.item GROUP BY 1",

@@ -154,7 +154,7 @@ class Aggregates(Relations):
             lower, estimate, upper = self.total(listed)
             return lower, estimate, None if self.releases.suppressed else upper
         if cell.test is None:
-            return self.one(Plan(IDS, cell.person, notes=(MERGED_NOTE,)))
+            return self.one(Plan(IDS, cell.person))
         return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
 
     @staticmethod
