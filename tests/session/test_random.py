@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,19 @@ from portions import portions
 from session.checker import faults
 from session.random_asking import Tally, ask
 
+from anondb.answers import worlds
+
 NAMES = ["k0", "c1", "n2", "b3"]
 COLUMNS = ["k0", "c1", "c1_lower", "c1_upper", "n2", "n2_lower", "n2_upper", "b3"]
 RIGHT = ("milk", 4.5, 3, 6, 1.0, 0.5, None, None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_worlds() -> Iterator[None]:
+    """Hundreds of sessions: three worlds each are compared with the bounds."""
+    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 3
+    yield
+    worlds.MOST_WORLDS = before
 
 
 def asked(folder: Path, seeds: range, queries: int) -> None:
