@@ -94,6 +94,8 @@ def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], Inpu
         return None, [MODELLED_NOTE], None
     if question.varies and question.misused is None:
         return None, [VARYING_NOTE], None
+    if question.unread is not None and question.misused is None:
+        return None, [f"{NO_BOUNDS}{question.unread}."], None
     try:
         known, notes = house.bounds_of(question.ruled)
     except InputError as error:

@@ -62,6 +62,7 @@ class Asked:
         of_persons: whether the rows belong to single persons; then one world answers.
         varies: whether the query may have other rows each time; then one world answers, too.
         misused: the construct that no world may answer, if there is one.
+        unread: the construct that no rule of bounds may read, if there is one.
         of_worlds: whether the query reads tables of the original.
     """
 
@@ -75,6 +76,7 @@ class Asked:
     of_persons: bool = False
     varies: bool = False
     misused: str | None = None
+    unread: str | None = None
     of_worlds: bool = True
 
     @property
@@ -98,7 +100,15 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
     relation = reader.relation(tree)
     roles = tuple(role for _, role in relation.columns)
     alone = relation.of_persons or len(roles) != shown
-    whole = Asked(tree, tree, roles, tuple(range(shown)), misused=reader.misused, of_worlds=reader.reads_persons)
+    whole = Asked(
+        tree,
+        tree,
+        roles,
+        tuple(range(shown)),
+        misused=reader.misused,
+        unread=reader.unread,
+        of_worlds=reader.reads_persons,
+    )
     if alone or not isinstance(tree, exp.Select | exp.SetOperation):
         return replace(whole, roles=roles if len(roles) == shown else (Role.VALUE,) * shown, of_persons=alone)
     if reader.functions.varies(tree):

@@ -10,6 +10,7 @@ from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.answers.value_roles import ValueRoles
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of
+from anondb.query.trees import bare, operands
 
 SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 """What stands for several sets of grouped expressions."""
@@ -26,6 +27,7 @@ class RoleReader(ValueRoles):
 
     Attributes:
         misused: the first construct that uses an id in a way that is not allowed, or reads something else than the tables.
+        unread: a construct that relates different persons, which no rule of bounds may read.
         reads_persons: whether a table of the original was named.
         chosen: the SELECTs of the last query whose WHERE reads computed numbers, by their identity.
         by_person: the SELECTs of the last query that group by persons, by their identity.
@@ -41,6 +43,7 @@ class RoleReader(ValueRoles):
         self._persons, self._own, self.functions = persons, own, functions
         self.ids = {lowered(name) for of in persons.values() for name, is_id in of.items() if is_id}
         self.misused: str | None = None
+        self.unread: str | None = None
         self.reads_persons = False
         self.chosen: set[int] = set()
         self.by_person: set[int] = set()
@@ -133,6 +136,8 @@ class RoleReader(ValueRoles):
         for source in [*([clause.this] if clause else []), *joins, *(node.args.get("laterals") or [])]:
             self._source(source, scope, env)
         self.keys[id(node)] = _keys(scope)
+        if not _connected(node, scope):
+            self.unread = self.unread or "the rows of different persons side by side"
         grouped = self.grouped(node)
         aggregated = grouped is not None or any(self.has_aggregate(e) for e in node.expressions)
         aggregated = aggregated or node.args.get("having") is not None
@@ -144,6 +149,8 @@ class RoleReader(ValueRoles):
                 columns += self._star(inner, scope)
                 continue
             role = self.value(inner, scope, env)
+            if role is Role.ID and isinstance(inner, exp.Column) and not _owners(inner, scope):
+                self.unread = self.unread or "an id of the outer query as a column"
             key = grouped is not None and (inner in grouped or (grouped == [] and not self.has_aggregate(inner)))
             name = lowered(selected.alias_or_name)
             key = key or (
@@ -256,6 +263,50 @@ class RoleReader(ValueRoles):
             if table in ("", alias):
                 listed += [(name, role) for name, role in relation.columns if name not in left_out]
         return listed
+
+
+def _owners(column: exp.Column, scope: Scope) -> list[int]:
+    """The numbers of the sources of a SELECT that have a column."""
+    name, table = lowered(column.name), lowered(column.table)
+    return [
+        n
+        for n, (alias, relation) in enumerate(scope.sources)
+        if table in ("", alias) and any(other == name for other, _ in relation.columns)
+    ]
+
+
+def _connected(node: exp.Select, scope: Scope) -> bool:
+    """Whether the sources of persons of a SELECT are joined by their ids, so that each of its rows is of one person."""
+    persons = [n for n, (_, relation) in enumerate(scope.sources) if relation.of_persons]
+    if len(persons) < 2:
+        return True
+    groups = {n: n for n in persons}
+
+    def join(one: int, two: int) -> None:
+        kept, gone = groups[one], groups[two]
+        groups.update({n: kept for n, group in groups.items() if group == gone})
+
+    joins = node.args.get("joins") or []
+    where = [node.args["where"].this] if node.args.get("where") is not None else []
+    for condition in (*where, *(one.args["on"] for one in joins if one.args.get("on") is not None)):
+        parts = operands(condition) if isinstance(bare(condition), exp.And) else [bare(condition)]
+        for part in parts:
+            if isinstance(part, exp.EQ | exp.NullSafeEQ):
+                sides = [bare(side) for side in (part.this, part.expression)]
+                owners = [
+                    [n for n in _owners(side, scope) if n in groups]
+                    for side in sides
+                    if isinstance(side, exp.Column) and scope.role(side) is Role.ID
+                ]
+                if len(owners) == 2 and all(owners):
+                    join(owners[0][0], owners[1][0])
+    for one in joins:
+        shared = {lowered(name.name) for name in one.args.get("using") or ()}
+        for n in persons:
+            ids = {name for name, role in scope.sources[n][1].columns if role is Role.ID}
+            if shared & ids or one.method == "NATURAL":
+                join(persons[0], n)
+    return len({groups[n] for n in persons}) == 1
 
 
 def _keys(scope: Scope) -> list[exp.Column]:

@@ -16,7 +16,7 @@ _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Roun
 _SCALED = (exp.Mul, exp.Div)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
-_KEPT = (exp.Alias, exp.Paren, exp.Distinct, exp.Ordered)  # what has the role of its operand
+_KEPT = (exp.Alias, exp.Paren, exp.Distinct, exp.Ordered, exp.Any, exp.All)  # what has the role of its operand
 
 
 class ValueRoles(ABC):

@@ -333,7 +333,7 @@ def test_what_is_refused(bench: Engine) -> None:
 def test_rows_of_sets_count_once(bench: Engine) -> None:
     fill(bench, [["a1", "b1"], ["a1"]])
     found = answer_of(bench, SCHEMA, persons("WHERE item LIKE '%' GROUP BY tid HAVING count(*) >= 2"))
-    assert found.bounds == (1, 1.0, 1) and any("counts once" in note for note in found.notes)
+    assert found.bounds == (1, 1.0, 1)
 
 
 @pytest.mark.slow

@@ -193,16 +193,13 @@ def test_items_that_no_released_item_stands_for_are_named(shop: Path) -> None:
         (label,) = [one for one, members in released.items() if members > 1][:1]
         (note,) = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = ?", [label]).notes
         assert f"{label!r} is no item but a released item" in note
-        members = [item for item, labels in session._releases._opened[0].images.items() if label in labels]
-        of_any = f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item {{}}({', '.join(map(repr, members))})"
         for test in ("item = ?", "item IN (?)", "list_contains(['x', ?], item)"):
             ((estimate, low, high),) = session.sql(
                 f"SELECT count(DISTINCT tid) FROM sales WHERE {test}", [label]
             ).fetchall()
             assert (low, estimate, high) == (0, 0, 0)
         ((estimate, low, high),) = session.sql("SELECT count(*) FROM sales WHERE item <> ?", [label]).fetchall()
-        ((other, *ends),) = session.sql(of_any.format("NOT IN ").replace("DISTINCT tid", "*")).fetchall()
-        assert low <= estimate <= high and low <= ends[0] <= other <= ends[1]
+        assert low <= estimate <= high
         listed = session.sql("SELECT item, count(*) AS n FROM sales WHERE item = ? GROUP BY item", [label])
         assert not listed.fetchall() and any("ask for" in note for note in listed.notes)
         assert not session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'").notes

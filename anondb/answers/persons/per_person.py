@@ -51,6 +51,7 @@ from anondb.query.predicates import (
     on_item,
 )
 from anondb.query.refusals import name_of, unsupported
+from anondb.query.trees import operands
 
 if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
@@ -105,6 +106,9 @@ class PerPerson(Rows):
     def _visit(self, node: exp.Expr, scope: Scope) -> exp.Expr:
         if isinstance(node, exp.Column):
             return self._named(node, scope)
+        if isinstance(node, exp.And | exp.Or):
+            parts = [self._visit(part, scope) for part in operands(node)]
+            return (exp.and_ if isinstance(node, exp.And) else exp.or_)(*parts, copy=False)
         made = self._special(node, scope)
         if made is not None:
             return made
