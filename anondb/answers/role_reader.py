@@ -137,7 +137,7 @@ class RoleReader(ValueRoles):
             self._source(source, scope, env)
         self.keys[id(node)] = _keys(scope)
         if not _connected(node, scope):
-            self.unread = self.unread or "the rows of different persons side by side"
+            self.unread = self.unread or "a join without equal ids, of the rows of different persons"
         grouped = self.grouped(node)
         aggregated = grouped is not None or any(self.has_aggregate(e) for e in node.expressions)
         aggregated = aggregated or node.args.get("having") is not None

@@ -93,7 +93,7 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(DISTINCT place) FROM records", ANSWERED),
     ("SELECT count(*) FROM (SELECT DISTINCT place FROM records)", ANSWERED),
     ("SELECT count(*) FROM (SELECT place FROM records GROUP BY place)", ANSWERED),
-    ("SELECT count(*) FROM (SELECT tid FROM records GROUP BY tid HAVING count(age) = 1)", "count of a relational attribute"),
+    ("SELECT count(*) FROM (SELECT tid FROM records GROUP BY tid HAVING count(age) = 1)", ANSWERED),
     ("SELECT count(*) FROM people WHERE age > 20", "no table 'people'"),
     ("SELECT count(*) FROM held WHERE age > 20", "does not accept this query"),
     ("SELECT count(*) FROM records WHERE name = 'x'", "a column 'name'"),

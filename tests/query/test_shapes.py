@@ -589,28 +589,6 @@ def typed(
     return release(engine, transactions, blocks or untouched(transactions), f"of {kind}", item_type=kind)
 
 
-def test_numbers_and_other_writings(engine: Engine) -> None:
-    """Of whole numbers other spellings are refused; texts of digits are texts like others."""
-    numbers = typed(engine, "BIGINT", FIVES, {"5": ["5"], "6+": ["6", "7"]})
-    assert answer_of(engine, numbers, "SELECT count(*) FROM t WHERE item = '5'").bounds[:2] == (2, 2.0)
-    assert answer_of(engine, numbers, "SELECT count(*) FROM t WHERE item = 5").bounds[:2] == (2, 2.0)
-    assert answer_of(engine, numbers, "SELECT count(*) FROM t WHERE item = '17'").bounds[:2] == (0, 0.0)
-    for sql in ("item = '05'", "item = ' 5'", "item IN ('6', '+7')", "item = '1.4'", "item = 'milk'", "item = '05' AND item = '5'"):  # fmt: skip
-        with pytest.raises(InputError) as error:
-            answer_of(engine, numbers, f"SELECT count(*) FROM t WHERE {sql}")
-        assert error.value.code == "ambiguous_item"
-    texts = typed(engine, "VARCHAR", FIVES)
-    assert answer_of(engine, texts, "SELECT count(*) FROM t WHERE item = 5").bounds[:2] == (2, 2.0)
-    assert "numbers" in " ".join(answer_of(engine, texts, "SELECT count(*) FROM t WHERE item = 5").notes)
-    for sql, n in (("item = '05'", 0), ("item IN ('6', '+7')", 1), ("item > '2'", 3), ("item LIKE '1%'", 1)):
-        assert answer_of(engine, texts, f"SELECT count(*) FROM t WHERE {sql}").bounds[:2] == (n, float(n))
-    codes = typed(engine, "VARCHAR", [["05"], ["5"]])
-    with pytest.raises(InputError) as error:
-        answer_of(engine, codes, "SELECT count(*) FROM t WHERE item = 5")
-    assert error.value.code == "ambiguous_item"
-    assert answer_of(engine, codes, "SELECT count(*) FROM t WHERE item = '05'").bounds[:2] == (1, 1.0)
-
-
 @pytest.mark.parametrize(
     ("kind", "labels", "asked"),
     [
