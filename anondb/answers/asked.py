@@ -169,11 +169,10 @@ class _Ended:
         self.shown = list(range(len(self.relation.columns)))
         while self._peeled() and (inner := self._inner()) is not None:
             query, places, where = inner
-            ends = [end for end in self.ends if end is not None]
             before = self.body, self.relation, self.shown, self.ends
             self.body, self.relation = query, self.reader.relation(query)
             self.shown = [places[n] for n in self.shown]
-            self.ends = [_moved(end, places) for end in ends]
+            self.ends = [_moved(end, places) for end in self.ends]
             ranked = None if where is None else self._ranked(where)
             if where is not None and ranked is None:
                 self.body, self.relation, self.shown, self.ends = before
@@ -204,6 +203,9 @@ class _Ended:
         """Take off the end of this query; whether that was possible."""
         body = self.body
         if any(body.args.get(key) for key in ("sample", "cluster", "distribute", "sort")):
+            return False
+        cuts = [body.args[key] for key in ("limit", "offset") if body.args.get(key) is not None]
+        if any(cut.find(exp.Query, exp.Column) is not None for cut in cuts):
             return False
         distinct = body.args.get("distinct")
         on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None

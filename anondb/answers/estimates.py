@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from anondb.answers.asked import Asked
+from anondb.answers.asked import Asked, End
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
 from anondb.answers.roles import Role
@@ -273,16 +273,9 @@ class Estimator:
 
     def _ended(self, known: Known, table: Table) -> Known:
         """The rows in the order of the query, as many as it shows, and its columns."""
-        tree: exp.Query = exp.select("*").from_(table.expression()).order_by(PLACE)
+        rows = table.expression()
         for end in self.asked.ends:
-            inner = tree.subquery("q") if tree.args.get("limit") or tree.args.get("qualify") else table.expression()
-            tree = exp.select("*").from_(inner)
-            if end.ranked is not None:
-                tree.set("qualify", exp.Qualify(this=_placed(end.ranked)))
-            terms = [term.copy() for term in end.order]
-            tree.set("order", exp.Order(expressions=[*terms, exp.Ordered(this=exp.column(PLACE))]))
-            for key, part in (("limit", end.limit), ("offset", end.offset)):
-                tree.set(key, part.copy() if part is not None else None)
+            rows = self._placed(end, rows)
         cut = any(end.cuts for end in self.asked.ends)
         columns = tuple(known.columns[n] for n in self.asked.shown)
         listed: list[exp.Expr] = []
@@ -291,8 +284,21 @@ class Estimator:
             listed += [exp.column(f"c{n}{end}").as_(f"c{place}{end}") for end in ends]
         if known.flagged:
             listed += [(exp.false() if cut else exp.column(SURE)).as_(SURE), exp.column(LIKELY)]
-        shown = exp.select(*listed).from_(tree.subquery("ended"))
+        shown = exp.select(*listed).from_(rows).order_by(PLACE)
         return replace(known, tree=shown, columns=columns, unsure=known.unsure and not cut)
+
+    @staticmethod
+    def _placed(end: End, rows: exp.Expr) -> exp.Subquery:
+        """The rows that an end leaves, with their places in its order."""
+        order = exp.Order(expressions=[*(term.copy() for term in end.order), exp.Ordered(this=exp.column(PLACE))])
+        place = exp.Window(this=exp.RowNumber(), order=order).as_(PLACE)
+        ordered = exp.select(exp.Star(replace=[place])).from_(rows)
+        if end.ranked is not None:
+            ordered.set("qualify", exp.Qualify(this=_tied(end.ranked)))
+        tree = exp.select("*").from_(ordered.subquery("ordered")).order_by(PLACE)
+        for key, part in (("limit", end.limit), ("offset", end.offset)):
+            tree.set(key, part.copy() if part is not None else None)
+        return tree.subquery("ended")
 
 
 _LISTS = (
@@ -310,7 +316,7 @@ def _mean_list(cell: exp.Expr) -> exp.Expr:
     return exp.maybe_parse(_LISTS, dialect="duckdb").transform(inserted)
 
 
-def _placed(ranked: exp.Expr) -> exp.Expr:
+def _tied(ranked: exp.Expr) -> exp.Expr:
     """A condition on ranks in which equal rows are numbered in their order."""
     made = ranked.copy()
     for window in made.find_all(exp.Window):

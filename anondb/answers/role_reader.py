@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.linked import unlinked
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.answers.value_roles import ValueRoles
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of
-from anondb.query.trees import bare, operands
 
 SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 """What stands for several sets of grouped expressions."""
@@ -136,8 +136,7 @@ class RoleReader(ValueRoles):
         for source in [*([clause.this] if clause else []), *joins, *(node.args.get("laterals") or [])]:
             self._source(source, scope, env)
         self.keys[id(node)] = _keys(scope)
-        if not _connected(node, scope):
-            self.unread = self.unread or "a join without equal ids, of the rows of different persons"
+        self.unread = self.unread or unlinked(node, scope)
         grouped = self.grouped(node)
         aggregated = grouped is not None or any(self.has_aggregate(e) for e in node.expressions)
         aggregated = aggregated or node.args.get("having") is not None
@@ -149,8 +148,6 @@ class RoleReader(ValueRoles):
                 columns += self._star(inner, scope)
                 continue
             role = self.value(inner, scope, env)
-            if role is Role.ID and isinstance(inner, exp.Column) and not _owners(inner, scope):
-                self.unread = self.unread or "an id of the outer query as a column"
             key = grouped is not None and (inner in grouped or (grouped == [] and not self.has_aggregate(inner)))
             name = lowered(selected.alias_or_name)
             key = key or (
@@ -259,54 +256,11 @@ class RoleReader(ValueRoles):
             if any(c for c in part.find_all(exp.Column) if scope.role(c) is Role.ID):
                 self.misuse("REPLACE of an id")
         listed: list[tuple[str, Role]] = []
+        renamed = {lowered(e.this.name): lowered(e.alias) for e in star.args.get("rename") or ()}
         for alias, relation in scope.sources:
             if table in ("", alias):
-                listed += [(name, role) for name, role in relation.columns if name not in left_out]
+                listed += [(renamed.get(name, name), role) for name, role in relation.columns if name not in left_out]
         return listed
-
-
-def _owners(column: exp.Column, scope: Scope) -> list[int]:
-    """The numbers of the sources of a SELECT that have a column."""
-    name, table = lowered(column.name), lowered(column.table)
-    return [
-        n
-        for n, (alias, relation) in enumerate(scope.sources)
-        if table in ("", alias) and any(other == name for other, _ in relation.columns)
-    ]
-
-
-def _connected(node: exp.Select, scope: Scope) -> bool:
-    """Whether the sources of persons of a SELECT are joined by their ids, so that each of its rows is of one person."""
-    persons = [n for n, (_, relation) in enumerate(scope.sources) if relation.of_persons]
-    if len(persons) < 2:
-        return True
-    groups = {n: n for n in persons}
-
-    def join(one: int, two: int) -> None:
-        kept, gone = groups[one], groups[two]
-        groups.update({n: kept for n, group in groups.items() if group == gone})
-
-    joins = node.args.get("joins") or []
-    where = [node.args["where"].this] if node.args.get("where") is not None else []
-    for condition in (*where, *(one.args["on"] for one in joins if one.args.get("on") is not None)):
-        parts = operands(condition) if isinstance(bare(condition), exp.And) else [bare(condition)]
-        for part in parts:
-            if isinstance(part, exp.EQ | exp.NullSafeEQ):
-                sides = [bare(side) for side in (part.this, part.expression)]
-                owners = [
-                    [n for n in _owners(side, scope) if n in groups]
-                    for side in sides
-                    if isinstance(side, exp.Column) and scope.role(side) is Role.ID
-                ]
-                if len(owners) == 2 and all(owners):
-                    join(owners[0][0], owners[1][0])
-    for one in joins:
-        shared = {lowered(name.name) for name in one.args.get("using") or ()}
-        for n in persons:
-            ids = {name for name, role in scope.sources[n][1].columns if role is Role.ID}
-            if shared & ids or one.method == "NATURAL":
-                join(persons[0], n)
-    return len({groups[n] for n in persons}) == 1
 
 
 def _keys(scope: Scope) -> list[exp.Column]:

@@ -61,13 +61,29 @@ class Relation:
 Env = Mapping[str, Relation]
 
 
+Person = tuple[int, int]
+
+
 @dataclass
 class Scope:
-    """The sources of a SELECT, by their aliases; the SELECT around it; and the roles of what it selects."""
+    """The sources of a SELECT, by their aliases; the SELECT around it; and the roles of what it selects.
+
+    ``persons`` says for each source of persons, by its number, which sources have the same person in each row.
+    """
 
     sources: list[tuple[str, Relation]] = field(default_factory=list)
     outer: Scope | None = None
     aliases: dict[str, Role] = field(default_factory=dict)
+    persons: dict[int, Person] = field(default_factory=dict)
+
+    def owners(self, column: exp.Column) -> list[int]:
+        """The numbers of the sources that have a column."""
+        name, table = lowered(column.name), lowered(column.table)
+        return [
+            n
+            for n, (alias, relation) in enumerate(self.sources)
+            if table in ("", alias) and any(other == name for other, _ in relation.columns)
+        ]
 
     def role(self, column: exp.Column) -> Role | None:
         """The role of a column; None if there is no such column."""

@@ -1,0 +1,99 @@
+"""Whether each row of a query over persons is of one person, which rules of bounds take for granted.
+
+Sources of persons are linked by equal ids, where these are conditions of the SELECT itself: in WHERE or in a join, connected
+by AND. A subquery may link its persons with one person of the queries around it. An id of a query around it in another place
+relates different persons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from anondb.answers.roles import Person, Role, Scope
+from anondb.query.parsing import lowered
+from anondb.query.trees import bare, operands
+
+JOINED = "a join without equal ids, of the rows of different persons"
+OUTER = "an id of the outer query in another place than a comparison of ids"
+
+
+def unlinked(node: exp.Select, scope: Scope) -> str | None:
+    """The construct of a SELECT that relates different persons; None if there is none.
+
+    Args:
+        node: the SELECT.
+        scope: its sources; it gets the persons of each.
+    """
+    scope.persons = {n: (id(scope), n) for n, (_, relation) in enumerate(scope.sources) if relation.of_persons}
+    outer = set[Person]()
+    linking = set[int]()
+    for one, two in _equal(node):
+        people = [_person(column, scope) for column in (one, two)]
+        if people[0] is None or people[1] is None:
+            continue
+        linking |= {id(one), id(two)}
+        outer |= {person for person in people if person is not None and person not in scope.persons.values()}
+        _unite(scope, people[0], people[1])
+    _unite_shared(node, scope)
+    if len(outer) > 1 or len(set(scope.persons.values())) > 1:
+        return JOINED
+    used = (column for column in _columns(node) if scope.role(column) is Role.ID and not scope.owners(column))
+    return OUTER if any(id(column) not in linking for column in used) else None
+
+
+def _equal(node: exp.Select) -> Iterator[tuple[exp.Column, exp.Column]]:
+    """The columns that conditions of a SELECT, connected by AND, say to be equal."""
+    where = node.args.get("where")
+    found = [] if where is None else [where.this]
+    found += [join.args["on"] for join in node.args.get("joins") or () if join.args.get("on") is not None]
+    for whole in map(bare, found):
+        for part in operands(whole) if isinstance(whole, exp.And) else [whole]:
+            one, two = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ) else (None, None)
+            if isinstance(one, exp.Column) and isinstance(two, exp.Column):
+                yield one, two
+
+
+def _person(column: exp.Column, scope: Scope) -> Person | None:
+    """The person whose id a column is; None for other columns."""
+    if scope.role(column) is not Role.ID:
+        return None
+    here: Scope | None = scope
+    while here is not None:
+        owners = [n for n in here.owners(column) if n in here.persons]
+        if owners:
+            return here.persons[owners[0]]
+        here = here.outer
+    return None
+
+
+def _unite(scope: Scope, one: Person, two: Person) -> None:
+    """Make two persons one, under the name of that of an outer query."""
+    kept, gone = (one, two) if two in scope.persons.values() else (two, one)
+    scope.persons = {n: kept if person == gone else person for n, person in scope.persons.items()}
+
+
+def _unite_shared(node: exp.Select, scope: Scope) -> None:
+    """Make the persons one whose ids USING or NATURAL compares."""
+    for join in node.args.get("joins") or ():
+        shared = {lowered(name.name) for name in join.args.get("using") or ()}
+        having = [
+            n
+            for n in scope.persons
+            if join.method == "NATURAL" or shared & {c for c, role in scope.sources[n][1].columns if role is Role.ID}
+        ]
+        for n in having[1:]:
+            _unite(scope, scope.persons[having[0]], scope.persons[n])
+
+
+def _columns(node: exp.Select) -> Iterator[exp.Column]:
+    """The columns of a SELECT itself, without those of the queries in it, and without what EXISTS does not look at."""
+    shown = node.expressions if isinstance(node.parent, exp.Exists) else []
+    todo = [p for p in node.iter_expressions() if not isinstance(p, exp.With) and not any(p is one for one in shown)]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, exp.Column):
+            yield part
+        elif not isinstance(part, exp.Query):
+            todo += part.iter_expressions()
