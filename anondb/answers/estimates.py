@@ -273,7 +273,7 @@ class Estimator:
 
     def _ended(self, known: Known, table: Table) -> Known:
         """The rows in the order of the query, as many as it shows, and its columns."""
-        rows = table.expression()
+        rows: exp.Expr = table.expression()
         for end in self.asked.ends:
             rows = self._placed(end, rows)
         cut = any(end.cuts for end in self.asked.ends)

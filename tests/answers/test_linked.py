@@ -14,7 +14,8 @@ OTHERS = [
     "SELECT count(*) AS n FROM sales a WHERE item = 'milk' AND tid NOT IN"
     " (SELECT tid FROM (SELECT tid AS p FROM sales WHERE item = 'tea') b)",
     "SELECT count(*) AS n FROM sales a WHERE item = 'milk' AND EXISTS"
-    " (SELECT 1 FROM sales c WHERE c.item = 'tea' AND NOT EXISTS (SELECT 1 FROM sales d WHERE d.tid = c.tid AND d.tid = a.tid))",
+    " (SELECT 1 FROM sales c WHERE c.item = 'tea' AND NOT EXISTS"
+    " (SELECT 1 FROM sales d WHERE d.tid = c.tid AND d.tid = a.tid))",
     "SELECT count(*) AS n FROM sales a WHERE item = 'milk' AND EXISTS"
     " (SELECT 1 FROM sales c WHERE c.tid = a.tid OR c.item = 'tea')",
     "SELECT count(*) AS n FROM customers, sales WHERE age > 90 AND item = 'milk'",
@@ -25,7 +26,8 @@ OTHERS = [
 ]
 ONE = [
     "SELECT count(*) AS n FROM sales a WHERE item = 'milk' AND EXISTS"
-    " (SELECT c.tid FROM sales c WHERE c.tid = a.tid AND EXISTS (SELECT a.tid FROM sales d WHERE d.tid = c.tid AND d.tid = a.tid AND d.item = 'tea'))",
+    " (SELECT c.tid FROM sales c WHERE c.tid = a.tid AND EXISTS"
+    " (SELECT a.tid FROM sales d WHERE d.tid = c.tid AND d.tid = a.tid AND d.item = 'tea'))",
     "SELECT count(*) AS n FROM sales a JOIN sales b USING (tid) JOIN customers p ON p.tid = b.tid WHERE a.item = 'milk'"
     " AND b.item = 'tea' AND NOT EXISTS (SELECT 1 FROM sales c WHERE c.tid = p.tid AND c.item = 'bread')",
 ]
