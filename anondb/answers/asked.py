@@ -17,6 +17,9 @@ from anondb.answers.role_reader import SETS, RoleReader
 from anondb.answers.roles import Relation, Role
 from anondb.query.parsing import lowered
 
+MARGIN = 20
+"""Of groups by several columns, such as pairs of items, so many times as many as are shown are looked at in each world, and
+asked of the rules."""
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
 
 
@@ -56,6 +59,7 @@ class Asked:
         drawn: its rows, as worlds compute them.
         roles: the roles of the columns of both.
         shown: the numbers of the columns that are shown.
+        unique: whether no two rows have the same keys.
         kept: whether ``drawn`` has one more column, which says whether the world keeps the row.
         conditioned: whether a condition on computed numbers chooses rows elsewhere.
         ends: the steps that take all rows.
@@ -70,6 +74,7 @@ class Asked:
     drawn: exp.Expr
     roles: tuple[Role, ...]
     shown: tuple[int, ...]
+    unique: bool = False
     kept: bool = False
     conditioned: bool = False
     ends: tuple[End, ...] = ()
@@ -78,6 +83,19 @@ class Asked:
     misused: str | None = None
     unread: str | None = None
     of_worlds: bool = True
+
+    @property
+    def leading(self) -> int:
+        """How many rows of each world may be shown, where groups by several columns are too many to compare all; else 0."""
+        first = self.ends[0] if self.ends else End()
+        number = first.limit.args.get("expression") if first.limit is not None else None
+        whole = (
+            isinstance(number, exp.Literal) and number.name.isdigit() and first.ranked is None and first.offset is None
+        )
+        several = self.unique and sum(not role.computed for role in self.roles) > 1
+        if not (whole and several and number is not None and first.order and self.roles[first.columns[0]].computed):
+            return 0
+        return MARGIN * int(number.name) + MARGIN
 
     @property
     def of_one_world(self) -> bool:
@@ -115,7 +133,7 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         return replace(whole, varies=True)
     ended = _Ended(tree.copy(), relation, reader)
     ended.peel()
-    ended.with_keys()
+    unique = ended.with_keys()
     body = ended.body
     roles = tuple(role for _, role in ended.relation.columns)
     drawn, kept = _unconditional(body, reader)
@@ -123,10 +141,11 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
     conditioned = any(_is_condition(select, reader) for select in drawn.find_all(exp.Select))
     return replace(
         whole,
-        ruled=body,
+        ruled=ended.ruled(),
         drawn=drawn,
         roles=roles,
         shown=tuple(ended.shown),
+        unique=unique,
         kept=kept,
         conditioned=conditioned,
         ends=tuple(reversed(ended.ends)),
@@ -155,12 +174,14 @@ class _Ended:
         relation: its columns, hidden ones last.
         reader: what reads the roles of columns.
         shown: the numbers of its columns that are shown.
+        cut: the ORDER BY and the LIMIT that were taken off last, if the query has both.
         ends: the ends, the last one first.
     """
 
     body: exp.Query
     relation: Relation
     reader: RoleReader
+    cut: tuple[exp.Expr, exp.Expr] | None = None
     shown: list[int] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
 
@@ -180,24 +201,38 @@ class _Ended:
             if ranked is not None:
                 self.ends.append(End(ranked))
 
-    def with_keys(self) -> None:
-        """Add the keys of rows that the query does not show, by which they match between worlds."""
+    def with_keys(self) -> bool:
+        """Add the keys of rows that the query does not show, by which they match between worlds; whether no two rows of the
+        query have the same keys then."""
         body = self.body
         if not isinstance(body, exp.Select) or body.args.get("distinct") is not None or body.is_star:
-            return
+            return False
         self.reader.relation(body)
         grouped, group = self.reader.grouped(body), body.args.get("group")
         if group is not None and (group.args.get("all") or group.find(*SETS) is not None):
-            return
+            return bool(group.args.get("all"))
         if grouped is None and any(map(self.reader.has_aggregate, body.expressions)):
-            return
+            return True
         shown = [selected.unalias() for selected in body.expressions]
         keys = self.reader.keys.get(id(body), []) if grouped is None else grouped
-        known = {lowered(e.alias_or_name) for e in body.expressions}
+        known = {lowered(e.alias_or_name) for e in body.expressions} - self.reader.named.get(id(body), set())
+        known |= {lowered(e.name) for e in shown if isinstance(e, exp.Column)}
         missing = [
             key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
         ]
         self._hide([key.copy() for key in missing])
+        return grouped is not None
+
+    def ruled(self) -> exp.Query:
+        """The query for rules of bounds: of groups by several columns, which are many, those that may be shown."""
+        several = isinstance(self.body, exp.Select) and len(self.reader.grouped(self.body) or ()) > 1
+        number = self.cut[1].args.get("expression") if self.cut is not None and several else None
+        if self.cut is None or not isinstance(number, exp.Literal) or not number.name.isdigit():
+            return self.body
+        made = self.body.copy()
+        made.set("order", self.cut[0].copy())
+        made.set("limit", exp.Limit(expression=exp.convert(MARGIN * int(number.name) + MARGIN)))
+        return made
 
     def _peeled(self) -> bool:
         """Take off the end of this query; whether that was possible."""
@@ -231,6 +266,7 @@ class _Ended:
         if qualify is not None and ranked is None:
             return False
         end = End(ranked, terms, body.args.get("limit"), body.args.get("offset"))
+        self.cut = (order, body.args["limit"]) if order is not None and cuts and qualify is None else None
         for key in ("order", "limit", "offset", "qualify"):
             body.set(key, None)
         self._hide(hidden)

@@ -18,7 +18,7 @@ from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, load
 
 LENGTHS, ORIGINS, COUNTS, CANDIDATES = map(place, ("lengths", "origins", "counts", "candidates"))
-AT_ONCE = 4_000_000  # rows that one statement draws, if no single released item has more
+AT_ONCE = 1_000_000  # rows that one statement draws, if no single released item has more
 KEPT = ("world", "member", "wanted", "tid", "labels")
 
 

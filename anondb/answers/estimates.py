@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -20,6 +21,8 @@ NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
 """Types, by their first letters, of which worlds have a mean."""
 TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 """Types of keys that rules may write as texts."""
+LOOKED_AT = 4
+"""Worlds in which it is looked up which of very many groups may be shown."""
 WORLD, PLACE, COPY, WORLDS, OUTSIDE = "w", "o", "copy", "worlds", "outside"
 
 OUTSIDE_NOTE = (
@@ -123,11 +126,23 @@ class Estimator:
         )
         place = exp.Window(this=exp.RowNumber())
         tree = exp.select(world.as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
-        table = Table("memory", "main", fresh("drawn"))
+        if self.asked.leading:
+            first, keys = self.asked.ends[0], [exp.column(key, "q") for key in self._keys]
+            order = exp.Order(expressions=[term.copy() for term in first.order])
+            leading = exp.select(*(key.copy() for key in keys)).from_(rows.copy()).limit(self.asked.leading)
+            leading.set("order", order)
+            found = self._in_each(leading, "leading", made, most=LOOKED_AT)
+            same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "found")) for key in keys]
+            tree = tree.join(exp.alias_(found.expression(), "found", table=True), on=exp.and_(*same), join_type="semi")
+        return self._in_each(tree, "drawn", made)
+
+    def _in_each(self, tree: exp.Select, prefix: str, made: list[Table], most: int = sys.maxsize) -> Table:
+        """A table of the rows of a query in all worlds, or in the first ones."""
+        table = Table("memory", "main", fresh(prefix))
         create = exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb")
         insert = exp.Insert(this=table.expression(), expression=tree).sql("duckdb")
         try:
-            for number in range(1 if self.asked.of_one_world else self.worlds.count):
+            for number in range(1 if self.asked.of_one_world else min(self.worlds.count, most)):
                 self.worlds.use(number)
                 executed(self.engine, insert if number else create, failed)
                 if not number:
@@ -142,6 +157,8 @@ class Estimator:
 
     def _copies(self, *parts: str) -> exp.Expr:
         """The number of a row among those with the same keys."""
+        if self.asked.unique:
+            return exp.convert(1).as_(COPY)
         by = [exp.column(name) for name in (*parts, *self._keys)]
         order = exp.Order(expressions=[exp.Ordered(this=exp.column(PLACE))])
         return exp.Window(this=exp.RowNumber(), partition_by=by, order=order).as_(COPY)

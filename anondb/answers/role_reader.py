@@ -31,6 +31,7 @@ class RoleReader(ValueRoles):
         reads_persons: whether a table of the original was named.
         chosen: the SELECTs of the last query whose WHERE reads computed numbers, by their identity.
         by_person: the SELECTs of the last query that group by persons, by their identity.
+        named: for each SELECT of the last query, by its identity, the names of sources' columns by which it groups.
         keys: for each SELECT of the last query, by its identity, the keys of its sources with computed columns.
     """
 
@@ -47,6 +48,7 @@ class RoleReader(ValueRoles):
         self.reads_persons = False
         self.chosen: set[int] = set()
         self.by_person: set[int] = set()
+        self.named: dict[int, set[str]] = {}
         self.keys: dict[int, list[exp.Column]] = {}
 
     def relation(self, tree: exp.Expr) -> Relation:
@@ -54,6 +56,7 @@ class RoleReader(ValueRoles):
         self.chosen.clear()
         self.keys.clear()
         self.by_person.clear()
+        self.named.clear()
         return self.query(tree, {}, None)
 
     # ---------------------------------------------------------------- queries
@@ -138,6 +141,7 @@ class RoleReader(ValueRoles):
         self.keys[id(node)] = _keys(scope)
         self.unread = self.unread or unlinked(node, scope)
         grouped = self.grouped(node)
+        self.named[id(node)] = {lowered(g.name) for g in grouped or () if isinstance(g, exp.Column) and scope.owners(g)}
         aggregated = grouped is not None or any(self.has_aggregate(e) for e in node.expressions)
         aggregated = aggregated or node.args.get("having") is not None
         distinct = node.args.get("distinct") is not None and not aggregated

@@ -147,3 +147,16 @@ def test_top_lists_are_equal_however_they_are_written(session: anondb.Session) -
     first, *others = ([row[:2] for row in session.sql(sql).fetchall()] for sql in SAME_TOP)
     assert len(first) == 4 and first == sorted(first, key=lambda row: (-row[1], row[0]))
     assert all(other == first for other in others)
+
+
+def test_each_limit_cuts_what_the_one_inside_leaves(session: anondb.Session) -> None:
+    top = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC, item"
+    (first, second, third), *_ = [session.sql(f"{top} LIMIT 3").fetchall()]
+    names = sorted(row[0] for row in (first, second, third))
+    for sql, expected in (
+        (f"SELECT item FROM (SELECT * FROM ({top} LIMIT 3) ORDER BY item) LIMIT 2", names[:2]),
+        (f"SELECT item FROM ({top} LIMIT 3) LIMIT 2", [first[0], second[0]]),
+        (f"SELECT item FROM ({top} LIMIT 3 OFFSET 1) LIMIT 1", [second[0]]),
+        (f"SELECT item FROM ({top} LIMIT 3) ORDER BY item DESC LIMIT 1 OFFSET 1", [names[1]]),
+    ):
+        assert [row[0] for row in session.sql(sql).fetchall()] == expected, sql
