@@ -12,6 +12,7 @@ from anondb.answers.estimates import OUTSIDE_NOTE, Drawn, Estimated, Estimator
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.selects import ORDER_NOTE
 from anondb.answers.role_reader import RoleReader
+from anondb.answers.roles import Role
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.query.refusals import REFUSED, unsupported
@@ -39,6 +40,11 @@ class House(Protocol):
     @property
     def worlds(self) -> Drawn:
         """Possible worlds of the files."""
+        ...
+
+    @property
+    def own(self) -> Drawn:
+        """The analyst's tables alone."""
         ...
 
     def roles(self) -> RoleReader:
@@ -71,8 +77,9 @@ def answered(tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House) -> 
     """
     question = asked(tree, len(bound), house.roles())
     if not question.of_worlds:
-        exact, notes = house.bounds_of(tree)
-        return Estimated(exact, ()), notes
+        if question.misused is not None:
+            raise unsupported(question.misused)
+        return modelled(tree, bound, house, of_worlds=False)
     known, notes, refusal = _ruled(question, house)
     same = question.shown == tuple(range(len(question.roles)))
     types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
@@ -86,6 +93,18 @@ def answered(tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House) -> 
     if any(question.roles[n].computed for end in question.ends for n in end.columns) and ORDER_NOTE not in notes:
         notes.append(ORDER_NOTE)
     return made, notes
+
+
+def modelled(
+    tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House, *, of_worlds: bool
+) -> tuple[Estimated, list[str]]:
+    """The rows of a query as the first world has them, or the analyst's tables alone, and notes on them."""
+    everything = tuple(range(len(bound)))
+    question = Asked(tree, tree, (Role.VALUE,) * len(bound), everything, of_persons=True)
+    worlds = house.worlds if of_worlds else house.own
+    worlds.draw(None)
+    made = Estimator(house.engine, worlds, question, [kind for _, kind in bound]).rows(None)
+    return made, [MODELLED_NOTE] if of_worlds else []
 
 
 def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], InputError | None]:

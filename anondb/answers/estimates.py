@@ -122,9 +122,8 @@ class Estimator:
         alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
         rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
         schema = exp.Anonymous(this="current_schema")
-        world = exp.cast(
-            exp.func("replace", schema, exp.Literal.string(schema_of("")), exp.Literal.string("")), "INTEGER"
-        )
+        number = exp.func("replace", schema, exp.Literal.string(schema_of("")), exp.Literal.string(""))
+        world = exp.TryCast(this=number, to=exp.DataType.build("INTEGER"))
         place = exp.Window(this=exp.RowNumber())
         tree = exp.select(world.as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
         if self.asked.leading:

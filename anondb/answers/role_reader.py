@@ -57,6 +57,8 @@ class RoleReader(ValueRoles):
         self.keys.clear()
         self.by_person.clear()
         self.named.clear()
+        tables = (lowered(".".join(part.name for part in table.parts)) for table in tree.find_all(exp.Table))
+        self.reads_persons = self.reads_persons or any(name in self._persons for name in tables)
         return self.query(tree, {}, None)
 
     # ---------------------------------------------------------------- queries
@@ -118,7 +120,6 @@ class RoleReader(ValueRoles):
         if not node.db and dotted in env:
             found = env[dotted]
         elif dotted in self._persons:
-            self.reads_persons = True
             listed = self._persons[dotted].items()
             found = Relation(tuple((lowered(n), Role.ID if is_id else Role.KEY) for n, is_id in listed), True)
         elif dotted in self._own:

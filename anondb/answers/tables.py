@@ -31,3 +31,19 @@ class WorldTables:
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
         look_in(self._engine, *(["memory.main"] if world is None else [schema_of(world), OWN]))
+
+
+class OwnTables:
+    """The analyst's tables alone, as the only world of queries that read nothing else (``estimates.Drawn``)."""
+
+    count, possible = 1, False
+
+    def __init__(self, engine: DuckDBEngine) -> None:
+        self._engine = engine
+
+    def draw(self, items: frozenset[str] | None) -> None:
+        """Do nothing."""
+
+    def use(self, world: int | None) -> None:
+        """Make the analyst's tables those that a query names; without a number, leave them."""
+        look_in(self._engine, "memory.main" if world is None else OWN)

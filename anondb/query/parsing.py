@@ -5,21 +5,35 @@ No engine that holds a release gets the text as SQL; DuckDB only binds it to emp
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from anondb.engine.locked import VERSION
 from anondb.errors import InputError
-from anondb.query.refusals import HINT, too_complex, unsupported
+from anondb.query.refusals import too_complex, unsupported
 
 MAX_CHARACTERS = 200_000
 MAX_DEPTH = 200
 _POSITIONS = {"line", "col", "start", "end"}
 _STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}
+SELECT = "SELECT"
+STATEMENT_HINT = "A session answers queries, and keeps tables of your own; it opens no files, and writes none."
+_QUERIES = {"VALUES", "TABLE", "PIVOT", "UNPIVOT"}
+_ALONE = {"BEGIN", "COMMIT", "ROLLBACK", "RESET"}
+"""Statements of which nothing but the first word matters."""
+_SAME = {"START": "BEGIN", "END": "COMMIT", "ABORT": "ROLLBACK", "DESC": "DESCRIBE"}
+_TAKEN = {
+    *_QUERIES,
+    *("ALTER", "CREATE", "DELETE", "DESCRIBE", "DROP", "INSERT", "PRAGMA", "SET", "SUMMARIZE", "TRUNCATE", "UPDATE"),
+    "USE",
+}
+_MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL"}
+_MADE = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
 
 
 @cache
@@ -38,7 +52,12 @@ def _bad_sql(line: int | None = None, column: int | None = None) -> InputError:
     return InputError(f"The query is not valid SQL{place}.", code="bad_sql", hint="Test it on a table in DuckDB.")
 
 
-def _check_depth(tree: exp.Expr) -> None:
+def check_depth(tree: exp.Expr) -> None:
+    """Refuse a tree that is nested too deeply.
+
+    Raises:
+        InputError: ``query_too_complex``.
+    """
     level = [tree]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in node.iter_expressions() if not _chained(node, child)] + [
@@ -65,11 +84,41 @@ def _chain(node: exp.Expr) -> list[exp.Expr]:
     return operands
 
 
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a script.
+
+    Attributes:
+        word: the keyword that it begins with, in capitals; ``SELECT`` for each query.
+        tree: its syntax tree; for EXPLAIN that of the query.
+        text: its text.
+    """
+
+    word: str
+    tree: exp.Expr
+    text: str
+
+
 def parse(sql: str) -> exp.Expr:
-    """Parse a text that holds exactly one SELECT.
+    """Parse a text that holds exactly one query.
 
     Raises:
-        InputError: ``bad_sql``, with line and column; ``unsupported_query`` for anything other than one SELECT;
+        InputError: ``bad_sql``, with line and column; ``unsupported_query`` for anything other than one query;
+            ``query_too_complex`` if it is too long or nested too deeply.
+    """
+    statements = parse_script(sql)
+    if len(statements) > 1:
+        raise unsupported("several statements", "Ask one query at a time.")
+    if statements[0].word != SELECT:
+        raise unsupported(f"the statement {statements[0].word}", "Ask it in a session: anondb.open(FILE).sql(...).")
+    return statements[0].tree
+
+
+def parse_script(sql: str) -> list[Statement]:
+    """Parse the statements of a text, which are separated by semicolons.
+
+    Raises:
+        InputError: ``bad_sql``, with line and column; ``unsupported_query`` for statements that a session does not take;
             ``query_too_complex`` if it is too long or nested too deeply.
     """
     if not isinstance(sql, str):
@@ -83,19 +132,52 @@ def parse(sql: str) -> exp.Expr:
         raise InputError("The query is not valid Unicode.", code="bad_sql") from None
     except SqlglotError:
         raise _bad_sql() from None
-    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
-        tokens.pop()
-    if not tokens:
+    parts: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    statements = [_statement(part, sql) for part in parts if part]
+    if not statements:
         raise _bad_sql()
-    if any(token.token_type is TokenType.SEMICOLON for token in tokens):
-        raise unsupported("several statements", "Ask one query at a time.")
+    return statements
+
+
+def _statement(tokens: list[Token], sql: str) -> Statement:
+    """One statement, of its tokens."""
+    text = sql[tokens[0].start : tokens[-1].end + 1]
     first = tokens[0]
-    if first.token_type not in _STARTS:
-        word = first.text.upper() if first.text.isascii() and first.text.isalpha() and len(first.text) < 20 else ""
-        if first.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
-            word = ""
-        hint = "Write count(*) FILTER (WHERE column = value) for each column." if word == "PIVOT" else HINT
-        raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT", hint)
+    if first.token_type in _STARTS:
+        return Statement(SELECT, _parsed(tokens, sql), text)
+    quoted = first.token_type in (TokenType.STRING, TokenType.IDENTIFIER)
+    word = _SAME.get(first.text.upper(), first.text.upper()) if first.text.isascii() and not quoted else ""
+    if word in _ALONE:
+        return Statement(word, exp.Var(this=word), text)
+    if word in ("EXPLAIN", "SHOW"):
+        return _asked_about(word, sql[first.end + 1 : tokens[-1].end + 1].strip(), text)
+    made = next((token.text.upper() for token in tokens[1:] if token.text.upper() not in _MODIFIERS), "")
+    if word not in _TAKEN or (word == "CREATE" and made not in _MADE):
+        word = word if word.isalpha() and len(word) < 20 else ""
+        raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT", STATEMENT_HINT)
+    return Statement(SELECT if word in _QUERIES else word, _parsed(tokens, sql), text)
+
+
+def _asked_about(word: str, rest: str, text: str) -> Statement:
+    """EXPLAIN of a query, or SHOW of all tables or of one; their texts are one token each."""
+    if word == "SHOW" and rest.upper() in ("TABLES", "ALL TABLES"):
+        return Statement(word, exp.Var(this=rest.upper()), text)
+    if word == "SHOW":
+        try:
+            return Statement("DESCRIBE", exp.Describe(this=exp.to_table(rest, dialect="duckdb")), text)
+        except SqlglotError:
+            raise _bad_sql() from None
+    query = rest[len("ANALYZE") :] if rest.upper().startswith("ANALYZE") else rest
+    return Statement(word, parse(query), text)
+
+
+def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
+    """The tree of one statement."""
     try:
         trees = _dialect().parser().parse(tokens, sql)
     except ParseError as error:
@@ -105,9 +187,9 @@ def parse(sql: str) -> exp.Expr:
         if isinstance(error, RecursionError):
             raise too_complex("it is nested too deeply") from None
         raise _bad_sql() from None
-    if len(trees) != 1 or trees[0] is None:
+    if len(trees) != 1 or trees[0] is None or isinstance(trees[0], exp.Command):
         raise _bad_sql()
-    _check_depth(trees[0])
+    check_depth(trees[0])
     for node in trees[0].walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value
+from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
 from anondb.engine import DuckDBEngine, Table
+from anondb.engine.untrusted import executed
 from anondb.query.parsing import lowered
 
 Bounds = tuple[float | None, float | None, float | None]
@@ -25,7 +29,7 @@ class Desk:
 
     def __init__(self, engine: DuckDBEngine) -> None:
         self.engine = engine
-        self._columns: dict[str, tuple[str, dict[str, str]]] = {}
+        self._stored: dict[str, tuple[str, dict[str, str], Table]] = {}
         self.plain: dict[str, list[bool]] = {}
         self._temporary: list[Table] = []
         self._listed: dict[int, tuple[Sequence[Row], Table]] = {}
@@ -35,30 +39,62 @@ class Desk:
     @property
     def shapes(self) -> tuple[tuple[str, Mapping[str, str]], ...]:
         """The names and columns of the analyst's tables."""
-        return tuple(self._columns.values())
+        return tuple((name, columns) for name, columns, _ in self._stored.values())
 
-    def add(self, name: str, table: Table) -> None:
-        """List a table of the desk under a name."""
-        described = self.engine.relation(exp.select("*").from_(table.expression()))
-        self._columns[lowered(name)] = name, dict(zip(described.columns, map(str, described.types), strict=True))
+    def store(self, name: str, rows: exp.Query) -> None:
+        """Store rows as a table of the analyst, in place of one of this name."""
+        place = Table("memory", "main", fresh("stored"))
+        self.engine.create(place, rows)
+        self.remove(name)
+        described = self.engine.relation(exp.select("*").from_(place.expression()))
+        self._stored[lowered(name)] = name, dict(zip(described.columns, map(str, described.types), strict=True)), place
         view = exp.Create(this=Table("memory", OWN, name).expression(), kind="VIEW", replace=True)
-        view.set("expression", exp.select("*").from_(table.expression()))
+        view.set("expression", exp.select("*").from_(place.expression()))
         self.engine.run(view, "a table of the analyst")
 
+    def compute(self, name: str, tree: exp.Query) -> None:
+        """Store the rows of a query over the analyst's tables as one of them."""
+        with self._computed(tree) as rows:
+            self.store(name, exp.select("*").from_(rows.expression()))
+
+    def number(self, tree: exp.Query) -> int:
+        """The number of rows of a query over the analyst's tables."""
+        with self._computed(tree) as rows:
+            counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.expression())
+            return int(self.engine.select(counted, "the rows of a table")["n"][0])
+
+    @contextlib.contextmanager
+    def _computed(self, tree: exp.Query) -> Iterator[Table]:
+        """The rows of a query over the analyst's tables, as a table during the block."""
+        rows = Table("memory", "main", fresh("computed"))
+        made = exp.Create(this=rows.expression(), kind="TABLE", expression=tree)
+        own = OwnTables(self.engine)
+        own.use(0)
+        try:
+            executed(self.engine, made.sql("duckdb"), failed)
+        finally:
+            own.use(None)
+        try:
+            yield rows
+        finally:
+            self.engine.drop(rows)
+
     def remove(self, name: str) -> None:
-        """Remove a table of the analyst."""
+        """Remove a table of the analyst; nothing happens if there is none."""
         self.plain.pop(lowered(name), None)
-        if self._columns.pop(lowered(name), None) is not None:
+        stored = self._stored.pop(lowered(name), None)
+        if stored is not None:
             view = exp.Drop(tables=[Table("memory", OWN, name).expression()], kind="VIEW", exists=True)
             self.engine.run(view, "a table of the analyst")
+            self.engine.drop(stored[2])
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst; None if there is none of this name."""
-        if node.db or lowered(node.name) not in self._columns:
+        if node.db or lowered(node.name) not in self._stored:
             return None
-        name, columns = self._columns[lowered(node.name)]
+        _, columns, place = self._stored[lowered(node.name)]
         values = [Value(exp.column(exp.to_identifier(c, quoted=True))) for c in columns]
-        tree = exp.select(*projected(values)).from_(self.place(name).expression())
+        tree = exp.select(*projected(values)).from_(place.expression())
         return Known(tree, described(list(columns), values))
 
     @cached_property
@@ -89,11 +125,6 @@ class Desk:
         return tree.find(exp.Rand, exp.Uuid) is not None or any(
             lowered(call.name) in self._varying for call in tree.find_all(exp.Anonymous)
         )
-
-    @staticmethod
-    def place(name: str) -> Table:
-        """Where a table of the analyst lies, apart from the rows of queries."""
-        return Table("memory", "main", f"table {lowered(name)}")
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk until ``sweep``; see ``persons.people.Counts.put``."""

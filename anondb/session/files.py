@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import inf
 from pathlib import Path
 
+from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
 from anondb.release.objects import MANIFEST_KEYS, manifest_keys, partition_of
 from anondb.release.reader import SealedRelease
@@ -16,6 +18,7 @@ SUFFIX = ".duckdb"
 _SAME = ("table", "records_table", "id_column", "item_column", "layout", "types", "semantics", "model")
 _LARGER_IS_WEAKER = ("h",)
 Manifest = Mapping[str, str]
+Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def files_of(folder: str) -> list[str]:
@@ -126,3 +129,32 @@ def _is_number(text: str) -> bool:
 
 def _number(text: str) -> Fraction | float:
     return inf if text == "inf" else Fraction(text)
+
+
+def paths_of(files: Sources) -> list[str]:
+    """The paths of the files; a pattern stands for all files that match it."""
+    listed = [files] if isinstance(files, str | os.PathLike) else files
+    if not isinstance(listed, Iterable) or isinstance(listed, bytes):
+        raise _no_path()
+    listed = list(listed)
+    if not all(isinstance(file, str | os.PathLike) for file in listed):
+        raise _no_path()
+    paths: list[str] = []
+    for path in (os.fspath(file) for file in listed):
+        plain = is_url(path) or Path(path).exists() or not glob.has_magic(path)
+        matching = [] if plain else sorted(glob.glob(path))
+        for place in matching or [path]:
+            paths += files_of(place) if os.path.isdir(place) else [place]
+    if not paths:
+        raise InputError("There is no file to open.", code="no_such_file", hint="Name a sealed file.")
+    if len({os.path.realpath(p) for p in paths}) < len(paths):
+        raise InputError("A file is listed twice.", code="different_releases", hint="Name each file once.")
+    return paths
+
+
+def _no_path() -> InputError:
+    return InputError(
+        "The files of a session are a path or a list of paths.",
+        code="bad_path",
+        hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
+    )

@@ -30,7 +30,7 @@ WITH_BOUNDS = (
 """Types of computed columns that have bounds, beside BOOLEAN."""
 
 
-def _unique(names: Sequence[str]) -> list[str]:
+def unique(names: Sequence[str]) -> list[str]:
     """The names of columns as DuckDB makes them unique: ``n``, ``n_1``, ``n_2``."""
     unique: list[str] = []
     for name in names:
@@ -50,7 +50,7 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
         bound: the names and types of the query's columns; empty if DuckDB could not describe them.
         bounds: whether bounds are shown.
     """
-    names = _unique([name for name, _ in bound] or [column.name for column in known.columns])
+    names = unique([name for name, _ in bound] or [column.name for column in known.columns])
     types = [kind for _, kind in bound] or [""] * len(names)
     if len(names) != len(known.columns):
         raise unsupported("an expression that gives several columns, such as unnest of a struct", "Name the fields.")
@@ -74,7 +74,7 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
     if known.asked or (bounds and known.unsure):
         listed.append(exp.column("sure", "result"))
         columns.append(CERTAIN)
-    return listed, _unique(columns), notes
+    return listed, unique(columns), notes
 
 
 def _number(estimate: exp.Expr, kind: str) -> exp.Expr:

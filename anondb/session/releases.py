@@ -59,6 +59,7 @@ from anondb.session.kept import Kept
 from anondb.session.names import not_accepted
 from anondb.session.parts import Parts
 from anondb.session.result import fetched
+from anondb.session.scratch import OWN_SCHEMAS
 from anondb.session.unknown import unknown_items
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
@@ -197,8 +198,10 @@ class Releases:
         """
         names = {lowered(name) for name, _ in self.shapes}
         for table in tree.find_all(exp.Table):
-            if lowered(table.db) == "main" and not table.catalog and lowered(table.name) not in names:
+            main = lowered(table.db) in OWN_SCHEMAS[1:] and lowered(table.catalog) in ("", "memory", "temp")
+            if main and lowered(table.name) not in names:
                 table.set("db", None)
+                table.set("catalog", None)
             if (
                 table.db
                 and lowered(".".join(p.name for p in table.parts)) not in names
@@ -206,6 +209,10 @@ class Releases:
             ):
                 table.set("db", None)
                 table.set("catalog", None)
+        for column in tree.find_all(exp.Column):
+            if column.args.get("db") is not None and lowered(".".join(p.name for p in column.parts[:-1])) not in names:
+                column.set("db", None)
+                column.set("catalog", None)
         return tree
 
     def id_column(self, table: exp.Table) -> str | None:
@@ -404,6 +411,20 @@ class Releases:
         listed = SHOWN if len(self._opened) == 1 else ()
         return [name for name in listed if release.engine.exists(release.schema.table(name))]
 
+    @property
+    def reserved(self) -> list[str]:
+        """The names of tables that are not the analyst's."""
+        return [*(name for name, _ in self.shapes), *self.objects]
+
+    @property
+    def object_types(self) -> dict[str, dict[str, str]]:
+        """The objects, with the types of their columns."""
+        release, made = self._opened[0], {}
+        for name in self.objects:
+            shown = release.engine.relation(exp.select("*").from_(release.schema.table(name).expression()).limit(0))
+            made[name] = dict(zip(shown.columns, map(str, shown.types), strict=True))
+        return made
+
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of an object of a single release."""
         known = self._desk.table(node)
@@ -417,8 +438,7 @@ class Releases:
             return None
         columns = release.engine.select(exp.select("*").from_(stored.expression()), "an object of the release")
         with self._desk.engine.registered(columns) as source:
-            self._desk.engine.create(Desk.place(node.name), exp.select("*").from_(source.expression()))
-        self._desk.add(node.name, Desk.place(node.name))
+            self._desk.store(node.name, exp.select("*").from_(source.expression()))
         return self.table(node)
 
     @property

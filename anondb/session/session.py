@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +13,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.answer import answered
-from anondb.answers.estimates import Drawn
+from anondb.answers.answer import ID_HINT, answered, modelled
+from anondb.answers.estimates import Drawn, Estimated
 from anondb.answers.named import items_named
 from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler
@@ -23,32 +22,31 @@ from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import Known
 from anondb.answers.role_reader import RoleReader
-from anondb.answers.tables import WorldTables
-from anondb.data.sources import is_file, open_source
-from anondb.data.types import typed
-from anondb.engine import DuckDBEngine, Table
+from anondb.answers.tables import OwnTables, WorldTables
+from anondb.engine import DuckDBEngine
 from anondb.engine.answering import DEFAULT_MEMORY, Limits
 from anondb.engine.elsewhere import is_url
 from anondb.engine.untrusted import desk_engine, materialized
-from anondb.errors import EngineError, InputError
-from anondb.query import parse
+from anondb.errors import InputError
 from anondb.query.cached_release import Opened
-from anondb.query.parsing import lowered
+from anondb.query.parsing import SELECT, Statement, lowered, parse_script
+from anondb.query.refusals import unsupported
 from anondb.query.together import Together
-from anondb.reading.options import read_as
 from anondb.release.reader import SealedRelease, contradictions_told, sealed_releases
 from anondb.release.signing import Keys
+from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.desk import Desk
-from anondb.session.files import check_alike, files_of, notes_on, weakest
+from anondb.session.files import Sources, check_alike, notes_on, paths_of, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.output import output, selected_from
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
+from anondb.session.registered import registered
 from anondb.session.releases import Releases
-from anondb.session.result import Result, fetched
+from anondb.session.result import Result
+from anondb.session.scratch import Scratch
+from anondb.session.statements import Statements, as_query
 from anondb.warehouse.at_hand import at_hand, name_of
-
-Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def open_session(
@@ -85,7 +83,7 @@ def open_session(
     limits = Limits.of(memory_limit, max_seconds)
     options: dict[str, Any] = {"threads": threads, "on_statement": on_statement}
     with limits.hold(), contextlib.ExitStack() as stack:
-        paths = _paths(files)
+        paths = paths_of(files)
         local = [stack.enter_context(at_hand(path, on_statement, memory_limit)) for path in paths]
         trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(path) for path in paths]}
         opened = stack.enter_context(sealed_releases(local, memory_limit=memory_limit, **options, **trust))
@@ -116,35 +114,6 @@ def session_on(
         return session
 
 
-def _paths(files: Sources) -> list[str]:
-    """The paths of the files; a pattern stands for all files that match it."""
-    listed = [files] if isinstance(files, str | os.PathLike) else files
-    if not isinstance(listed, Iterable) or isinstance(listed, bytes):
-        raise _no_path()
-    listed = list(listed)
-    if not all(isinstance(file, str | os.PathLike) for file in listed):
-        raise _no_path()
-    paths: list[str] = []
-    for path in (os.fspath(file) for file in listed):
-        plain = is_url(path) or Path(path).exists() or not glob.has_magic(path)
-        matching = [] if plain else sorted(glob.glob(path))
-        for place in matching or [path]:
-            paths += files_of(place) if os.path.isdir(place) else [place]
-    if not paths:
-        raise InputError("There is no file to open.", code="no_such_file", hint="Name a sealed file.")
-    if len({os.path.realpath(p) for p in paths}) < len(paths):
-        raise InputError("A file is listed twice.", code="different_releases", hint="Name each file once.")
-    return paths
-
-
-def _no_path() -> InputError:
-    return InputError(
-        "The files of a session are a path or a list of paths.",
-        code="bad_path",
-        hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
-    )
-
-
 class Session:
     """A session on sealed files, which are read-only and locked. ``open_session`` opens it; close it, or use ``with``.
 
@@ -169,6 +138,8 @@ class Session:
         self._parts = Parts.of(self._opened, desk)
         self._releases = Releases(self._opened, self._desk, self._parts)
         self._results: Kept[Result] = Kept(len)
+        self._scratch = Scratch(self._desk, self._described, self._releases.reserved)
+        self._catalog: Catalog | None = None
         manifests = [s.manifest for s in sealed]
         self.promise = weakest(manifests)
         self.notes = notes_on(manifests)
@@ -181,7 +152,8 @@ class Session:
     @property
     def types(self) -> dict[str, dict[str, str]]:
         """The tables that queries may name, with the DuckDB types of their columns."""
-        return {name: dict(columns) for name, columns in (*self._releases.shapes, *self._desk.shapes)}
+        shapes = (*self._releases.shapes, *self._desk.shapes)
+        return {name: dict(columns) for name, columns in shapes} | self._scratch.types
 
     @property
     def objects(self) -> list[str]:
@@ -225,26 +197,80 @@ class Session:
     def _found(
         self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str, plain: bool
     ) -> Result:
-        """The result of a query, which is kept if it is the same each time."""
-        tree = self._releases.unqualified(with_parameters(parse(numbered(query)), parameters))
-        if not repeatable(tree):
-            return self._answer(tree, bounds == "columns")
-        key = query if plain else tree.sql("duckdb"), bounds
-        return self._results.get(key, lambda: self._answer(tree, bounds == "columns")).copy()
+        """The result of the last statement; that of a query is kept if it is the same each time."""
+        *before, last = parse_script(numbered(query))
+        if before and parameters is not None:
+            raise InputError(
+                "Parameters of several statements.", code="bad_parameter", hint="Run one statement at a time."
+            )
+        for statement in before:
+            self._done(statement, self._releases.unqualified(as_query(statement)), bounds)
+        tree = self._releases.unqualified(with_parameters(as_query(last), parameters))
+        if last.word != SELECT or not repeatable(tree):
+            return self._done(last, tree, bounds)
+        key = query if plain and not before else tree.sql("duckdb"), bounds
+        return self._results.get(key, lambda: self._done(last, tree, bounds)).copy()
+
+    def _done(self, statement: Statement, tree: exp.Expr, bounds: str) -> Result:
+        """The result of a statement, whose tree has its parameters in place."""
+        word = statement.word
+        if word == SELECT and is_of_catalog(tree, self.tables):
+            return self.catalog.answer(tree)
+        if word == SELECT:
+            return self._answer(self._scratch.resolved(tree), bounds == "columns")
+        if word == "SUMMARIZE":
+            return self._summary(tree.this)
+        if word == "DESCRIBE" and isinstance(tree.this, exp.Query):
+            result = self._answer(self._scratch.resolved(tree.this), bounds == "columns")
+            return self.catalog.columns(result.columns, result.types)
+        if word in ("DESCRIBE", "EXPLAIN", "PRAGMA", "SHOW"):
+            return self.catalog.told(word, self._scratch.resolved(tree) if word == "EXPLAIN" else tree)
+        done = Statements(self._scratch).run(replace(statement, tree=tree))
+        self._changed()
+        return Result(materialized(self._desk.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)
+
+    def _changed(self) -> None:
+        """Forget what was derived from the analyst's tables."""
+        self._results.clear()
+        if self._catalog is not None:
+            self._catalog.close()
+            self._catalog = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tables as a database of empty tables."""
+        if self._catalog is None:
+            objects = self._releases.object_types
+            self._catalog = Catalog({n: of for n, of in self.types.items() if n not in objects}, objects)
+        return self._catalog
 
     def _answer(self, tree: exp.Expr, bounds: bool) -> Result:
         bound = self._releases.bind(tree)
         try:
             made, notes = answered(tree, bound, self)
-            self._desk.sweep_later(made.tables)
-            listed, columns, remarks = output(made.known, bound, bounds)
-            selected, notes = selected_from(made.known, listed), [*notes, *remarks, *self.notes]
-            if selected.find(exp.Table) is None and repeatable(selected):
-                return self._of_constants(selected, columns, notes)
-            rows = materialized(self._desk.engine, selected, failed)
+            return self._shown(made, bound, notes, bounds)
         finally:
             self._desk.sweep()
-        return Result(rows, columns, notes, limits=self._limits)
+
+    def _summary(self, source: exp.Expr) -> Result:
+        """The rows of SUMMARIZE, of the first world where it reads the original's tables."""
+        query = source if isinstance(source, exp.Query) else exp.select("*").from_(source)
+        tree = self._scratch.resolved(query)
+        roles = self.roles()
+        shown = summarized(tree, roles.relation(tree).columns, roles.misused)
+        bound = self._releases.bind(shown)
+        try:
+            made, notes = modelled(shown, bound, self, of_worlds=roles.reads_persons)
+            return self._shown(made, bound, notes, bounds=False)
+        finally:
+            self._desk.sweep()
+
+    def _shown(self, made: Estimated, bound: Sequence[tuple[str, str]], notes: Sequence[str], bounds: bool) -> Result:
+        """The rows of an answer with the columns that the analyst sees."""
+        self._desk.sweep_later(made.tables)
+        listed, columns, remarks = output(made.known, bound, bounds)
+        rows = materialized(self._desk.engine, selected_from(made.known, listed), failed)
+        return Result(rows, columns, [*notes, *remarks, *self.notes], limits=self._limits)
 
     # ---------------------------------------------------------------- what an answer takes (``answers.answer.House``)
 
@@ -257,6 +283,11 @@ class Session:
     def worlds(self) -> Drawn:
         """Possible worlds of the files."""
         return WorldTables(self._desk.engine, self._sealed)
+
+    @property
+    def own(self) -> Drawn:
+        """The analyst's tables alone."""
+        return OwnTables(self._desk.engine)
 
     def roles(self) -> RoleReader:
         """What reads the roles of the columns of a query."""
@@ -287,16 +318,17 @@ class Session:
             releases.bind(tree)
         return _compiled(with_known_names(tree), releases)
 
-    def _of_constants(self, selected: exp.Query, columns: Sequence[str], notes: Sequence[str]) -> Result:
-        """The result of a query without tables, which gives the same rows whenever it is run."""
-        engine, text = self._desk.engine, selected.sql("duckdb")
-        engine.say(text)
+    def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
+        """The columns of a query, and whether it reads tables of the original.
 
-        def work() -> Result:
-            rows = engine.connection.sql(text)
-            return Result(rows, columns, notes, fetched(rows), self._limits)
-
-        return engine.guarded(work, failed)
+        Raises:
+            InputError: ``bad_sql``, or ``unsupported_query``: it uses ids in a way that is not allowed.
+        """
+        columns, reader = self._releases.bind(tree), self.roles()
+        reader.relation(tree)
+        if reader.misused is not None:
+            raise unsupported(reader.misused, ID_HINT)
+        return columns, reader.reads_persons
 
     def _chosen(self, tree: exp.Expr) -> tuple[exp.Expr, Releases]:
         """A query without conditions on the column that divides the files, and the releases for which they hold."""
@@ -326,24 +358,16 @@ class Session:
             raise InputError("The name of a table must be a text.", code="bad_name")
         if lowered(name) in {lowered(n) for n, _ in self._releases.shapes}:
             raise InputError("The release has a table of this name.", code="bad_name", hint="Choose another name.")
-        if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
-            data = _read_file(Path(data), reading)
-        elif reading:
-            raise InputError("Options of reading go with files.", code="bad_usage", hint="Leave them out.")
-        elif hasattr(data, "to_arrow_table"):
-            data = data.to_arrow_table()
-        place = Desk.place(name)
-        with _readable(self._desk.engine, data) as source:
-            self.unregister(name)
-            self._desk.engine.create(place, exp.select("*").from_(source.expression()))
-        self._desk.add(name, place)
+        with registered(self._desk.engine, data, reading) as source:
+            self._desk.store(name, exp.select("*").from_(source.expression()))
+        self._scratch.remove(name)
+        self._changed()
 
     def unregister(self, name: str) -> None:
         """Remove a table that was registered; nothing happens if there is none."""
         self._check_open()
-        self._results.clear()
         self._desk.remove(name)
-        self._desk.engine.drop(Desk.place(name))
+        self._changed()
 
     def is_current(self) -> bool:
         """Whether the releases are still the ones that were opened: in the owner's database they may be replaced."""
@@ -375,28 +399,3 @@ def _compiled(tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
     """The rows of a query, and its notes."""
     compiler = Compiler(Persons(releases), releases, releases.start())
     return compiler.query(tree, {}), list(compiler.notes)
-
-
-@contextlib.contextmanager
-def _readable(engine: DuckDBEngine, data: Any) -> Iterator[Table]:
-    """Data of the analyst as a view of an engine during the block."""
-    with contextlib.ExitStack() as stack:
-        try:
-            view = stack.enter_context(engine.registered(data))
-        except (TypeError, EngineError):
-            raise InputError(
-                "The data of a table cannot be read.",
-                code="bad_type",
-                hint="Pass a data frame, an Arrow table, a relation of DuckDB, or the path of a file.",
-            ) from None
-        yield view
-
-
-def _read_file(path: Path, reading: Mapping[str, Any]) -> Any:
-    """A file as an Arrow table."""
-    loader = DuckDBEngine.open()
-    try:
-        with loader.transaction(), open_source(loader, read_as(path, reading), "registered") as source:
-            return loader.connection.sql(typed(loader, source).sql("duckdb")).to_arrow_table()
-    finally:
-        loader.close()

@@ -33,7 +33,7 @@ def wrong(named: Named, shop: Path, sql: str, *, filtered: bool) -> list[tuple[s
     name, session = named
     with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as raw:
         for table in ("food", "prices"):
-            raw.register(table, session._desk.engine.connection.table(f'main."table {table}"').df())
+            raw.register(table, session.sql(f'FROM "{table}"').df())
         true = raw.execute(sql)
         names, truth = [column[0] for column in true.description or []], true.fetchall()
     result = session.sql(sql)
@@ -46,7 +46,7 @@ def read_or_wrong(named: Named, shop: Path, sql: str) -> list[tuple[str, str]]:
     name, session = named
     with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as raw:
         for table in session._desk.shapes:
-            raw.register(table[0], session._desk.engine.connection.table(f'main."table {table[0].lower()}"').df())
+            raw.register(table[0], session.sql(f'FROM "{table[0]}"').df())
         return unsound(session, raw, sql)
 
 

@@ -117,7 +117,7 @@ def test_a_query_that_is_no_text_is_refused(shop: Path) -> None:
 def test_an_answer_is_found_by_its_text_without_reading_it(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with anondb.open(shop / "supports.duckdb") as session:
         first = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'")
-        monkeypatch.setattr("anondb.session.session.parse", lambda _: pytest.fail("the query was read again"))
+        monkeypatch.setattr("anondb.session.session.parse_script", lambda _: pytest.fail("the query was read again"))
         again = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'")
         assert again.fetchall() == first.fetchall() and again.notes == first.notes
 

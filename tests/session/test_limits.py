@@ -85,7 +85,7 @@ def test_what_takes_too_long(name: str, shop: Path, monkeypatch: pytest.MonkeyPa
         assert session.sql(COUNT, bounds="none").fetchall()
 
 
-@pytest.mark.parametrize("name", [pytest.param("joins", marks=pytest.mark.slow), "own rows"])
+@pytest.mark.parametrize("name", [pytest.param("joins", marks=pytest.mark.slow)])
 def test_work_is_counted_before_it_is_done(name: str, shop: Path) -> None:
     with anondb.open(shop / "supports.duckdb", max_seconds=300) as session:
         with pytest.raises(anondb.InputError, match="asks more than 2,000 queries") as error:
@@ -149,9 +149,9 @@ def test_the_default_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_recursion_of_python(shop: Path) -> None:
-    with anondb.open(shop / "supports.duckdb") as session, pytest.raises(anondb.InputError) as error:
-        session.sql("FROM range(9) t(x) WHERE " + " OR ".join(f"x = {n}" for n in range(5_000)))
-    assert error.value.code == "query_too_complex"
+    many = " OR ".join(f"x = {n}" for n in range(5_000))
+    with anondb.open(shop / "supports.duckdb") as session:
+        assert len(session.sql(f"FROM range(9) t(x) WHERE {many}")) == 9
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")

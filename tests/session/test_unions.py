@@ -70,7 +70,6 @@ def test_a_total_is_the_count_of_all(named: Named) -> None:
         ("SELECT mode(length(item)) FROM sales WHERE item <> 'milk' HAVING count(*) > 1", "LIMIT 1"),
         ("SELECT approx_count_distinct(tid) FROM sales", "count(DISTINCT ...)"),
         ("SELECT string_agg(item, ',') FROM sales", "put them together"),
-        ("PIVOT sales ON item USING count(*)", "FILTER (WHERE column = value)"),
     ],
 )
 def test_refusals_say_what_to_do(named: Named, sql: str, words: str) -> None:

@@ -1,0 +1,140 @@
+"""What tools ask of a database before they query it: its tables, columns and types, from a database of empty tables.
+
+The database has nothing but the names and types of the tables that queries may name, so DuckDB answers about it as it would
+about the original: information_schema, pg_catalog, duckdb_tables() and the like, SHOW, DESCRIBE, PRAGMA and EXPLAIN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlglot import exp
+
+from anondb.answers.ranged.failing import failed
+from anondb.answers.roles import Role
+from anondb.engine import DuckDBEngine
+from anondb.engine.untrusted import desk_engine, materialized
+from anondb.errors import InputError
+from anondb.query.parsing import lowered
+from anondb.query.refusals import unsupported
+from anondb.session.result import Result
+
+SCHEMAS = ("information_schema", "pg_catalog")
+FUNCTIONS = frozenset(
+    f"duckdb_{name}" for name in ("columns", "constraints", "databases", "functions", "indexes", "keywords", "schemas")
+) | frozenset(f"duckdb_{name}" for name in ("sequences", "tables", "types", "views"))
+PRAGMAS = ("database_list", "show", "show_tables", "show_tables_expanded", "table_info", "version")
+COMPUTED = ("min", "max", "avg", "std", "q25", "q50", "q75")
+"""What SUMMARIZE computes from the values of a column."""
+Types = Mapping[str, Mapping[str, str]]
+
+
+def is_of_catalog(tree: exp.Expr, own: Iterable[str]) -> bool:
+    """Whether a query reads tables of the catalog alone.
+
+    Args:
+        tree: the query.
+        own: the names of the tables that are not of the catalog.
+    """
+    ctes, names = {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}, {lowered(name) for name in own}
+    tables = [table for table in tree.find_all(exp.Table) if table.db or lowered(table.name) not in ctes]
+    return bool(tables) and all(_is_of_catalog(t) and (t.db or lowered(t.name) not in names) for t in tables)
+
+
+def _is_of_catalog(table: exp.Table) -> bool:
+    if isinstance(table.this, exp.Anonymous):
+        return lowered(table.this.name) in FUNCTIONS and not table.this.expressions
+    if not isinstance(table.this, exp.Identifier):
+        return False
+    return lowered(table.db) in SCHEMAS or (not table.db and lowered(table.name).startswith("pg_"))
+
+
+class Catalog:
+    """A database of empty tables.
+
+    Args:
+        tables: the tables, with the types of their columns.
+        views: the views.
+    """
+
+    def __init__(self, tables: Types, views: Types) -> None:
+        self._engine: DuckDBEngine = desk_engine(memory_limit="256MB")
+        for name, columns in tables.items():
+            self._make(name, "TABLE", columns)
+        for name, columns in views.items():
+            self._make(name, "VIEW", columns)
+
+    def close(self) -> None:
+        """Close the database; results stay."""
+        self._engine.close()
+
+    def _make(self, name: str, kind: str, columns: Mapping[str, str]) -> None:
+        """An empty table or view; its name may have a schema."""
+        table = exp.Table(this=exp.to_identifier(name, quoted=True))
+        cells = [
+            exp.cast(exp.null(), type_, dialect="duckdb").as_(column, quoted=True) for column, type_ in columns.items()
+        ]
+        made = exp.Create(this=table, kind=kind, expression=exp.select(*cells).limit(0))
+        self._engine.run(made, "a table of the catalog")
+
+    def answer(self, tree: exp.Expr) -> Result:
+        """The rows of a query over the catalog, or of a PRAGMA.
+
+        Raises:
+            InputError: ``unsupported_query`` or ``bad_sql``.
+        """
+        if isinstance(tree, exp.Pragma) and lowered(tree.this.name) not in PRAGMAS:
+            raise unsupported("this PRAGMA", "A session has PRAGMA table_info and show_tables.")
+        return self._rows(tree)
+
+    def told(self, word: str, tree: exp.Expr) -> Result:
+        """The rows of SHOW, of DESCRIBE of a table, of EXPLAIN of a query, on the empty tables, or of PRAGMA."""
+        if word == "SHOW":
+            return self._rows(exp.Show(this=tree.name))
+        if word == "EXPLAIN":
+            return self._rows(exp.Command(this=word, expression=exp.Literal.string(tree.sql("duckdb"))))
+        return self.answer(tree)
+
+    def columns(self, names: Sequence[str], types: Sequence[str]) -> Result:
+        """The rows of DESCRIBE of a query with these columns."""
+        cells = [
+            exp.cast(exp.null(), kind, dialect="duckdb").as_(name, quoted=True)
+            for name, kind in zip(names, types, strict=True)
+        ]
+        return self._rows(exp.Describe(this=exp.select(*cells)))
+
+    def _rows(self, tree: exp.Expr) -> Result:
+        try:
+            rows = materialized(self._engine, tree, failed)  # type: ignore[arg-type]
+        except InputError:
+            raise InputError(
+                "DuckDB does not accept this query of the catalog.",
+                code="bad_sql",
+                hint="SHOW TABLES lists the tables.",
+            ) from None
+        return Result(rows, rows.columns, [])
+
+
+def summarized(tree: exp.Expr, columns: Sequence[tuple[str, Role]], misused: str | None) -> exp.Select:
+    """The query for SUMMARIZE of a query, without what it would compute from ids.
+
+    Args:
+        tree: the query.
+        columns: the names and roles of its columns.
+        misused: the construct that uses ids in a way that is not allowed, if there is one.
+
+    Raises:
+        InputError: ``unsupported_query``: there is one.
+    """
+    if misused is not None:
+        raise unsupported(misused)
+    ids = [exp.Literal.string(name) for name, role in columns if role is Role.ID]
+    is_id = exp.In(this=exp.func("lower", exp.column("column_name")), expressions=ids)
+    replaced = [
+        exp.Case(ifs=[exp.If(this=is_id.copy(), true=exp.null())], default=exp.column(name, quoted=True)).as_(
+            name, quoted=True
+        )
+        for name in COMPUTED
+    ]
+    source = exp.Subquery(this=exp.Summarize(this=tree), alias=exp.TableAlias(this=exp.to_identifier("summary")))
+    return exp.select(exp.Star(replace=replaced if ids else None)).from_(source)

@@ -1,0 +1,270 @@
+"""The analyst's own tables, views, macros and variables: each is a name for rows, a query, an expression or a value.
+
+A table whose query reads no table of the original is computed and stored. One that does stays a query, so that bounds and
+possible worlds see through it: each query that names it gets it as a common table expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.errors import InputError
+from anondb.query.parsing import check_depth, lowered
+from anondb.query.refusals import too_complex, unsupported
+from anondb.session.desk import Desk
+from anondb.session.output import unique
+
+Columns = Sequence[tuple[str, str]]
+"""The names and types of columns."""
+MAX_NODES = 50_000  # of the tree of a query with the queries of the tables that it names
+OWN_SCHEMAS = ("", "main", "temp", "memory")
+
+
+@dataclass(frozen=True)
+class Named:
+    """A table or a view that stands for a query.
+
+    Attributes:
+        name: its name.
+        query: the query; of a view, before the names in it are resolved, which happens whenever it is used.
+        columns: its columns.
+        renamed: whether the columns have other names than those of the query.
+        is_view: whether it is a view.
+    """
+
+    name: str
+    query: exp.Query
+    columns: Columns
+    renamed: bool
+    is_view: bool
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A macro: its parameters, and its expression or, of a table macro, its query."""
+
+    parameters: Sequence[str]
+    body: exp.Expr
+
+
+class Scratch:
+    """The analyst's names of a session.
+
+    Args:
+        desk: where rows are stored.
+        describe: gives the columns of a query, and whether it reads tables of the original; raises InputError where it may
+            not run.
+        reserved: the names of tables that are not the analyst's.
+    """
+
+    def __init__(
+        self, desk: Desk, describe: Callable[[exp.Expr], tuple[Columns, bool]], reserved: Sequence[str]
+    ) -> None:
+        self._desk, self.describe = desk, describe
+        self._reserved = {lowered(name) for name in reserved}
+        self._named: dict[str, Named] = {}
+        self._macros: dict[str, Macro] = {}
+        self._variables: dict[str, exp.Expr] = {}
+
+    @property
+    def types(self) -> dict[str, dict[str, str]]:
+        """The tables and views that stand for queries, with the types of their columns."""
+        return {named.name: dict(named.columns) for named in self._named.values()}
+
+    def remove(self, name: str) -> None:
+        """Forget a table or a view; nothing happens if there is none."""
+        self._named.pop(lowered(name), None)
+
+    # ---------------------------------------------------------------- names in queries
+
+    def resolved(self, tree: exp.Expr) -> exp.Expr:
+        """A query without the names of variables and macros, and with those of tables as common table expressions.
+
+        Raises:
+            InputError: ``query_too_complex``: the query with all that it names is too large.
+        """
+        if not (self._named or self._macros or self._variables):
+            return tree
+        made = self._with_tables(self._with_macros(tree.copy()), ())
+        check_depth(made)
+        if sum(1 for _ in made.walk()) > MAX_NODES:
+            raise too_complex("the tables that it names stand for too long queries")
+        return made
+
+    def _with_macros(self, tree: exp.Expr) -> exp.Expr:
+        """A query with what its macros and variables stand for; its columns keep their names."""
+        for select in tree.find_all(exp.Select):
+            for one in select.expressions:
+                if not isinstance(one, exp.Alias) and any(map(self._is_own, one.find_all(exp.Anonymous))):
+                    one.replace(exp.alias_(one.copy(), one.sql("duckdb", normalize_functions=False), quoted=True))
+        for _ in range(MAX_NODES):
+            call = next(filter(self._is_own, tree.find_all(exp.Anonymous)), None)
+            if call is None:
+                return tree
+            made = self._expanded(call)
+            place: exp.Expr = call
+            if isinstance(call.parent, exp.Table):
+                place = call.parent
+                made = exp.Subquery(this=made, alias=place.args.get("alias") or _alias(call.name))
+            if place is tree:
+                tree = made
+            else:
+                place.replace(made)
+        raise too_complex("its macros are nested too deeply")
+
+    def _is_own(self, call: exp.Anonymous) -> bool:
+        name = lowered(call.name)
+        return name in self._macros or (name == "getvariable" and len(call.expressions) == 1)
+
+    def _expanded(self, call: exp.Anonymous) -> exp.Expr:
+        """What a call of a macro, or a variable, stands for."""
+        macro = self._macros.get(lowered(call.name))
+        if macro is None:
+            value = self._variables.get(lowered(call.expressions[0].name))
+            return exp.null() if value is None else value.copy()
+        if len(call.expressions) != len(macro.parameters):
+            raise InputError("A macro has another number of parameters.", code="bad_sql", hint="Pass all of them.")
+        given = dict(zip(macro.parameters, call.expressions, strict=True))
+        body = macro.body.copy()
+        for column in list(body.find_all(exp.Column)):
+            if not column.table and lowered(column.name) in given:
+                value = exp.paren(given[lowered(column.name)].copy())
+                if column is body:
+                    return value
+                column.replace(value)
+        return body if isinstance(body, exp.Query) else exp.paren(body)
+
+    def _with_tables(self, tree: exp.Expr, within: tuple[str, ...]) -> exp.Expr:
+        """A query with the tables that it names as common table expressions."""
+        named = {name: self._named[name] for name in _tables_of(tree) if name in self._named and name not in within}
+        if not named:
+            return tree
+        clause = tree.args.get("with_")
+        if not isinstance(tree, exp.Query) or {lowered(cte.alias) for cte in clause or ()} & named.keys():
+            tree, clause = exp.select("*").from_(exp.Subquery(this=tree, alias=_alias("q"))), None
+        assert isinstance(tree, exp.Query)
+        listed = list(clause.expressions) if clause is not None else []
+        ctes = [self._cte(one, (*within, name)) for name, one in named.items()]
+        recursive = clause is not None and clause.recursive
+        tree.set("with_", exp.With(expressions=[*ctes, *listed], recursive=recursive))
+        return tree
+
+    def _cte(self, named: Named, within: tuple[str, ...]) -> exp.CTE:
+        query = named.query.copy()
+        if named.is_view:
+            query = self._with_tables(self._with_macros(query), within)  # type: ignore[assignment]
+        alias = exp.TableAlias(this=exp.to_identifier(named.name, quoted=True))
+        if named.renamed:
+            alias.set("columns", [exp.to_identifier(name, quoted=True) for name, _ in named.columns])
+        return exp.CTE(this=query, alias=alias)
+
+    # ---------------------------------------------------------------- macros and variables
+
+    def set_macro(self, name: str, parameters: Sequence[str], body: exp.Expr) -> None:
+        """Make a macro."""
+        self._macros[lowered(name)] = Macro([lowered(one) for one in parameters], self._with_macros(body.copy()))
+
+    def drop_macro(self, name: str) -> bool:
+        """Forget a macro; whether there was one."""
+        return self._macros.pop(lowered(name), None) is not None
+
+    def set_variable(self, name: str, value: exp.Expr) -> None:
+        """Give a variable a value."""
+        self._variables[lowered(name)] = self._with_macros(exp.paren(value.copy()))
+
+    # ---------------------------------------------------------------- tables
+
+    @property
+    def own(self) -> dict[str, Columns]:
+        """The columns of the analyst's tables and views, by their names in lower case."""
+        stored = {lowered(name): tuple(columns.items()) for name, columns in self._desk.shapes}
+        own = {**stored, **{name: named.columns for name, named in self._named.items()}}
+        return {name: columns for name, columns in own.items() if name not in self._reserved}
+
+    def target(self, table: exp.Expr) -> str:
+        """The name of a table of the analyst that a statement changes."""
+        if not isinstance(table, exp.Table) or lowered(table.db) not in OWN_SCHEMAS or table.catalog:
+            raise unsupported("a table in another schema", "Name the table alone.")
+        if lowered(table.name) in self._reserved:
+            raise unsupported("writing to the original's tables", "Copy what you need: CREATE TABLE mine AS SELECT ...")
+        return table.name
+
+    def columns_of(self, name: str) -> Columns:
+        """The columns of a table that a statement changes."""
+        named = self._named.get(lowered(name))
+        if lowered(name) not in self.own:
+            raise missing()
+        if named is not None and named.is_view:
+            raise unsupported("changing a view", "Change the tables that it reads.")
+        return self.own[lowered(name)]
+
+    def define(self, name: str, query: exp.Query, names: Sequence[str] | None = None, *, is_view: bool = False) -> None:
+        """Give a name a query, or the rows of one that reads no table of the original."""
+        tree = self.resolved(query)
+        assert isinstance(tree, exp.Query)
+        columns, reads = self.describe(tree)
+        if names is not None and len(names) != len(columns):
+            raise InputError("The table has another number of columns.", code="bad_sql", hint="Name each column once.")
+        own, types = (list(parts) for parts in zip(*columns, strict=True))
+        shown = unique(own if names is None else names)
+        self._check_readers(name)
+        if not (is_view or reads):
+            self._desk.compute(name, _named_so(tree, shown))
+            self.remove(name)
+            return
+        late = is_view and lowered(name) not in _tables_of(query)
+        self._desk.remove(name)
+        listed = list(zip(shown, types, strict=True))
+        self._named[lowered(name)] = Named(name, query if late else tree, listed, shown != own, late)
+
+    def _check_readers(self, name: str) -> None:
+        """Refuse to change a stored table that a table of the analyst reads as it was."""
+        if lowered(name) in self._named:
+            return
+        for named in self._named.values():
+            if not named.is_view and lowered(name) in _tables_of(named.query):
+                raise InputError(
+                    f"Your table {named.name!r} reads this table as it is.",
+                    code="bad_name",
+                    hint="Drop that one first.",
+                )
+
+    def drop(self, name: str) -> bool:
+        """Forget a table or a view; whether there was one."""
+        if lowered(name) not in self.own:
+            return False
+        self._check_readers(name)
+        self.remove(name)
+        self._desk.remove(name)
+        return True
+
+    def number(self, query: exp.Query) -> int | None:
+        """The number of rows of a query; None if it reads tables of the original."""
+        tree = self.resolved(query)
+        assert isinstance(tree, exp.Query)
+        return None if self.describe(tree)[1] else self._desk.number(tree)
+
+
+def missing() -> InputError:
+    """The error for a name that the analyst gave nothing."""
+    return InputError("You have no table of this name.", code="bad_name", hint="CREATE TABLE makes one.")
+
+
+def _tables_of(tree: exp.Expr) -> Iterator[str]:
+    """The plain names of tables in a query, each once, in lower case."""
+    names = (lowered(t.name) for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier) and not t.db)
+    return iter(dict.fromkeys(names))
+
+
+def _named_so(tree: exp.Query, names: Sequence[str]) -> exp.Query:
+    alias = exp.TableAlias(
+        this=exp.to_identifier("q"), columns=[exp.to_identifier(name, quoted=True) for name in names]
+    )
+    return exp.select("*").from_(exp.Subquery(this=tree, alias=alias))
+
+
+def _alias(name: str) -> exp.TableAlias:
+    return exp.TableAlias(this=exp.to_identifier(name))

@@ -1,0 +1,259 @@
+"""Statements that change the analyst's own tables, views, macros and variables.
+
+INSERT, UPDATE, DELETE and ALTER give a table a new query over the one that it had, or over its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.errors import InputError
+from anondb.query.parsing import SELECT, Statement, lowered
+from anondb.query.refusals import only, unsupported
+from anondb.session.scratch import Scratch, missing
+
+IGNORED = {
+    *("application_name", "client_encoding", "client_min_messages", "datestyle", "enable_object_cache"),
+    *("enable_progress_bar", "extra_float_digits", "max_memory", "memory_limit", "preserve_insertion_order", "schema"),
+    *("search_path", "standard_conforming_strings", "statement_timeout", "threads", "worker_threads"),
+}
+"""Settings that do not change what a query means, or that a session has its own way to set."""
+FIXED_NOTE = "The settings of a session are fixed when it is opened: SET, RESET and USE change nothing."
+HINT = "Write CREATE TABLE name AS SELECT ..., and INSERT, UPDATE and DELETE with plain conditions."
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a statement did: the number of rows that it changed, if that is known, and notes."""
+
+    rows: int | None = None
+    notes: Sequence[str] = ()
+
+    @property
+    def shown(self) -> exp.Select:
+        """The number as the rows of a result, of which there are none if it is not known."""
+        number = exp.select(exp.cast(exp.convert(self.rows or 0), "BIGINT").as_("Count"))
+        return number if self.rows is not None else number.limit(0)
+
+
+class Statements:
+    """Runs statements that are no queries.
+
+    Args:
+        scratch: the analyst's names.
+    """
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+
+    def run(self, statement: Statement) -> Done:
+        """Run a statement that is no query.
+
+        Raises:
+            InputError: ``unsupported_query``: a session does not take it; ``bad_name``, ``bad_sql``.
+        """
+        runs: Mapping[str, Callable[[Any], Done]] = {
+            "ALTER": self._alter,
+            "CREATE": self._create,
+            "DELETE": self._delete,
+            "DROP": self._drop,
+            "INSERT": self._insert,
+            "SET": self._set,
+            "TRUNCATE": self._delete,
+            "UPDATE": self._update,
+        }
+        if statement.word in runs:
+            return runs[statement.word](statement.tree)
+        if statement.word == "ROLLBACK":
+            return Done(notes=["A session has no transactions: what was done stays."])
+        return Done(notes=[FIXED_NOTE] if statement.word in ("RESET", "USE") else [])
+
+    def _create(self, tree: exp.Create) -> Done:
+        target, query = tree.this, tree.expression
+        listed = [] if not isinstance(target, exp.Schema) else target.expressions
+        only(tree, "this", "kind", "replace", "exists", "expression", "properties")
+        _check_properties(tree)
+        if tree.kind in ("MACRO", "FUNCTION"):
+            return self._create_macro(target, query)
+        name = self._scratch.target(target.this if isinstance(target, exp.Schema) else target)
+        if lowered(name) in self._scratch.own and not tree.args.get("replace"):
+            if tree.args.get("exists"):
+                return Done()
+            raise InputError("You have a table of this name.", code="bad_name", hint="Write CREATE OR REPLACE.")
+        if query is None:
+            query, names = _no_rows(listed), None
+        else:
+            names = [part.name for part in listed if isinstance(part, exp.Identifier)] or None
+            if len(names or []) != len(listed):
+                raise unsupported("types of columns beside a query", HINT)
+        self._scratch.define(name, _query(query), names, is_view=tree.kind == "VIEW")
+        return Done()
+
+    def _create_macro(self, target: exp.Expr, body: exp.Expr) -> Done:
+        if not isinstance(target, exp.UserDefinedFunction) or body is None:
+            raise unsupported("this form of a macro", "Write CREATE MACRO name(a, b) AS ...")
+        parts = target.expressions
+        if not all(isinstance(part, exp.Identifier) for part in parts):
+            raise unsupported("a parameter with a type or a default", "Name the parameters alone.")
+        self._scratch.set_macro(target.this.name, [part.name for part in parts], body)
+        return Done()
+
+    def _insert(self, tree: exp.Insert) -> Done:
+        only(tree, "this", "expression", "with_")
+        target = tree.this
+        name = self._scratch.target(target.this if isinstance(target, exp.Schema) else target)
+        columns = self._scratch.columns_of(name)
+        listed = [lowered(part.name) for part in target.expressions] if isinstance(target, exp.Schema) else None
+        wanted = [lowered(column) for column, _ in columns] if listed is None else listed
+        source = tree.expression
+        if tree.args.get("with_") is not None:
+            source.set("with_", tree.args["with_"])
+        width = len(self._scratch.describe(self._scratch.resolved(_query(source)))[0])
+        if width != len(wanted) or not set(wanted) <= {lowered(column) for column, _ in columns}:
+            raise InputError("INSERT has other columns than the table.", code="bad_sql", hint="Name the columns.")
+        names = [exp.to_identifier(f"c{n}") for n in range(width)]
+        alias = exp.TableAlias(this=exp.to_identifier("new"), columns=names)
+        given = {column: exp.column(f"c{n}", "new") for n, column in enumerate(wanted)}
+        cells = [
+            exp.cast(given.get(lowered(column), exp.null()), kind, dialect="duckdb").as_(column, quoted=True)
+            for column, kind in columns
+        ]
+        rows = exp.select(*cells).from_(exp.Subquery(this=_query(source), alias=alias))
+        number = self._scratch.number(_query(source))
+        self._scratch.define(name, exp.union(_all_of(name), rows, distinct=False))
+        return Done(number)
+
+    def _update(self, tree: exp.Update) -> Done:
+        only(tree, "this", "expressions", "where")
+        name = self._scratch.target(tree.this)
+        where = tree.args.get("where")
+        types = {lowered(column): (column, kind) for column, kind in self._scratch.columns_of(name)}
+        changed: list[exp.Expr] = []
+        for part in tree.expressions:
+            if not isinstance(part, exp.EQ) or lowered(part.this.name) not in types:
+                raise InputError("UPDATE sets something else than a column.", code="bad_sql", hint="Name its columns.")
+            column, kind = types[lowered(part.this.name)]
+            value: exp.Expr = exp.cast(part.expression.copy(), kind, dialect="duckdb")
+            if where is not None:
+                kept = exp.column(exp.to_identifier(column, quoted=True))
+                value = exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)], default=kept)
+            changed.append(exp.alias_(value, column, quoted=True))
+        number = self._scratch.number(_all_of(name, where))
+        self._scratch.define(name, _all_of(name, star=exp.Star(replace=changed)))
+        return Done(number)
+
+    def _delete(self, tree: exp.Delete | exp.TruncateTable) -> Done:
+        only(tree, "this", "where", "expressions")
+        name = self._scratch.target(tree.this or tree.expressions[0])
+        self._scratch.columns_of(name)
+        where = tree.args.get("where")
+        number = self._scratch.number(_all_of(name, where))
+        kept = exp.false() if where is None else exp.Not(this=exp.func("coalesce", where.this.copy(), exp.false()))
+        self._scratch.define(name, _all_of(name, exp.Where(this=kept)))
+        return Done(number)
+
+    def _alter(self, tree: exp.Alter) -> Done:
+        only(tree, "this", "kind", "exists", "actions")
+        name, actions = self._scratch.target(tree.this), tree.args["actions"]
+        action = actions[0] if len(actions) == 1 else None
+        if isinstance(action, exp.ColumnDef) and not action.args.get("constraints"):
+            new = exp.cast(exp.null(), action.args["kind"]).as_(action.name, quoted=True)
+            self._scratch.define(name, _all_of(name).select(new))
+        elif isinstance(action, exp.Drop) and action.kind == "COLUMN":
+            left_out = [exp.to_identifier(column.name, quoted=True) for column in action.args["tables"]]
+            self._scratch.define(name, _all_of(name, star=exp.Star(except_=left_out)))
+        elif isinstance(action, exp.RenameColumn):
+            old, new_name = lowered(action.this.name), action.args["to"].name
+            names = [new_name if lowered(column) == old else column for column, _ in self._scratch.columns_of(name)]
+            self._scratch.define(name, _all_of(name), names)
+        elif isinstance(action, exp.AlterRename):
+            self._scratch.define(self._scratch.target(action.this), _all_of(name))
+            self._scratch.drop(name)
+        else:
+            raise unsupported("this form of ALTER TABLE", "Make the table again: CREATE OR REPLACE TABLE ... AS ...")
+        return Done()
+
+    def _drop(self, tree: exp.Drop) -> Done:
+        only(tree, "tables", "kind", "exists", "cascade", "restrict")
+        for table in tree.args["tables"]:
+            if tree.kind in ("MACRO", "FUNCTION"):
+                found = self._scratch.drop_macro(table.name)
+            elif tree.kind in ("TABLE", "VIEW"):
+                found = self._scratch.drop(self._scratch.target(table))
+            else:
+                raise unsupported("this kind of DROP", HINT)
+            if not found and not tree.args.get("exists"):
+                raise missing()
+        return Done()
+
+    def _set(self, tree: exp.Set) -> Done:
+        notes: list[str] = []
+        for item in tree.expressions:
+            pair = item.this
+            if not isinstance(pair, exp.EQ):
+                raise unsupported("this form of SET", "Write SET name = value.")
+            name = lowered(pair.this.name)
+            if item.args.get("kind") == "VARIABLE":
+                self._scratch.set_variable(name, pair.expression)
+            elif name in IGNORED or (name == "timezone" and pair.expression.name.upper() in ("UTC", "ETC/UTC")):
+                notes = [FIXED_NOTE]
+            else:
+                raise unsupported("SET of this setting", "Pass memory_limit, max_seconds and threads to anondb.open.")
+        return Done(notes=notes)
+
+
+def _query(source: exp.Expr) -> exp.Query:
+    """The rows of a statement as a query."""
+    if isinstance(source, exp.Values):
+        return exp.select("*").from_(source_of_values(source))
+    bare = source.unnest() if isinstance(source, exp.Subquery) else source
+    if not isinstance(bare, exp.Query):
+        raise unsupported("this source of rows", HINT)
+    return bare.copy()
+
+
+def source_of_values(values: exp.Values) -> exp.Values:
+    """Listed rows as the source of a query."""
+    made = values.copy()
+    made.set("alias", exp.TableAlias(this=exp.to_identifier("listed")))
+    return made
+
+
+def _all_of(name: str, where: exp.Where | None = None, star: exp.Star | None = None) -> exp.Select:
+    """The rows of a table for which a condition holds."""
+    made = exp.select(star or exp.Star()).from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
+    return made if where is None else made.where(where.this.copy())
+
+
+def _no_rows(columns: Sequence[exp.Expr]) -> exp.Select:
+    """The query of a table without rows."""
+    cells: list[exp.Expr] = []
+    for column in columns:
+        if not isinstance(column, exp.ColumnDef) or column.args.get("constraints") or column.args.get("kind") is None:
+            raise unsupported("a constraint or a default in CREATE TABLE", "Name the columns and their types alone.")
+        cells.append(exp.cast(exp.null(), column.args["kind"]).as_(column.name, quoted=True))
+    if not cells:
+        raise unsupported("a table without columns", HINT)
+    return exp.select(*cells).limit(0)
+
+
+def _check_properties(tree: exp.Create) -> None:
+    """Refuse properties of CREATE other than TEMPORARY, and that a macro gives a table."""
+    properties = tree.args.get("properties")
+    for one in properties.expressions if properties is not None else ():
+        if not isinstance(one, exp.TemporaryProperty | exp.ReturnsProperty):
+            raise unsupported("a property of CREATE", HINT)
+
+
+def as_query(statement: Statement) -> exp.Expr:
+    """The tree of a query; listed rows, PIVOT and UNPIVOT as the only source of one."""
+    tree = statement.tree
+    if statement.word == SELECT and isinstance(tree, exp.Values):
+        return exp.select("*").from_(source_of_values(tree))
+    if statement.word == SELECT and isinstance(tree, exp.Pivot):
+        return exp.select("*").from_(exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier("q"))))
+    return tree

@@ -1,0 +1,116 @@
+"""What tools ask first: tables, columns, types, empty results, previews."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from session.conftest import Named
+
+import anondb
+
+SALES = [("tid", "BIGINT"), ("item", "VARCHAR")]
+TABLES = """
+SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE table_name IN ('sales', 'item_counts')
+ORDER BY table_name
+"""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DESCRIBE sales",
+        "DESC main.sales",
+        "SHOW sales",
+        "DESCRIBE SELECT * FROM sales",
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'sales' ORDER BY ordinal_position",
+        "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = 'sales' ORDER BY column_index",
+        "SELECT a.attname, format_type(a.atttypid, NULL) FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c "
+        "ON a.attrelid = c.oid WHERE c.relname = 'sales' ORDER BY a.attnum",
+    ],
+)
+def test_the_columns_of_the_original(named: Named, sql: str) -> None:
+    rows = [tuple(str(cell).upper() for cell in row[:2]) for row in named[1].sql(sql).fetchall()]
+    types = {"INT8": "BIGINT", "TEXT": "VARCHAR"}
+    assert [(name.lower(), types.get(kind, kind)) for name, kind in rows] == SALES
+
+
+@pytest.mark.parametrize("sql", ["SHOW TABLES", "PRAGMA show_tables", "SELECT table_name FROM duckdb_tables()"])
+def test_the_tables_of_the_original_and_of_the_analyst(named: Named, sql: str) -> None:
+    named[1].sql("CREATE OR REPLACE TABLE mine AS SELECT 1 AS a")
+    listed = {row[0] for row in named[1].sql(sql).fetchall()}
+    assert {"sales", "baskets", "mine"} <= listed and not any("world" in name or "fact" in name for name in listed)
+    named[1].sql("DROP TABLE mine")
+    assert "mine" not in {row[0] for row in named[1].sql(sql).fetchall()}
+
+
+def test_objects_of_the_file_are_views(named: Named) -> None:
+    assert named[1].sql(TABLES).fetchall() == [("main", "item_counts", "VIEW"), ("main", "sales", "BASE TABLE")]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT * FROM sales LIMIT 0", "SELECT * FROM sales WHERE 1 = 0", 'SELECT * FROM "main"."sales" WHERE false'],
+)
+def test_an_empty_result_has_the_columns(named: Named, sql: str) -> None:
+    result = named[1].sql(sql)
+    assert (result.columns, result.types, result.fetchall()) == (["tid", "item"], ["BIGINT", "VARCHAR"], [])
+
+
+def test_describe_shows_the_columns_of_the_answer(named: Named) -> None:
+    sql = "SELECT item, count(*) AS n FROM sales WHERE item = 'milk' GROUP BY item"
+    result = named[1].sql(sql)
+    described = named[1].sql(f"DESCRIBE {sql}").fetchall()
+    assert [row[:2] for row in described] == list(zip(result.columns, result.types, strict=True))
+
+
+def test_a_summary_tells_nothing_of_ids(named: Named) -> None:
+    result = named[1].sql("SUMMARIZE sales")
+    rows: dict[str, dict[str, Any]] = {row[0]: dict(zip(result.columns, row, strict=True)) for row in result.fetchall()}
+    assert {"tid", "item"} == rows.keys() and rows["item"]["max"] is not None
+    assert all(rows["tid"][name] is None for name in ("min", "max", "avg", "std", "q25", "q50", "q75"))
+    assert any("modelled" in note for note in result.notes)
+    named[1].sql("CREATE OR REPLACE TABLE mine AS SELECT 3 AS a")
+    assert named[1].sql("SUMMARIZE mine").fetchall()[0][2:4] == ("3", "3")
+    named[1].sql("DROP TABLE mine")
+
+
+def test_plans(named: Named) -> None:
+    assert named[1].sql("EXPLAIN SELECT count(*) FROM sales").columns == ["explain_key", "explain_value"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM duckdb_settings()",
+        "SELECT * FROM duckdb_secrets()",
+        "SELECT * FROM duckdb_extensions()",
+        "SELECT * FROM information_schema.tables, read_text('/etc/passwd')",
+        "SELECT * FROM information_schema.tables, sales",
+        "SELECT count(*) FROM pg_catalog.pg_tables, (SELECT tid FROM sales WHERE tid = 3)",
+        "PRAGMA database_size",
+        "PRAGMA memory_limit = '1GB'",
+    ],
+)
+def test_nothing_else_is_told(named: Named, sql: str) -> None:
+    with pytest.raises(anondb.InputError) as error:
+        named[1].sql(sql)
+    assert error.value.code in ("unsupported_query", "bad_sql")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'SELECT "main"."sales"."item" AS "item", COUNT(*) AS "n" FROM "main"."sales" GROUP BY "main"."sales"."item"',
+        'SELECT "source"."item" AS "item", COUNT(*) AS "n" FROM (SELECT "main"."sales"."tid" AS "tid", '
+        '"main"."sales"."item" AS "item" FROM "main"."sales") AS "source" GROUP BY "source"."item" LIMIT 1048575',
+        'select "_"."item", "_"."n" from (select "rows"."item" as "item", count(1) as "n" from "main"."sales" "rows" '
+        'group by "item") "_" limit 1000',
+        "SELECT item AS item, count(*) AS n FROM main.sales GROUP BY item LIMIT 50000",
+    ],
+)
+def test_tools_qualify_names(named: Named, sql: str) -> None:
+    plain = named[1].sql("SELECT item, count(*) AS n FROM sales GROUP BY item")
+    key = ["item", "n", "n_lower", "n_upper"]
+    rows = [frame[key].sort_values("item").values.tolist() for frame in (named[1].sql(sql).df(), plain.df())]
+    assert rows[0] == rows[1]

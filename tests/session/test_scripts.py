@@ -1,0 +1,165 @@
+"""Scripts of an analyst: tables, views, macros and variables of their own, beside the original's tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from session.conftest import Named
+
+import anondb
+
+OWN = """
+CREATE TABLE prices2 (item VARCHAR, price DOUBLE, "in stock" INTEGER);
+INSERT INTO prices2 VALUES ('milk', 1.25, 3), ('bread', 2.5, 0), ('figs', NULL, 1);
+INSERT INTO prices2 (price, item) SELECT 9.5, upper(item) FROM prices2 WHERE price > 2;
+UPDATE prices2 SET price = price * 2, "in stock" = 7 WHERE item = 'milk';
+UPDATE prices2 SET "in stock" = coalesce("in stock", 0) + 1;
+DELETE FROM prices2 WHERE price > 9;
+ALTER TABLE prices2 ADD COLUMN note VARCHAR;
+ALTER TABLE prices2 RENAME COLUMN price TO cost;
+CREATE OR REPLACE TEMP TABLE dear AS SELECT item, cost FROM prices2 WHERE cost > 2 ORDER BY cost LIMIT 5;
+CREATE VIEW cheap AS SELECT * FROM prices2 WHERE cost IS NULL OR cost <= 2;
+CREATE MACRO twice(x) AS x * 2;
+CREATE MACRO at_least(low) AS TABLE SELECT item FROM prices2 WHERE cost >= low;
+SET VARIABLE least = 2.5;
+INSERT INTO prices2 VALUES ('tea', 1, 1, 'new');
+"""
+QUERIES = [
+    "FROM prices2 ORDER BY item",
+    "FROM dear ORDER BY item",
+    "SELECT item, twice(cost) + 1 AS c FROM cheap ORDER BY item",
+    "FROM at_least(2) ORDER BY item",
+    "SELECT count(*) FROM prices2 WHERE cost >= getvariable('least')",
+    "VALUES (1, 'a'), (2, 'b')",
+    "TABLE dear",
+    "SELECT twice(twice(3))",
+    "WITH dear AS (SELECT item FROM dear) SELECT count(*) FROM dear",
+    "SELECT (SELECT max(cost) FROM dear) AS m, main.cheap.item FROM main.cheap ORDER BY 2",
+]
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_own_tables_are_what_duckdb_makes_of_them(named: Named, sql: str) -> None:
+    _, session = named
+    with duckdb.connect(":memory:") as raw:
+        raw.execute(OWN)
+        expected = raw.sql(sql)
+        result = session.sql(OWN + sql)
+        assert result.fetchall() == expected.fetchall() and result.columns == expected.columns
+        session.sql("DROP TABLE prices2; DROP TABLE dear; DROP VIEW cheap; DROP MACRO twice; DROP MACRO at_least")
+    assert not {"prices2", "dear", "cheap"} & session.tables.keys()
+
+
+SAME = {
+    "CREATE TEMP TABLE t AS SELECT item, count(*) AS n FROM sales GROUP BY item; SELECT * FROM t WHERE item = 'milk'": (
+        "SELECT item, count(*) AS n FROM sales WHERE item = 'milk' GROUP BY item"
+    ),
+    "CREATE TEMP VIEW t AS SELECT DISTINCT tid FROM sales WHERE item = 'milk'; SELECT count(*) AS n FROM t": (
+        "SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'"
+    ),
+    "CREATE TABLE t(p) AS SELECT DISTINCT tid FROM sales WHERE item = 'milk';"
+    "SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'bread' AND tid IN (SELECT p FROM t)": (
+        "SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item = 'milk') AND "
+        "bool_or(item = 'bread'))"
+    ),
+    "CREATE VIEW a AS FROM sales WHERE item LIKE 'b%'; CREATE VIEW t AS FROM a WHERE item <> 'bread';"
+    "SELECT count(*) AS n FROM t": "SELECT count(*) AS n FROM sales WHERE item LIKE 'b%' AND item <> 'bread'",
+    "CREATE MACRO with_item(x) AS TABLE SELECT DISTINCT tid FROM sales WHERE item = x;"
+    "SELECT count(*) AS n FROM with_item('milk')": "SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'",
+    "SET VARIABLE wanted = 'milk'; SELECT count(*) AS n FROM sales WHERE item = getvariable('wanted')": (
+        "SELECT count(*) AS n FROM sales WHERE item = 'milk'"
+    ),
+    "CREATE TABLE t AS SELECT item, count(*) AS n FROM sales GROUP BY item; DELETE FROM t WHERE item <> 'milk';"
+    "SELECT n FROM t": "SELECT count(*) AS n FROM sales WHERE item = 'milk'",
+}
+
+
+@pytest.mark.parametrize("script", SAME)
+def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> None:
+    _, session = named
+    one, two = session.sql(script).df(), session.sql(SAME[script]).df()
+    shared = [column for column in two.columns if column != "certain"]
+    assert one[shared].equals(two[shared])
+    assert one["n_lower"].notna().all() and (one["n_upper"].notna().all() or named[0] == "suppressed")
+    for name in ("t", "a"):
+        session.sql(f"DROP TABLE IF EXISTS {name}; DROP MACRO IF EXISTS with_item")
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("INSERT INTO sales VALUES (1, 'x')", "the original's tables"),
+        ("DELETE FROM main.sales", "the original's tables"),
+        ("UPDATE baskets SET items = []", "the original's tables"),
+        ("DROP TABLE sales", "the original's tables"),
+        ("CREATE OR REPLACE TABLE item_counts AS SELECT 1 AS a", "the original's tables"),
+        ("CREATE TABLE other.t AS SELECT 1", "another schema"),
+        ("CREATE TABLE t (a INTEGER PRIMARY KEY)", "a constraint"),
+        ("CREATE SCHEMA s", "CREATE"),
+        ("COPY sales TO 'x.csv'", "COPY"),
+        ("ATTACH 'x.db'", "ATTACH"),
+        ("EXPORT DATABASE 'x'", "EXPORT"),
+        ("INSTALL httpfs", "INSTALL"),
+        ("LOAD httpfs", "LOAD"),
+        ("CALL pragma_version()", "CALL"),
+        ("SET enable_external_access = true", "SET of this setting"),
+        ("SET lock_configuration = false", "SET of this setting"),
+        ("PRAGMA enable_profiling", "this PRAGMA"),
+        ("CREATE TABLE t AS SELECT * FROM read_csv('x.csv')", "does not accept"),
+        ("CREATE TABLE t AS SELECT * FROM duckdb_settings()", "duckdb_settings"),
+        ("CREATE VIEW t AS SELECT * FROM sales WHERE tid = 17", "an id"),
+        ("CREATE TABLE t AS SELECT tid + 1 AS p FROM sales", "an id"),
+        ("CREATE TABLE t AS SELECT tid FROM sales; INSERT INTO t VALUES (17)", "an id"),
+        ("CREATE TABLE t AS SELECT tid FROM sales; UPDATE t SET tid = 17 WHERE true", "an id"),
+        ("CREATE MACRO m(x) AS x = 17; SELECT count(*) FROM sales WHERE m(tid)", "id"),
+        ("CREATE TABLE t AS SELECT 17 AS p; SELECT count(*) FROM sales WHERE tid IN (FROM t)", "id"),
+        ("SET VARIABLE p = 17; SELECT count(*) FROM sales WHERE tid = getvariable('p')", "id"),
+        ("CREATE VIEW t AS FROM sales; DELETE FROM t", "a view"),
+        (
+            "CREATE TABLE t AS SELECT 1 AS a; CREATE TABLE u AS SELECT item, a FROM sales, t; INSERT INTO t VALUES (2)",
+            "'u'",
+        ),
+        ("CREATE TABLE t AS SELECT 1; CREATE TABLE t AS SELECT 2", "OR REPLACE"),
+        ("INSERT INTO t VALUES (1)", "no table"),
+        ("CREATE TABLE t AS SELECT 1 AS a; INSERT INTO t VALUES (1, 2)", "other columns"),
+    ],
+)
+def test_refused(named: Named, script: str, words: str) -> None:
+    _, session = named
+    before = session.sql("SELECT count(*) FROM sales").fetchall()
+    with pytest.raises(anondb.InputError) as error:
+        session.sql(script)
+    assert words in str(error.value), str(error.value)
+    session.sql("DROP TABLE IF EXISTS u; DROP VIEW IF EXISTS t; DROP MACRO IF EXISTS m")
+    assert session.sql("SELECT count(*) FROM sales").fetchall() == before
+
+
+def test_names_may_not_grow_without_end(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        session.sql("CREATE TABLE t0 AS SELECT count(*) AS n FROM sales")
+        with pytest.raises(anondb.InputError) as error:
+            for n in range(1_000):
+                session.sql(f"CREATE TABLE t{n + 1} AS SELECT a.n + b.n AS n FROM t{n} a, t{n} b")
+        assert error.value.code == "query_too_complex"
+
+
+def test_parameters_go_with_one_statement(named: Named) -> None:
+    _, session = named
+    session.sql("CREATE TABLE mine (item VARCHAR, n INTEGER)")
+    assert session.sql("INSERT INTO mine VALUES (?, ?)", ["milk", 3]).fetchall() == [(1,)]
+    assert session.sql("FROM mine").fetchall() == [("milk", 3)]
+    with pytest.raises(anondb.InputError) as error:
+        session.sql("SELECT 1; SELECT ?", [3])
+    assert error.value.code == "bad_parameter"
+    session.sql("DROP TABLE mine")
+
+
+def test_settings_and_transactions_change_nothing(named: Named) -> None:
+    _, session = named
+    for sql in ("SET threads = 1", "RESET threads", "USE main"):
+        assert session.sql(sql).notes == [
+            "The settings of a session are fixed when it is opened: SET, RESET and USE change nothing."
+        ]
+    assert session.sql("BEGIN; SELECT 1; COMMIT").fetchall() == []
