@@ -150,7 +150,7 @@ class Relations(PerPerson):
             rest = first.rows - items
             if not rest:
                 return [replace(first, exact=True)]
-            closed = [self.some_of(part, rest) for part in self.settled_rows(first)]
+            closed = [self.some_of(part, rest) for part in self.settled_rows(first, frozenset(items))]
             return [replace(first, where=either(*closed), rows=first.rows & items, compared=frozenset(), exact=True)]
         if len(first.columns) > 1:
             raise unsupported("DISTINCT over rows of several kinds", "Select the id alone.")
@@ -202,10 +202,10 @@ class Relations(PerPerson):
 
     def scopes(self, node: exp.Select, env: Env, outer: Scope | None = None) -> list[Scope]:
         """The rows of FROM, joins and WHERE, as alternatives."""
-        clause = node.args.get("from_")
-        assert clause is not None
+        clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
+        if clause is None or not any(self.people.is_source(one.this, env) for one in (clause, *joins)):
+            raise unsupported("rows of persons beside other rows")
         only(clause, "this")
-        joins = list(node.args.get("joins") or ())
         where = node.args.get("where")
         pool = conjuncts(where.this if where is not None else None)
         places: list[exp.Expr] = [clause, *joins]
