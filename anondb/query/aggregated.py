@@ -9,12 +9,12 @@ from math import fsum, isinf
 
 from anondb.query.classes import Size, Sums
 from anondb.query.evaluate import Outcome
-from anondb.query.quantiles import bounds_of, middle_of
+from anondb.query.quantiles import bounds_of
 from anondb.query.variances import Alike, spread_of
 
 Number = float | None
-Aggregated = tuple[Number, Number, Number]
-"""Lower bound, estimate and upper bound; None where there is none."""
+Aggregated = tuple[Number, Number]
+"""Lower bound and upper bound; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ def aggregated(function: str, groups: Iterable[Group], share: Fraction | None = 
         share: that of the quantile.
 
     Returns:
-        Lower bound, estimate and upper bound of the aggregate, which is NULL in the originals where nobody meets the
+        Lower bound and upper bound of the aggregate, which is NULL in the originals where nobody meets the
         condition.
     """
     possible = [g for g in groups if g.outcome.greatest and g.persons]
     certain = [g for g in possible if g.outcome.least]
     if not possible:
-        return (0.0, 0.0, 0.0) if function == "sum" else (None, None, None)
+        return (0.0, 0.0) if function == "sum" else (None, None)
     if certain and share is not None:
         ends = [[(g.ends[place], g.persons, g.outcome.least > 0) for g in possible] for place in (0, 1)]
         lower, upper = bounds_of(function, share, *ends)
@@ -64,27 +64,7 @@ def aggregated(function: str, groups: Iterable[Group], share: Fraction | None = 
         lower, upper = _BOUNDS[function](certain, [g for g in possible if not g.outcome.least])
     else:  # at least one of these persons, if there is a value at all
         lower, upper = min(g.ends[0] for g in possible), max(g.ends[1] for g in possible)
-    estimate = _estimate(function, possible) if share is None else _middle(share, possible)
-    if estimate is not None:
-        estimate = min(max(estimate, lower), upper)
-    return None if isinf(lower) else lower, estimate, None if isinf(upper) else upper
-
-
-def _estimate(function: str, groups: Sequence[Group]) -> Number:
-    if function == "sum":
-        return fsum(g.outcome.expected * g.sums.expected for g in groups)
-    if function == "avg":
-        persons = fsum(g.outcome.expected * g.persons for g in groups)
-        return fsum(g.outcome.expected * g.sums.expected for g in groups) / persons if persons else None
-    means = [g.sums.expected / g.persons for g in groups if g.outcome.expected * g.persons >= 0.5]
-    if not means:
-        return None
-    return max(means) if function == "max" else min(means)
-
-
-def _middle(share: Fraction, groups: Sequence[Group]) -> Number:
-    means = [g.sums.expected / g.persons if g.size is None else g.size.mean for g in groups]
-    return middle_of(share, [(m, g.outcome.expected * g.persons) for m, g in zip(means, groups, strict=True)])
+    return None if isinf(lower) else lower, None if isinf(upper) else upper
 
 
 def _sum(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
@@ -124,8 +104,7 @@ def spread(function: str, groups: Iterable[Group], *, error: bool) -> Aggregated
     persons = []
     for g in (g for g in groups if g.outcome.greatest and g.persons):
         low, high = g.ends
-        mean, variance = (g.sums.expected / g.persons, 0.0) if g.size is None else (g.size.mean, g.size.variance)
         if isinf(low) or isinf(high):
-            return None, None, None
-        persons.append(Alike(low, high, mean, variance, g.persons, g.outcome.expected * g.persons, g.outcome.least > 0))
-    return spread_of(function, persons, error=error) if persons else (None, None, None)
+            return None, None
+        persons.append(Alike(low, high, g.persons, g.outcome.least > 0))
+    return spread_of(function, persons, error=error) if persons else (None, None)

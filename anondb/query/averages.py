@@ -36,17 +36,10 @@ def average_over(parts: Sequence[tuple[Aggregated, Bounds]]) -> Aggregated:
     Args:
         parts: for each release the average, if there are any persons, and their number.
     """
-    parts = [(average, persons) for average, persons in parts if persons[2]]
-    likely = [(average[1], persons[1]) for average, persons in parts if average[1] is not None and persons[1]]
-    number = fsum(n for _, n in likely)
-    estimate = fsum(mean * n for mean, n in likely) / number if number else None
+    parts = [(average, persons) for average, persons in parts if persons[1]]
     if not any(persons[0] for _, persons in parts):
-        return None, estimate, None
-    lower, upper = _end(parts, 0, 1), _end(parts, 2, -1)
-    if estimate is not None:
-        estimate = max(estimate, lower) if lower is not None else estimate
-        estimate = min(estimate, upper) if upper is not None else estimate
-    return lower, estimate, upper
+        return None, None
+    return _end(parts, 0, 1), _end(parts, 1, -1)
 
 
 def _end(parts: Sequence[tuple[Aggregated, Bounds]], place: int, sign: int) -> Number:
@@ -56,7 +49,7 @@ def _end(parts: Sequence[tuple[Aggregated, Bounds]], place: int, sign: int) -> N
     if len(known) < len(ends):
         return None
     total, number = fsum(end * persons[0] for end, persons in known), sum(persons[0] for _, persons in known)
-    for end, (least, _, most) in sorted(known, key=lambda one: one[0]):
+    for end, (least, most) in sorted(known, key=lambda one: one[0]):
         if end * number < total:
             total, number = total + end * (most - least), number + most - least
     return sign * total / number

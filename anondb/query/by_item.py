@@ -20,7 +20,7 @@ from anondb.query.plan import Plan
 from anondb.query.predicates import ALWAYS, NO_ITEM
 from anondb.query.refusals import unsupported
 from anondb.query.relational import covered, values_part
-from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
 if TYPE_CHECKING:
@@ -109,7 +109,6 @@ def _at_once(
     numbers = release.numbered.numbers
     rows = table[[numbers.get(label, 0) for label, _ in wanted]]
     lower, upper = np.zeros((2, len(wanted)), np.int64)
-    estimate = np.zeros(len(wanted))
     for places in alike.values():
         label, passed = wanted[places[0]]
         assert passed is not None
@@ -117,12 +116,11 @@ def _at_once(
         there = np.flatnonzero(theirs.any(axis=0))
         outcomes = [walk.held(Holding((label,), vectors[n], not release.suppressed), passed) for n in there.tolist()]
         lower[places] = theirs[:, there] @ np.array([o.least for o in outcomes], np.int64)
-        estimate[places] = theirs[:, there] @ np.array([o.expected for o in outcomes])
         upper[places] = theirs[:, there] @ np.array([o.greatest for o in outcomes], np.int64)
     of_item = release.places.copy()
     for place, item in enumerate(apart, len(release.sizes)):
         of_item[bisect_left(release.items, item)] = place
-    return ItemCounts(release.items, of_item, (lower, np.clip(estimate, lower, upper), upper))
+    return ItemCounts(release.items, of_item, (lower, upper))
 
 
 def _counts(
@@ -161,7 +159,7 @@ def _counts(
         if not release.differing:
             return held
         lost = total([(walk.hidden(holding, passed), n) for holding, n in transactions if not holding.complete])
-        return held[0] - lost[0], held[1] - lost[1], held[2] - lost[2]
+        return held[0] - lost[0], held[1] - lost[1]
 
     @cache
     def suppressed(passed: Passed) -> Bounds:
@@ -171,12 +169,12 @@ def _counts(
     @cache
     def answered(labels: tuple[str, ...], passed: Passed) -> Bounds:
         """The count for an item that passes these tests and has these released items, from the lowest to the highest."""
-        least, expected, most = suppressed(passed)
+        least, most = suppressed(passed)
         for n, label in enumerate(labels):
             below = tuple(lower for lower in labels[:n] if label in under.get(lower, ())) if under else ()
-            lower, estimate, upper = counted(label, below, passed)
-            least, expected, most = least + lower, expected + estimate, most + upper
-        return clip(least, expected, most)
+            lower, upper = counted(label, below, passed)
+            least, most = least + lower, most + upper
+        return least, most
 
     return answered
 
@@ -269,11 +267,11 @@ class _ItemWalk:
     def _suppressed(self, passed: Passed) -> list[Part]:
         """The parts of suppressed items, which may include the item."""
         width = len(self._caps)
-        vectors = dict(self._outside[0].vectors) if self._outside else {(0,) * width: 1.0}
+        vectors = self._outside[0].vectors if self._outside else ((0,) * width,)
         one = (*map(int, passed), 1)
-        with_item = {tuple(min(a + b, c) for a, b, c in zip(v, one, self._caps, strict=True)): 0.0 for v in vectors}
-        return [part_of(with_item | vectors, width)]
+        with_item = (tuple(min(a + b, c) for a, b, c in zip(v, one, self._caps, strict=True)) for v in vectors)
+        return [part_of((*vectors, *with_item), width)]
 
 
 def _stretched(part: Part) -> Part:
-    return Part(tuple(((*v, 0), p) for v, p in part.vectors), (*part.most, 0))
+    return Part(tuple((*v, 0) for v in part.vectors), (*part.most, 0))

@@ -94,9 +94,9 @@ class Opened:
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
-        self.summed: dict[tuple[Weights, bool], Summed] = {}
+        self.summed: dict[Weights, Summed] = {}
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
-        self.lines: dict[bool, tuple[int, float, int | None]] = {}  # the number of all rows (``scalars.answered``)
+        self.lines: dict[bool, tuple[int, int | None]] = {}  # the number of all rows (``scalars.answered``)
         self._matching = Matching()
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:

@@ -45,10 +45,9 @@ class Block:
 
 
 class Sums(NamedTuple):
-    """The values of the persons of a group: sums of the least, expected and greatest ones, and the extremes of these."""
+    """The values of the persons of a group: sums of the least and of the greatest ones, and the extremes of these."""
 
     least: float
-    expected: float
     greatest: float
     min_least: float
     max_least: float
@@ -57,11 +56,9 @@ class Sums(NamedTuple):
 
 
 class Size(NamedTuple):
-    """A sum over the items of one person: its least and greatest value, and the mean and variance of the estimate."""
+    """A sum over the items of one person: its least and its greatest value."""
 
     least: float
-    mean: float
-    variance: float
     greatest: float
 
 
@@ -69,7 +66,7 @@ class Size(NamedTuple):
 class Group:
     """Equivalent records: their numbers of released items of each class, published values, and completeness; how many they
     are; and the sums over their items, or the sum by which they are grouped, if asked for. ``states`` tells for each
-    comparison of a sum with a number whether it is false (0), true (1) or not known (2), and how likely it is."""
+    comparison of a sum with a number whether it is false (0), true (1) or not known (2)."""
 
     counts: tuple[int, ...]
     cells: tuple[Cell, ...]
@@ -77,7 +74,7 @@ class Group:
     records: int
     sums: Sums | None = None
     size: Size | None = None
-    states: tuple[tuple[int, float], ...] = ()
+    states: tuple[int, ...] = ()
 
 
 class Holding(NamedTuple):

@@ -9,22 +9,22 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-ItemRow = tuple[str, int, float, int]
+ItemRow = tuple[str, int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class ItemCounts(Sequence[ItemRow]):
-    """Rows (item, lower bound, estimate, upper bound).
+    """Rows (item, lower bound, upper bound).
 
     Attributes:
         items: the items.
         places: the place of the count of each item in ``counts``.
-        counts: the different counts: their lower bounds, estimates and upper bounds.
+        counts: the different counts: their lower bounds and upper bounds.
     """
 
     items: Sequence[str]
     places: npt.NDArray[np.int64]
-    counts: tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]
+    counts: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
     def __len__(self) -> int:
         return len(self.items)
@@ -49,12 +49,11 @@ def added(parts: Sequence[tuple[ItemCounts, int]]) -> list[ItemRow]:
     if not alike:
         items = sorted({item for part, _ in parts for item in part.items})
     place_of = {item: place for place, item in enumerate(items)}
-    lower, estimate, upper = np.zeros(len(items), np.int64), np.zeros(len(items)), np.zeros(len(items), np.int64)
-    upper += sum(absent for _, absent in parts)
+    lower = np.zeros(len(items), np.int64)
+    upper = np.full(len(items), sum(absent for _, absent in parts))
     for part, absent in parts:
         at = slice(None) if alike else [place_of[item] for item in part.items]
-        low, middle, high = part.counts
+        low, high = part.counts
         lower[at] += low[part.places]
-        estimate[at] += middle[part.places]
         upper[at] += high[part.places] - absent
-    return list(zip(items, lower.tolist(), estimate.tolist(), upper.tolist(), strict=True))
+    return list(zip(items, lower.tolist(), upper.tolist(), strict=True))

@@ -82,14 +82,3 @@ def _first(ordered: Sequence[Persons], wanted: Callable[[int], int]) -> float:
         if last and before >= wanted(number):
             return value
     raise AssertionError("all persons lie up to the last number")
-
-
-def middle_of(share: Fraction, numbers: Iterable[tuple[float, float]]) -> float | None:
-    """The quantile of numbers with weights; None if nothing weighs anything."""
-    ordered = sorted(n for n in numbers if n[1] > 0)
-    rest = sum(weight for _, weight in ordered) * float(share)
-    for value, weight in ordered:
-        rest -= weight
-        if rest <= 0:
-            return value
-    return ordered[-1][0] if ordered else None

@@ -1,8 +1,4 @@
-"""What each released item adds to a sum over the items of a person.
-
-**The estimate** takes the item supports where the release has them: a member is in a released item as often as the middle of
-its published bounds says. Without them all non-empty sets of members are equally likely.
-"""
+"""What each released item adds to a sum over the items of a person."""
 
 from __future__ import annotations
 
@@ -20,8 +16,6 @@ from anondb.query.predicates import Weights, finite, patterns
 from anondb.query.refusals import unsupported
 from anondb.query.summed import Summed
 
-MARGIN = 1e-6  # shares that add up to hardly more than 1 leave one member at a time
-STEPS = 40  # of the bisection
 MAX_KEPT = 8  # sums of a release
 
 Array = npt.NDArray[Any]
@@ -35,76 +29,55 @@ class Members:
         labels: the released items.
         starts: where the members of each begin.
         items: the members of one after the other.
-        likely: how likely each is among those that its released item stands for, by the estimates.
     """
 
     labels: list[str]
     starts: Array
     items: list[str]
-    likely: Array
 
     @classmethod
     def of(cls, release: Opened) -> Members:
         """The members of a release."""
-        labels, sizes = list(release.sizes), np.array(list(release.sizes.values()), dtype=np.int64)
-        likely = np.repeat(np.where(sizes == 1, 1.0, 0.5 / (1.0 - 0.5**sizes)), sizes)
-        if "item_supports" in release.manifest:
-            tables = {**release.tables(), "item_supports": release.schema.table("item_supports")}
-            *keys, shares = (column.tolist() for column in release.engine.query("query/shares", tables).values())
-            known = dict(zip(zip(*keys, strict=True), shares, strict=True))
-            pairs = zip(np.repeat(np.arange(len(labels)), sizes).tolist(), release.listed, likely.tolist(), strict=True)
-            likely = np.array([known.get((labels[n], item), share) for n, item, share in pairs], dtype=float)
-        return cls(labels, np.cumsum(sizes) - sizes, release.listed, likely)
+        sizes = np.array(list(release.sizes.values()), dtype=np.int64)
+        return cls(list(release.sizes), np.cumsum(sizes) - sizes, release.listed)
 
 
-def summed(release: Opened, weights: Weights, *, spread: bool) -> Summed:
+def summed(release: Opened, weights: Weights) -> Summed:
     """What the released items of a transaction add to a sum, and what suppressed ones may; the last sums are kept.
 
     Args:
         release: the release.
         weights: the weight of each item.
-        spread: whether the variances are asked for, which take longer than all else; else they are 0.
 
     Raises:
         InputError: ``unsupported_query`` for bags, whose items repeat.
     """
-    kept = release.summed.pop((weights, spread), None)
+    kept = release.summed.pop(weights, None)
     if kept is None:
         if release.bags is not None:
             raise unsupported("a sum over the items of a bag", "Use count(DISTINCT id).")
-        kept = _summed(release, weights, spread=spread)
-    release.summed[weights, spread] = kept
+        kept = _summed(release, weights)
+    release.summed[weights] = kept
     if len(release.summed) > MAX_KEPT:
         del release.summed[next(iter(release.summed))]
     return kept
 
 
-def _summed(release: Opened, weights: Weights, *, spread: bool) -> Summed:
-    """The least, expected and greatest value that each released item adds, and the variance, where a member has a weight."""
+def _summed(release: Opened, weights: Weights) -> Summed:
+    """The least and the greatest value that each released item adds, where a member has a weight."""
     if weights.kind != SUM:
         return _merged(release, weights)
     members = release.listed_members
     numbers = _numbers(release, weights, members.items)
     if not len(numbers):
         return Summed([], {name: np.zeros(0) for name in Size._fields}, *hidden(release, weights), error=weights.error)
-    starts, likely = members.starts, members.likely
-
-    def added(values: Array) -> Array:
-        return np.add.reduceat(values, starts)
-
+    starts = members.starts
     least, greatest = np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)
-    low = np.where(least < 0, added(np.minimum(numbers, 0.0)), least)
-    high = np.where(greatest > 0, added(np.maximum(numbers, 0.0)), greatest)
-    whole, variance = added(numbers * likely), np.zeros(len(starts))
-    mean = np.clip(whole, low, high)
-    if spread:
-        squares = added((numbers * likely) ** 2)
-        second = added(numbers * numbers * likely) + _covered(likely, starts) * (whole**2 - squares)
-        variance = np.maximum(second - mean**2, 0.0)
-    columns = {"least": low, "mean": mean, "variance": variance, "greatest": high}
+    low = np.where(least < 0, np.add.reduceat(np.minimum(numbers, 0.0), starts), least)
+    high = np.where(greatest > 0, np.add.reduceat(np.maximum(numbers, 0.0), starts), greatest)
     counted = np.flatnonzero((least != 0) | (greatest != 0))
     labels = [members.labels[n] for n in counted.tolist()]
-    shares = {name: column[counted] for name, column in columns.items()}
+    shares = {"least": low[counted], "greatest": high[counted]}
     return Summed(labels, shares, *hidden(release, weights), error=weights.error)
 
 
@@ -121,7 +94,7 @@ def _merged(release: Opened, weights: Weights) -> Summed:
     if not len(numbers):
         return replace(one, shares={name: np.zeros(0) for name in Size._fields})
     counted = np.flatnonzero(np.logical_or.reduceat(~np.isnan(numbers), members.starts))
-    columns = shares_of(weights.kind, numbers, members.likely, members.starts)
+    columns = shares_of(weights.kind, numbers, members.starts)
     labels = [members.labels[n] for n in counted.tolist()]
     return replace(one, labels=labels, shares={name: column[counted] for name, column in columns.items()})
 
@@ -137,23 +110,6 @@ def _numbers(release: Opened, weights: Weights, items: list[str]) -> Array:
         [special.get(item, usual)[0] * (1.0 if weight is None else weight.get(item, 0.0)) for item in items],
         dtype=float,
     )
-
-
-def _covered(likely: Array, starts: Array) -> Array:
-    """For each released item the probability r of at least one member, where each is there on its own with probability r
-    times its share.
-
-    Given that there is at least one, the shares are as in ``likely``, and two members are there with r times the product of
-    their shares.
-    """
-    several = np.add.reduceat(likely, starts) > 1 + MARGIN
-    sizes = np.diff(np.append(starts, len(likely)))
-    low, high = np.zeros(len(starts)), np.ones(len(starts))
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        above = 1 - np.multiply.reduceat(1 - likely * np.repeat(middle, sizes), starts) > middle
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(several, high, 0.0)
 
 
 def hidden(release: Opened, weights: Weights) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 import numpy as np
 
@@ -11,11 +10,11 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes
 from anondb.query.evaluate import Evaluator, Part
 from anondb.query.held_sums import Array, HeldRows, indices
-from anondb.query.totals import Bounds, clip
+from anondb.query.totals import Bounds
 
 
 def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outside: Sequence[Part]) -> Bounds | None:
-    """What ``Evaluator.outcome`` adds up to over all transactions, but for the rounding of products of probabilities.
+    """What ``Evaluator.outcome`` adds up to over all transactions.
 
     Args:
         release: the release, of a global recoding.
@@ -34,27 +33,18 @@ def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outsid
     others = {} if classes.default is None else dict.fromkeys(release.sizes, classes.default)
     classed = others | dict(classes.of)
     zero = (0,) * len(evaluator.question.caps)
-    none = [part.vectors[0][1] if part.vectors[0][0] == zero else 0.0 for part in classes.parts]
-    certain = [part.vectors[0][0] != zero for part in classes.parts]
-    sure, held = (np.zeros(rows.size, dtype=bool) for _ in range(2))
-    sure[_transactions(rows, [label for label, n in classed.items() if certain[n]])[0]] = True
-    unsure = [label for label, n in classed.items() if not certain[n]]
-    found, supports = _transactions(rows, unsure)
-    held[found] = True
-    with np.errstate(divide="ignore"):
-        each = np.log(np.array([none[classed[label]] for label in unsure]))
-    without = np.bincount(found, np.repeat(each, supports), rows.size)
-    hidden = prod(part.vectors[0][1] if part.vectors[0][0] == zero else 0.0 for part in outside)
-    missing = float((np.exp(without[~sure]) * hidden).sum())
-    least = rows.size if any(part.vectors[0][0] != zero for part in outside) else int(sure.sum())
-    greatest = rows.size if any(part.most != zero for part in outside) else int((held | sure).sum())
-    if evaluator.some:
-        return clip(least, rows.size - missing, greatest)
-    return clip(rows.size - greatest, missing, rows.size - least)
+    certain = [part.vectors[0] != zero for part in classes.parts]
+    sure = np.zeros(rows.size, dtype=bool)
+    sure[_transactions(rows, [label for label, n in classed.items() if certain[n]])] = True
+    held = sure.copy()
+    held[_transactions(rows, [label for label, n in classed.items() if not certain[n]])] = True
+    least = rows.size if any(part.vectors[0] != zero for part in outside) else int(sure.sum())
+    greatest = rows.size if any(part.most != zero for part in outside) else int(held.sum())
+    return (least, greatest) if evaluator.some else (rows.size - greatest, rows.size - least)
 
 
-def _transactions(rows: HeldRows, labels: Sequence[str]) -> tuple[Array, Array]:
-    """The transactions of each of some released items, one after the other, and how many each has."""
+def _transactions(rows: HeldRows, labels: Sequence[str]) -> Array:
+    """The transactions of each of some released items, one after the other."""
     numbers = [rows.numbers[label] for label in labels]
     if rows.ends is None:
         order = np.argsort(rows.items, kind="stable")
@@ -62,4 +52,4 @@ def _transactions(rows: HeldRows, labels: Sequence[str]) -> tuple[Array, Array]:
     else:
         transactions, ends = rows.transactions, rows.ends
     slices = [transactions[ends[number - 1] : ends[number]] for number in numbers]
-    return indices(np.concatenate([transactions[:0], *slices])), rows.supports[numbers]
+    return indices(np.concatenate([transactions[:0], *slices]))

@@ -1,7 +1,7 @@
-"""The outcomes of many transactions at once: the probabilities of all count vectors of a question as rows of an array.
+"""The outcomes of many transactions at once: which count vectors of a question each may have, as rows of an array.
 
 ``Evaluator.outcome`` walks through the parts of one transaction. Where a question has few count vectors, each part is a
-matrix that moves probability from vector to vector, so that all transactions with the part take one product.
+matrix that leads from vector to vector, so that all transactions with the part take one product.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Array = npt.NDArray[Any]
 def outcomes(
     evaluator: Evaluator, parts: Sequence[Part], numbers: Sequence[tuple[int, ...]], rest: Sequence[Part]
 ) -> list[Outcome] | None:
-    """The outcome of each transaction, as ``Evaluator.outcome`` has it but for the rounding of sums of probabilities.
+    """The outcome of each transaction, as ``Evaluator.outcome`` has it.
 
     Args:
         evaluator: the question.
@@ -76,29 +76,27 @@ def _computed(evaluator: Evaluator, parts: Sequence[Part], counts: Array, rest: 
     found: list[Outcome] = []
     for start in range(0, len(counts), ROWS):
         some = counts[start : start + ROWS]
-        likely, possible = np.zeros((2, len(some), len(vectors)))
-        likely[:, 0] = possible[:, 0] = 1.0
-        for n, (chance, way) in enumerate(moves):
+        possible = np.zeros((len(some), len(vectors)))
+        possible[:, 0] = 1.0
+        for n, way in enumerate(moves):
             for step in range(int(most[n])):
                 rows = np.flatnonzero(some[:, n] > step)
-                likely[rows], possible[rows] = likely[rows] @ chance, np.sign(possible[rows] @ way)
-        for chance, way in always:
-            likely, possible = likely @ chance, np.sign(possible @ way)
+                possible[rows] = np.sign(possible[rows] @ way)
+        for way in always:
+            possible = np.sign(possible @ way)
         reached = possible > 0
         least = np.where(reached, values, values.max()).min(axis=1)
         greatest = np.where(reached, values, values.min()).max(axis=1)
-        found += map(Outcome, least.tolist(), (likely @ values).tolist(), greatest.tolist())
+        found += map(Outcome, least.tolist(), greatest.tolist())
     return found
 
 
 @lru_cache(maxsize=256)
-def _moves(part: Part, caps: tuple[int, ...]) -> tuple[Array, Array]:
-    """The probability with which a part leads from each vector to each other one, and whether it may."""
+def _moves(part: Part, caps: tuple[int, ...]) -> Array:
+    """Whether a part may lead from each vector to each other one (1), or not (0)."""
     place = {vector: n for n, vector in enumerate(product(*(range(cap + 1) for cap in caps)))}
-    chance, way = np.zeros((2, len(place), len(place)))
+    way = np.zeros((len(place), len(place)))
     for vector, n in place.items():
-        for more, likely in part.vectors:
-            to = place[tuple(min(a + b, cap) for a, b, cap in zip(vector, more, caps, strict=True))]
-            chance[n, to] += likely
-            way[n, to] = 1.0
-    return chance, way
+        for more in part.vectors:
+            way[n, place[tuple(min(a + b, cap) for a, b, cap in zip(vector, more, caps, strict=True))]] = 1.0
+    return way

@@ -1,9 +1,9 @@
-"""Sums over the items of a transaction as SQL: the least, expected and greatest value, or how it compares with a number."""
+"""Sums over the items of a transaction as SQL: the least and the greatest value, or how it compares with a number."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from anondb.query.classes import Group, Size, Sums
 from anondb.query.merged import NEUTRAL, SUM, added, ends_of
 
 ROUNDED = 1e-12  # the relative error of a sum of doubles
-LOGISTIC = 1.702  # the logistic function of so many standard deviations is within .01 of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Summed:
 
     Attributes:
         labels: released items.
-        shares: the columns ``least``, ``mean``, ``variance`` and ``greatest``: what each of them adds.
+        shares: the columns ``least`` and ``greatest``: what each of them adds.
         low, high: what suppressed items may add to an incomplete transaction.
         least, open: the number that the sum is compared with, and whether it has to be above it; None for a measure.
         listed: whether transactions are grouped by the sum.
@@ -44,40 +43,25 @@ class Summed:
     ends: tuple[float, float] = (0.0, 0.0)
 
     def columns(self, complete: exp.Expr, place: int) -> list[exp.Expr]:
-        """The columns of sum number ``place``: its least, expected and greatest value, or its state and likelihood."""
+        """The columns of sum number ``place``: its least and its greatest value, or its state."""
         ends = self._ends(complete, place)
         if self.least is None:
-            if not self.listed:
-                return [ends[name].as_(f"{name}_{place}") for name in ("least", "mean", "greatest")]
-            one = exp.Literal.number(1)
-            for name in ("mean", "variance"):  # they decide an estimate alone: fewer groups
-                ends[name] = exp.Round(this=ends[name], decimals=one)
             return [ends[name].as_(f"{name}_{place}") for name in Size._fields]
         above: type[exp.Expr] = exp.GT if self.open else exp.GTE
-        limit = _double(self.least)
         error = self.error + abs(self.least) * ROUNDED if self.error else 0.0
         ways = (("least", error), ("greatest", -error))
         certain, possible = (above(this=ends[name], expression=_double(self.least + more)) for name, more in ways)
         one, two = exp.Literal.number(1), exp.Literal.number(2)
         no, yes = exp.If(this=exp.Not(this=possible), true=exp.Literal.number(0)), exp.If(this=certain, true=one)
-        distance = exp.Div(
-            this=exp.paren(exp.Sub(this=ends["mean"], expression=limit)),
-            expression=exp.Sqrt(this=exp.Add(this=ends["variance"], expression=_double(1e-9))),
-        )
-        rising = exp.Exp(this=exp.Mul(this=_double(-LOGISTIC), expression=exp.paren(distance)))
-        likely = exp.Div(this=_double(1.0), expression=exp.paren(exp.Add(this=_double(1.0), expression=rising)))
-        return [
-            exp.Case(ifs=[yes, no], default=two).as_(f"state_{place}"),
-            exp.Case(ifs=[yes.copy(), no.copy()], default=likely).as_(f"likely_{place}"),
-        ]
+        return [exp.Case(ifs=[yes, no], default=two).as_(f"state_{place}")]
 
     def _ends(self, complete: exp.Expr, place: int) -> dict[str, exp.Expr]:
-        """The least, expected and greatest value of a transaction, and the variance."""
+        """The least and the greatest value of a transaction."""
         shown = {name: exp.column(f"{name}_{place}", "held") for name in Size._fields}
         if self.kind != SUM:
             return ends_of(self.kind, shown, complete.copy(), (self.low, self.high), self.ends)
         ends: dict[str, exp.Expr] = {}
-        for name, more in (("least", self.low), ("mean", 0.0), ("variance", 0.0), ("greatest", self.high)):
+        for name, more in (("least", self.low), ("greatest", self.high)):
             zero = exp.Literal.number(0)
             total: exp.Expr = exp.Coalesce(this=shown[name], expressions=[zero])
             if more:
@@ -93,18 +77,13 @@ class Summed:
         return [] if self.least is None else [exp.column(f"state_{place}")]
 
     def aggregates(self, place: int) -> list[exp.Expr]:
-        """The aggregates of a group: those of ``Sums``, or how many records are likely above the number."""
-
-        def weighed(name: str) -> exp.Expr:
-            return exp.Sum(this=exp.Mul(this=exp.column(name), expression=exp.column("weight")))
-
-        if self.listed:
+        """The aggregates of a group: those of ``Sums``; none for a sum by which records are grouped."""
+        if self.listed or self.least is not None:
             return []
-        if self.least is not None:
-            return [weighed(f"likely_{place}").as_(f"likely_{place}")]
-        extremes = [kind(this=exp.column(f"{n}_{place}")) for n in ("least", "greatest") for kind in (exp.Min, exp.Max)]
-        listed = [*(weighed(f"{n}_{place}") for n in ("least", "mean", "greatest")), *extremes]
-        return [one.as_(f"of_{place}_{n}") for n, one in enumerate(listed)]
+        ends = [exp.column(f"{name}_{place}") for name in Size._fields]
+        sums = [exp.Sum(this=exp.Mul(this=end.copy(), expression=exp.column("weight"))) for end in ends]
+        extremes = [kind(this=end.copy()) for end in ends for kind in (exp.Min, exp.Max)]
+        return [one.as_(f"of_{place}_{n}") for n, one in enumerate([*sums, *extremes])]
 
 
 def shares_by_item(
@@ -151,16 +130,12 @@ def of_sums(group: Group, states: Sequence[float], numbers: Sequence[float], sum
         numbers: the values of its aggregates.
         sums: the sums, of which the first may be a measure, or one to group by.
     """
-    if not sums:
-        return group
     size = total = None
-    if sums[0].listed:
+    if sums and sums[0].listed:
         size, states = Size(*states[: len(Size._fields)]), states[len(Size._fields) :]
-    elif sums[0].least is None:
-        total, numbers = Sums(*map(float, numbers[: len(Sums._fields)])), numbers[len(Sums._fields) :]
-    shares = (float(number) / group.records for number in numbers)
-    compared = tuple(zip(map(int, states), shares, strict=True))
-    return Group(group.counts, group.cells, group.complete, group.records, total, size, compared)
+    elif numbers:
+        total = Sums(*map(float, numbers))
+    return replace(group, sums=total, size=size, states=tuple(map(int, states)))
 
 
 def _double(number: float) -> exp.Expr:

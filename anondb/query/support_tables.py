@@ -15,7 +15,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Holding
 from anondb.query.holdings import holdings
 from anondb.query.kinds import Members
-from anondb.query.totals import Bounds, clip
+from anondb.query.totals import Bounds
 
 NO_CLASSES = Classes({}, [], None, [], wide=False)
 KEPT = 16  # numbers of transactions by what they show
@@ -54,20 +54,19 @@ class SupportTables:
     def supports(self) -> Supports:
         """The item supports of all members; what a stranger's table says beyond what is possible is left out."""
         release, members = self._release, self.members
-        names = ("released_item", "item", "at_least", "at_most", "weight")
+        names = ("released_item", "item", "at_least", "at_most")
         tree = exp.select(*names).from_(release.schema.table("item_supports").expression())
         rows = [column.tolist() for column in release.engine.select(tree, "the item supports").values()]
-        known = {(label, item): rest for label, item, *rest in zip(*rows, strict=True)}
+        known = {(label, item): ends for label, item, *ends in zip(*rows, strict=True)}
         shown = np.array([self._holders[label].total() for label in members.labels], np.int64)
         single = np.array(list(release.sizes.values()), np.int64) == 1
         most = shown[members.label]
-        least, weight = np.where(single[members.label], most, 0), np.ones(len(shown))
+        least = np.where(single[members.label], most, 0)
         for place, (label, item) in enumerate(zip(members.label.tolist(), members.items, strict=True)):
-            low, high, share = known.get((members.labels[label], item), (None, None, None))
+            low, high = known.get((members.labels[label], item), (None, None))
             if low is not None and high is not None and 0 <= low <= high <= most[place]:
                 least[place], most[place] = low, high
-                weight[label] = 1.0 if share is None else share
-        return Supports(shown, np.flatnonzero(np.diff(members.label, prepend=-1)), least, most, weight)
+        return Supports(shown, np.flatnonzero(np.diff(members.label, prepend=-1)), least, most)
 
     @cached_property
     def _holders(self) -> Mapping[str, Counter[Holding]]:
@@ -90,13 +89,10 @@ class SupportTables:
             lost += [sum(n for h, n in self._holders[label].items() if not h.complete) for label in members.labels]
         item = {name: place for place, name in enumerate(release.items)}
         place = np.array([item[name] for name in members.items], np.int64)
-        low, twice = (np.zeros(len(item), np.int64) for _ in range(2))
-        high = np.full(len(item), self.lost)
+        low, high = np.zeros(len(item), np.int64), np.full(len(item), self.lost)
         np.add.at(low, place, supports.least)
-        np.add.at(twice, place, supports.least + supports.most)
         np.add.at(high, place, supports.most - lost[members.label])
-        rows = zip(low.tolist(), (twice / 2).tolist(), high.tolist(), strict=True)
-        return {name: clip(*bounds) for name, bounds in zip(release.items, rows, strict=True)}
+        return dict(zip(release.items, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
     def groups(self, classes: Classes) -> Groups:
         """The transactions by their numbers of released items of each class; the last ones are kept."""

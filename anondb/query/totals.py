@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Passing
@@ -11,24 +10,13 @@ from anondb.query.evaluate import Outcome, Part, Question, suppressed_part
 from anondb.query.plan import Plan
 from anondb.query.predicates import AtLeast, ItemTest, OnSum, Weights, leaves, mentioned
 
-Bounds = tuple[int, float, int]
-"""Lower bound, estimate, upper bound."""
-
-
-def clip(lower: int, estimate: float, upper: int) -> Bounds:
-    """The bounds, with the estimate moved between them if rounding put it outside."""
-    return lower, min(max(float(estimate), float(lower)), float(upper)), upper
+Bounds = tuple[int, int]
+"""Lower bound and upper bound of a count."""
 
 
 def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
     """The sum over transactions, from outcomes and the number of transactions with each."""
-    least = most = 0
-    expected = []
-    for outcome, n in outcomes:
-        least += outcome.least * n
-        expected.append(outcome.expected * n)
-        most += outcome.greatest * n
-    return clip(least, fsum(expected), most)
+    return sum(o.least * n for o, n in outcomes), sum(o.greatest * n for o, n in outcomes)
 
 
 def labels_of(plan: Plan) -> frozenset[str]:

@@ -32,21 +32,16 @@ Array = npt.NDArray[Any]
 
 
 class Alike(NamedTuple):
-    """Persons with the same ends: how many, how many of them by the estimates, and whether they count for certain."""
+    """Persons with the same ends: how many, and whether they count for certain."""
 
     low: float
     high: float
-    mean: float
-    variance: float
     persons: int
-    likely: float
     certain: bool
 
 
-def spread_of(
-    function: str, persons: Sequence[Alike], *, error: bool = False
-) -> tuple[float | None, float | None, float | None]:
-    """A variance or a standard deviation: lower bound, estimate and upper bound.
+def spread_of(function: str, persons: Sequence[Alike], *, error: bool = False) -> tuple[float | None, float | None]:
+    """A variance or a standard deviation: lower bound and upper bound.
 
     Args:
         function: one of ``SPREADS``.
@@ -56,28 +51,19 @@ def spread_of(
     Returns:
         No bounds if it may be NULL, because too few persons count for certain.
     """
-    columns = [np.array(column) for column in zip(*persons, strict=True)]
-    low, high, mean, variance, number, likely = (column.astype(float) for column in columns[:6])
-    certain = columns[6]
+    *numbers, certain = (np.array(column) for column in zip(*persons, strict=True))
+    low, high, number = (column.astype(float) for column in numbers)
     fewer = 1 if function.endswith("samp") else 0
-    weight = likely.sum()
-    middle = (likely * mean).sum() / weight if weight else 0.0
-    squares = (likely * (variance + (mean - middle) ** 2)).sum()
-    estimate = squares / (weight - fewer) if weight > fewer else None
     least, most = number[certain].sum(), number.sum()
-    lower = upper = None
-    if least > fewer:
-        size = max(float(np.abs(low).max()), float(np.abs(high).max()))
-        slack = ROUNDING * size**2 * (1.0 if error else ROUNDING)
-        lower = max(
-            _least_squares(low[certain], high[certain], number[certain]) * (1 - ROUNDING) / (most - fewer) - slack, 0.0
-        )
-        upper = _greatest_mean(low, high, number, certain) * least / (least - fewer) * (1 + ROUNDING) + slack
-        estimate = min(max(estimate or 0.0, lower), upper)
-    ends = (None if end is None else float(end) for end in (lower, estimate, upper))
+    if least <= fewer:
+        return None, None
+    size = max(float(np.abs(low).max()), float(np.abs(high).max()))
+    slack = ROUNDING * size**2 * (1.0 if error else ROUNDING)
+    squares = _least_squares(low[certain], high[certain], number[certain])
+    lower = max(squares * (1 - ROUNDING) / (most - fewer) - slack, 0.0)
+    upper = _greatest_mean(low, high, number, certain) * least / (least - fewer) * (1 + ROUNDING) + slack
     root = sqrt if function.startswith("stddev") else float
-    lower, estimate, upper = (None if end is None else root(end) for end in ends)
-    return lower, estimate, upper
+    return root(float(lower)), root(float(upper))
 
 
 def _least_squares(low: Array, high: Array, number: Array) -> float:
