@@ -29,7 +29,7 @@ from anondb.engine import Engine, Table
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
-from anondb.query.inline_tables import inline_table
+from anondb.query.parsing import inline_table
 from anondb.query.plan import ROWS, Plan
 from anondb.query.predicates import (
     ALWAYS,

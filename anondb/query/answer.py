@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from anondb.query.aggregated import Aggregated
+from anondb.query.aggregates import Aggregated
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
 from anondb.query.histogram import histogram
-from anondb.query.measures import counted, has_sums, measured
+from anondb.query.measures import averaged, counted, has_sums, measured
 from anondb.query.merged import SUM
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
@@ -165,3 +165,15 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return Answer(tuple(_value_rows(release, plan)), plan.notes)
     ends = answered(release, plan, unbounded=unbounded) if anatomy is None else anatomy.scalar(plan)
     return Answer((ends,), plan.notes)
+
+
+def average_in(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
+    """The average of a plan over the persons of a release who have a number, and how many they are.
+
+    Raises:
+        InputError: ``unsupported_query`` or ``query_too_complex``.
+    """
+    if release.anatomy:
+        raise unsupported("an aggregate of numbers, from a release in buckets")
+    check(release, plan)
+    return averaged(release, plan)

@@ -11,14 +11,13 @@ from anondb.answers.rules.contents import Possible
 from anondb.answers.rules.supports import Array
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
-from anondb.query.holdings import transactions_by_item
 from anondb.query.kinds import Kinds
 from anondb.query.pairs import with_item
 from anondb.query.predicates import AtLeast, Condition, both, conjuncts, has, listed
-from anondb.query.support_tables import Groups, SupportTables
+from anondb.query.reading import transactions_by_item
 
 if TYPE_CHECKING:
-    from anondb.query.supported import SupportedAnswers
+    from anondb.query.supported import Groups, SupportedAnswers, SupportTables
 
 Ends = tuple[int, int]
 MAX_QUESTIONS = 60  # about items of a list, one by one

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
-from anondb.query.holdings import holdings, transactions_by_item
-from anondb.query.item_counts import ItemCounts, ItemRow
 from anondb.query.plan import Plan
 from anondb.query.predicates import ALWAYS, NO_ITEM
+from anondb.query.reading import holdings, transactions_by_item
 from anondb.query.refusals import unsupported
 from anondb.query.relational import covered, values_part
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
@@ -25,6 +25,56 @@ from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
 if TYPE_CHECKING:
     from anondb.query.anatomy import BucketAnswers
+
+
+ItemRow = tuple[str, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemCounts(Sequence[ItemRow]):
+    """Rows (item, lower bound, upper bound).
+
+    Attributes:
+        items: the items.
+        places: the place of the count of each item in ``counts``.
+        counts: the different counts: their lower bounds and upper bounds.
+    """
+
+    items: Sequence[str]
+    places: npt.NDArray[np.int64]
+    counts: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[ItemRow]:
+        return zip(self.items, *(ends[self.places].tolist() for ends in self.counts), strict=True)
+
+    @overload
+    def __getitem__(self, place: int) -> ItemRow: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[ItemRow]: ...
+
+    def __getitem__(self, place: int | slice) -> ItemRow | list[ItemRow]:
+        return list(self)[place]
+
+
+def added(parts: Sequence[tuple[ItemCounts, int]]) -> list[ItemRow]:
+    """The sums of the counts of disjoint persons, each with the upper bound for an item that it does not list."""
+    items = parts[0][0].items if parts else []
+    alike = all(part.items == items for part, _ in parts)
+    if not alike:
+        items = sorted({item for part, _ in parts for item in part.items})
+    place_of = {item: place for place, item in enumerate(items)}
+    lower = np.zeros(len(items), np.int64)
+    upper = np.full(len(items), sum(absent for _, absent in parts))
+    for part, absent in parts:
+        at = slice(None) if alike else [place_of[item] for item in part.items]
+        low, high = part.counts
+        lower[at] += low[part.places]
+        upper[at] += high[part.places] - absent
+    return list(zip(items, lower.tolist(), upper.tolist(), strict=True))
 
 
 def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[ItemRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -11,12 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.query.evaluate import Bag, Part, Passed, Question, Vector, bag_part, released_part
+from anondb.query.predicates import ItemTest, mentioned, passes
 from anondb.query.relational import Cell
+from anondb.query.values import OnValue
 
 MAX_BITS = 62
 
 Counts = list[tuple[tuple[int, ...], int]]
 """The number of transactions with each vector of numbers of released items per class."""
+KEPT = 8  # answers of ``Matching``
 
 
 @dataclass(frozen=True)
@@ -168,13 +172,14 @@ class Classes:
         return tuple(counts)
 
 
-def classes_of(question: Question, blocks: Mapping[str, Block], every: int) -> Classes:
+def classes_of(question: Question, blocks: Mapping[str, Block], every: int, *, apart: bool = False) -> Classes:
     """Group released items by their effect on a question.
 
     Args:
         question: the question.
         blocks: the released items that matter.
         every: the number of all released items.
+        apart: whether released items with different members have different classes, even if they add the same.
 
     Raises:
         InputError: ``query_too_complex``.
@@ -186,7 +191,7 @@ def classes_of(question: Question, blocks: Mapping[str, Block], every: int) -> C
         part = numbers.get(block)
         if part is None:
             made = block.part(question.caps)
-            part = numbers[block] = numbers.setdefault(made, len(parts))
+            part = numbers[block] = numbers.setdefault(block if apart and not made.fixed else made, len(parts))
             if part == len(parts):
                 parts.append(made)
         of[released] = part
@@ -199,3 +204,17 @@ def classes_of(question: Question, blocks: Mapping[str, Block], every: int) -> C
         default = max(range(len(parts)), key=lambda n: radices[n])
         of = {r: n for r, n in of.items() if n != default}
     return Classes(of, parts, default, radices, wide)
+
+
+class Matching:
+    """Matches labels with tests; the last answers are kept."""
+
+    def __init__(self) -> None:
+        self.passing = lru_cache(maxsize=KEPT)(passing_of)
+
+
+def passing_of(tests: tuple[ItemTest | OnValue, ...]) -> Passing:
+    """The tests that each label passes that a test names, and those that all others pass."""
+    labels = frozenset[str]().union(*map(mentioned, tests))
+    special = {label: tuple(passes(t, {}, label) for t in tests) for label in labels}
+    return Passing(special, tuple(passes(t, {}) for t in tests))

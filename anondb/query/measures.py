@@ -15,7 +15,7 @@ from functools import cache
 from itertools import product
 from math import isinf
 
-from anondb.query.aggregated import Aggregated, Group, aggregated, spread
+from anondb.query.aggregates import SPREADS, Aggregated, Group, aggregated, spread
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
@@ -37,11 +37,9 @@ from anondb.query.predicates import (
 )
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
-from anondb.query.shares import summed
-from anondb.query.summed import Summed
+from anondb.query.summed import Summed, summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
-from anondb.query.variances import SPREADS
 
 States = tuple[int, ...]
 """For each comparison of a sum with a number whether it is false (0), true (1) or not known (2)."""
@@ -188,7 +186,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     attributes = [a for a in release.attributes or () if a.name in names or a == number]
     passing = release.passing(question.tests)
     outside = outside_of(release, question, passing, labels_of(plan))
-    classes = release.classes(question, release.blocks(passing))
+    classes = release.classes(question, release.blocks(passing), apart=True)  # the ends of finer groups are closer
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     measure = plan.measure if isinstance(plan.measure, Weights) else None
     sums = [] if measure is None else [replace(_summed(release, measure, plan), listed=listed)]

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from anondb.engine import Table
 from anondb.query.cached_release import Opened
-from anondb.query.inline_tables import inline_table
+from anondb.query.parsing import inline_table
 from anondb.query.plan import PAIRS, Plan
 from anondb.query.predicates import ALWAYS, ANY_ITEM, NEVER, AtLeast, Condition, Labels, conjuncts, listed
 from anondb.query.refusals import too_complex, unsupported

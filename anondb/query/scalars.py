@@ -13,9 +13,7 @@ from anondb.query.measures import counted, measured, with_sizes_as_sums
 from anondb.query.plan import MEASURE, ROWS, Plan
 from anondb.query.predicates import ALWAYS, ANY_ITEM, Weights, finite
 from anondb.query.relational import Cell, RecordAnswers
-from anondb.query.some_item import of_some_item
-from anondb.query.spread import outcomes
-from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, labels_of, of_some_item, outcomes, outside_of, total
 from anondb.query.values import LISTS, ROW, OnValue
 
 Ends = tuple[int, int | None]

@@ -21,11 +21,10 @@ from anondb.engine import Table
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
 from anondb.query import Plan
-from anondb.query.aggregated import Aggregated
-from anondb.query.answer import Answer, answer_plan
-from anondb.query.averages import average_in, average_over
+from anondb.query.aggregates import CONT, DISC, SPREADS, Aggregated, average_over
+from anondb.query.answer import Answer, answer_plan, average_in
+from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
-from anondb.query.item_counts import ItemCounts, added
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, PAIRS
@@ -49,17 +48,14 @@ from anondb.query.predicates import (
     leaves,
     replaced,
 )
-from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
-from anondb.query.variances import SPREADS
 from anondb.release.manifest import SUPPRESSED
 from anondb.session.desk import Desk
 from anondb.session.kept import Kept
-from anondb.session.names import not_accepted
+from anondb.session.names import not_accepted, unknown_items
 from anondb.session.parts import Parts
 from anondb.session.result import fetched
-from anondb.session.unknown import unknown_items
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 LISTED_NOTE = "A listed item may not occur in the original at all."

@@ -34,7 +34,7 @@ from anondb.errors import EngineError, InputError
 from anondb.query import parse
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
-from anondb.query.together import Together
+from anondb.query.reading import Together
 from anondb.reading.options import read_as
 from anondb.release.reader import SealedRelease, contradictions_told, sealed_releases
 from anondb.release.signing import Keys

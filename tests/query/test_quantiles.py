@@ -9,7 +9,7 @@ from itertools import product
 import duckdb
 import pytest
 
-from anondb.query.quantiles import CONT, DISC, bounds_of, places
+from anondb.query.aggregates import CONT, DISC, bounds_of, places
 
 
 @pytest.mark.parametrize("kind", [CONT, DISC])

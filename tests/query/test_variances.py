@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from anondb.query.variances import Alike, spread_of
+from anondb.query.aggregates import Alike, spread_of
 
 EXACT = {
     "var_pop": statistics.pvariance,

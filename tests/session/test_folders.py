@@ -16,7 +16,7 @@ import pytest
 
 import anondb
 from anondb.errors import InputError
-from anondb.query.averages import average_over
+from anondb.query.aggregates import average_over
 from anondb.release.publish import publish
 from anondb.session.files import check_alike, notes_on, weakest
 
