@@ -21,7 +21,7 @@ from datasets import DATA
 import anondb
 from anondb.query import parse, rewrite
 from anondb.release.reader import read_sealed_manifest
-from anondb.session.one_count import one_count
+from anondb.session.output import one_count
 
 ANONDB = Path(sys.executable).with_name("anondb")
 LIMIT, REWRITING_LIMIT = 5, 20

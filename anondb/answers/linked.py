@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from anondb.answers.roles import Person, Role, Scope
-from anondb.query.parsing import lowered
-from anondb.query.trees import bare, operands
+from anondb.query.parsing import bare, lowered, operands
 
 JOINED = "a join without equal ids, of the rows of different persons"
 OUTER = "an id of the outer query in another place than a comparison of ids"

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from anondb.query.parsing import lowered
-from anondb.query.trees import bare, operands
+from anondb.query.parsing import bare, lowered, operands
 
 
 def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] | None:

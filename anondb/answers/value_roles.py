@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
-from anondb.query.parsing import lowered
+from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
-from anondb.query.trees import bare, operands
 
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
 _SCALED = (exp.Mul, exp.Div)

@@ -79,7 +79,7 @@ def _session(file: str, release: str | None, trusted: str | None, on_statement: 
 
 def _answer(session: Session, sql: str, as_json: bool) -> None:
     """Print the answer to one query: all groups of one count as lower bound, estimate and upper bound."""
-    from anondb.session.one_count import one_count
+    from anondb.session.output import one_count
 
     result = session.sql(sql)
     count = one_count(sql, result)

@@ -15,7 +15,7 @@ from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.reports import Report
-    from anondb.session.one_count import Count
+    from anondb.session.output import Count
     from anondb.session.result import Result
     from anondb.verify import Verification
 

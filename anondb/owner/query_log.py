@@ -20,7 +20,7 @@ from anondb.owner import releases as stored
 from anondb.owner.accuracy import k_of
 from anondb.owner.asking import Asking
 from anondb.release.objects import read_manifest
-from anondb.session.one_count import Count, one_count
+from anondb.session.output import Count, one_count
 from anondb.statements.queries import plain_table
 from anondb.utility import RelativeError, error_figures
 

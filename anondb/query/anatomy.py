@@ -11,8 +11,6 @@ negation of a condition has s - high and s - low. So the bounds are sound for ev
 disjunction of conditions on single columns they are attained (proof in ``sql/release/bucket_count_bounds.sql``). Parts on
 the same column are combined first. Buckets are independent, and their bounds add up.
 
-**The estimate** assumes independent columns within a bucket (docs/algorithms/metrics.md#are).
-
 Conditions that count items across columns ("at least 3 of these"), and counts of the rows of persons who meet a condition,
 are refused.
 """
@@ -31,7 +29,7 @@ from anondb.engine import Engine, Table
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
-from anondb.query.inline_tables import inline_table
+from anondb.query.parsing import inline_table
 from anondb.query.plan import ROWS, Plan
 from anondb.query.predicates import (
     ALWAYS,
@@ -51,7 +49,6 @@ from anondb.query.totals import Bounds
 from anondb.query.values import LISTS, OnValue
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 MAX_ASKED = 50_000
 ASKED = {"label": "VARCHAR", "test": "BIGINT", "cap": "BIGINT"}
 
@@ -85,10 +82,9 @@ Node = bool | Leaf | Joined | Opposite
 
 @dataclass(frozen=True)
 class _Counted:
-    """For each bucket: the least and the greatest number of persons for whom a condition holds, and the expected share."""
+    """For each bucket: the least and the greatest number of persons for whom a condition holds."""
 
     low: Ints
-    share: Floats
     high: Ints
 
 
@@ -139,7 +135,7 @@ class Buckets:
             number[place] += copies * _holds(node, counts)
         if _holds(node, {}):
             number += self.sizes - listed
-        return _Counted(number, number / self.sizes, number)
+        return _Counted(number, number)
 
     def count(self, node: Node) -> _Counted:
         """Bound the number of persons of each bucket who meet a condition."""
@@ -148,7 +144,7 @@ class Buckets:
             return self.exactly(node, next(iter(columns), 0))
         if isinstance(node, Opposite):
             negated = self.count(node.part)
-            return _Counted(self.sizes - negated.high, 1 - negated.share, self.sizes - negated.low)
+            return _Counted(self.sizes - negated.high, self.sizes - negated.low)
         assert isinstance(node, Joined)
         alone: dict[int, list[Node]] = {}
         parts: list[_Counted] = []
@@ -160,12 +156,10 @@ class Buckets:
                 parts.append(self.count(part))
         parts += [self.exactly(Joined(node.every, tuple(same)), column) for column, same in sorted(alone.items())]
         lows, highs = np.array([p.low for p in parts]), np.array([p.high for p in parts])
-        shares = np.array([p.share for p in parts])
         if node.every:
             low = np.maximum(lows.sum(axis=0) - (len(parts) - 1) * self.sizes, 0)
-            return _Counted(low, shares.prod(axis=0), highs.min(axis=0))
-        high = np.minimum(highs.sum(axis=0), self.sizes)
-        return _Counted(lows.max(axis=0), 1 - (1 - shares).prod(axis=0), high)
+            return _Counted(low, highs.min(axis=0))
+        return _Counted(lows.max(axis=0), np.minimum(highs.sum(axis=0), self.sizes))
 
 
 def _columns(node: Node) -> set[int]:
@@ -235,18 +229,17 @@ class BucketAnswers:
         """
         if any(_of_lists(leaf) for leaf in leaves(plan.condition)):  # between all lists empty, and all NULL
             cases = [replaced(plan.condition, lambda leaf, v=v: _if_lists(leaf, v)) for v in ("list", "null")]  # type: ignore[misc]
-            (low, middle, high), (least, _, most) = (self.scalar(replace(plan, condition=case)) for case in cases)
-            return min(low, least), middle, max(high, most)
+            (low, high), (least, most) = (self.scalar(replace(plan, condition=case)) for case in cases)
+            return min(low, least), max(high, most)
         if plan.counts == ROWS:
             total = sum(n for _, n in self._supports(plan))
-            return total, float(total), total
+            return total, total
         question = Question.of(plan.condition)
         self._release.unknown(frozenset[str]().union(*map(mentioned, question.tests)))
         buckets = self._buckets
         columns = buckets.read(self._release.passing(question.tests), question.caps) if question.tests else []
         counted = buckets.count(_placed(plan.condition, question, columns))
-        expected = np.clip(counted.share * buckets.sizes, counted.low, counted.high)
-        return int(counted.low.sum()), float(expected.sum()), int(counted.high.sum())
+        return int(counted.low.sum()), int(counted.high.sum())
 
     def by_item(self, plan: Plan) -> list[tuple[Any, ...]]:
         """GROUP BY item: one row for each item, with exact counts.
@@ -254,7 +247,7 @@ class BucketAnswers:
         Raises:
             InputError: ``unsupported_query`` if the persons must meet a condition.
         """
-        return [(item, n, float(n), n) for item, n in self._supports(plan)]
+        return [(item, n, n) for item, n in self._supports(plan)]
 
     def _supports(self, plan: Plan) -> list[tuple[str, int]]:
         assert plan.test is not None

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from anondb.query.aggregated import Aggregated
+from anondb.query.aggregates import Aggregated
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
 from anondb.query.histogram import histogram
-from anondb.query.measures import counted, has_sums, measured
+from anondb.query.measures import averaged, counted, has_sums, measured
 from anondb.query.merged import SUM
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
@@ -22,7 +22,7 @@ from anondb.query.predicates import Weights, both, finite
 from anondb.query.refusals import unsupported
 from anondb.query.relational import group_values
 from anondb.query.scalars import answered, on_records
-from anondb.query.totals import Bounds, clip, total
+from anondb.query.totals import Bounds, total
 from anondb.query.values import DAY, Attribute, OnValue, Value
 
 MORE_NOTE = (
@@ -36,7 +36,7 @@ class Answer:
     """The answer to a compiled query.
 
     Attributes:
-        rows: the groups, each with its values, then lower bound, estimate and upper bound of the count.
+        rows: the groups, each with its values, then lower bound and upper bound of the count.
         notes: remarks for the analyst on the interpretation of the query.
     """
 
@@ -45,9 +45,9 @@ class Answer:
 
     @property
     def bounds(self) -> Bounds:
-        """Lower bound, estimate and upper bound of a query without GROUP BY."""
-        ((lower, estimate, upper),) = self.rows
-        return lower, estimate, upper
+        """Lower bound and upper bound of a query without GROUP BY."""
+        ((lower, upper),) = self.rows
+        return lower, upper
 
 
 def _by_value(release: Opened, plan: Plan) -> dict[Value | None, Bounds]:
@@ -67,7 +67,7 @@ def _value_rows(release: Opened, plan: Plan) -> list[Row]:
     counts = _by_value(release, plan)
     order = [value for value in counts if value is not None]
     listed = [*order, *([None] if None in counts else [])]
-    return [(_shown(plan.grouped, value), *counts[value]) for value in listed if counts[value][2]]
+    return [(_shown(plan.grouped, value), *counts[value]) for value in listed if counts[value][1]]
 
 
 def _shown(attribute: Attribute, value: Value | None) -> str | int | float | None:
@@ -84,16 +84,16 @@ def _aggregate(release: Opened, plan: Plan) -> Answer:
     """An aggregate of numbers over persons."""
     if release.anatomy:
         raise unsupported("an aggregate of numbers, from a release in buckets")
-    lower, estimate, upper = _in_supports(release, plan, measured(release, plan))
+    lower, upper = _in_supports(release, plan, measured(release, plan))
     people = replace(plan, counts=IDS, measure=None, aggregate="")
     if plan.aggregate != "sum" and not answer_plan(release, people).bounds[0]:  # the aggregate of nobody is NULL
         lower = upper = None
-    return Answer(((lower, estimate, upper),), plan.notes)
+    return Answer(((lower, upper),), plan.notes)
 
 
 def _in_supports(release: Opened, plan: Plan, found: Aggregated) -> Aggregated:
     """A sum or an average of numbers of items, within what item supports say of the rows and of the persons."""
-    weights, (low, estimate, high) = plan.measure, found
+    weights, (low, high) = plan.measure, found
     plain = isinstance(weights, Weights) and weights.by_label is None and weights.kind == SUM
     if release.supported is None or not plain or plan.aggregate not in ("sum", "avg") or has_sums(plan.condition):
         return found
@@ -101,14 +101,13 @@ def _in_supports(release: Opened, plan: Plan, found: Aggregated) -> Aggregated:
     if release.suppressed and finite(weights.test) is None:
         return found
     alone = replace(plan, measure=None, aggregate="")
-    least, _, most = map(float, answer_plan(release, replace(alone, counts=ROWS, test=weights.test)).bounds)
+    least, most = map(float, answer_plan(release, replace(alone, counts=ROWS, test=weights.test)).bounds)
     if plan.aggregate == "avg":
-        fewest, _, largest = answer_plan(release, replace(alone, counts=IDS)).bounds
+        fewest, largest = answer_plan(release, replace(alone, counts=IDS)).bounds
         if not fewest:
             return found
         least, most = least / largest, most / fewest
-    low, high = least if low is None else max(low, least), most if high is None else min(high, most)
-    return low, None if estimate is None else min(max(estimate, low), high), high
+    return least if low is None else max(low, least), most if high is None else min(high, most)
 
 
 def _histogram(release: Opened, plan: Plan) -> Answer:
@@ -117,7 +116,7 @@ def _histogram(release: Opened, plan: Plan) -> Answer:
         raise unsupported("GROUP BY a number of items, from a release in buckets")
     endless = release.suppressed and plan.counts_any
     assert isinstance(plan.measure, Weights)
-    rows = [(number, *bounds) for number, bounds in sorted(histogram(release, plan).items()) if bounds[2]]
+    rows = [(number, *bounds) for number, bounds in sorted(histogram(release, plan).items()) if bounds[1]]
     return Answer(tuple(rows), plan.notes + (MORE_NOTE,) * endless)
 
 
@@ -165,6 +164,16 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
     if plan.grouped is not None:
         return Answer(tuple(_value_rows(release, plan)), plan.notes)
     ends = answered(release, plan, unbounded=unbounded) if anatomy is None else anatomy.scalar(plan)
-    lower, estimate, upper = ends
-    bounds = (lower, max(estimate, lower), None) if upper is None else clip(lower, estimate, upper)
-    return Answer((bounds,), plan.notes)
+    return Answer((ends,), plan.notes)
+
+
+def average_in(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
+    """The average of a plan over the persons of a release who have a number, and how many they are.
+
+    Raises:
+        InputError: ``unsupported_query`` or ``query_too_complex``.
+    """
+    if release.anatomy:
+        raise unsupported("an aggregate of numbers, from a release in buckets")
+    check(release, plan)
+    return averaged(release, plan)

@@ -11,14 +11,13 @@ from anondb.answers.rules.contents import Possible
 from anondb.answers.rules.supports import Array
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
-from anondb.query.holdings import transactions_by_item
 from anondb.query.kinds import Kinds
 from anondb.query.pairs import with_item
 from anondb.query.predicates import AtLeast, Condition, both, conjuncts, has, listed
-from anondb.query.support_tables import Groups, SupportTables
+from anondb.query.reading import transactions_by_item
 
 if TYPE_CHECKING:
-    from anondb.query.supported import SupportedAnswers
+    from anondb.query.supported import Groups, SupportedAnswers, SupportTables
 
 Ends = tuple[int, int]
 MAX_QUESTIONS = 60  # about items of a list, one by one
@@ -41,9 +40,9 @@ class Beside:
         """Bounds of the number of transactions that meet a condition and hold an item, for each of some items."""
         release, size = self._release, self._release.size
         question = Question.of(condition)
-        low, high, _ = self._answers.of_question(question, None)
+        low, high = self._answers.of_question(question, None)
         alone = self._read.alone
-        ends = {item: (max(0, low + alone[item][0] - size), min(high, alone[item][2])) for item in items}
+        ends = {item: (max(0, low + alone[item][0] - size), min(high, alone[item][1])) for item in items}
         single = [listed(p.test) if isinstance(p, AtLeast) and p.count == 1 else None for p in conjuncts(condition)]
         if release.local:
             if len(single) == 1 and single[0] is not None and len(single[0]) == 1:
@@ -65,8 +64,7 @@ class Beside:
             for item, found in self._of_others(*kinds, some, rest).items():
                 ends[item] = _both(ends[item], found)
         for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
-            low, high, _ = self._answers.of_question(Question.of(both(condition, has(item))), None)
-            ends[item] = _both(ends[item], (low, high))
+            ends[item] = _both(ends[item], self._answers.of_question(Question.of(both(condition, has(item))), None))
         return ends
 
     def _of_others(

@@ -4,27 +4,77 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
-from anondb.query.holdings import holdings, transactions_by_item
-from anondb.query.item_counts import ItemCounts, ItemRow
 from anondb.query.plan import Plan
 from anondb.query.predicates import ALWAYS, NO_ITEM
+from anondb.query.reading import holdings, transactions_by_item
 from anondb.query.refusals import unsupported
 from anondb.query.relational import covered, values_part
-from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
 if TYPE_CHECKING:
     from anondb.query.anatomy import BucketAnswers
+
+
+ItemRow = tuple[str, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemCounts(Sequence[ItemRow]):
+    """Rows (item, lower bound, upper bound).
+
+    Attributes:
+        items: the items.
+        places: the place of the count of each item in ``counts``.
+        counts: the different counts: their lower bounds and upper bounds.
+    """
+
+    items: Sequence[str]
+    places: npt.NDArray[np.int64]
+    counts: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[ItemRow]:
+        return zip(self.items, *(ends[self.places].tolist() for ends in self.counts), strict=True)
+
+    @overload
+    def __getitem__(self, place: int) -> ItemRow: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[ItemRow]: ...
+
+    def __getitem__(self, place: int | slice) -> ItemRow | list[ItemRow]:
+        return list(self)[place]
+
+
+def added(parts: Sequence[tuple[ItemCounts, int]]) -> list[ItemRow]:
+    """The sums of the counts of disjoint persons, each with the upper bound for an item that it does not list."""
+    items = parts[0][0].items if parts else []
+    alike = all(part.items == items for part, _ in parts)
+    if not alike:
+        items = sorted({item for part, _ in parts for item in part.items})
+    place_of = {item: place for place, item in enumerate(items)}
+    lower = np.zeros(len(items), np.int64)
+    upper = np.full(len(items), sum(absent for _, absent in parts))
+    for part, absent in parts:
+        at = slice(None) if alike else [place_of[item] for item in part.items]
+        low, high = part.counts
+        lower[at] += low[part.places]
+        upper[at] += high[part.places] - absent
+    return list(zip(items, lower.tolist(), upper.tolist(), strict=True))
 
 
 def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[ItemRow]:
@@ -109,7 +159,6 @@ def _at_once(
     numbers = release.numbered.numbers
     rows = table[[numbers.get(label, 0) for label, _ in wanted]]
     lower, upper = np.zeros((2, len(wanted)), np.int64)
-    estimate = np.zeros(len(wanted))
     for places in alike.values():
         label, passed = wanted[places[0]]
         assert passed is not None
@@ -117,12 +166,11 @@ def _at_once(
         there = np.flatnonzero(theirs.any(axis=0))
         outcomes = [walk.held(Holding((label,), vectors[n], not release.suppressed), passed) for n in there.tolist()]
         lower[places] = theirs[:, there] @ np.array([o.least for o in outcomes], np.int64)
-        estimate[places] = theirs[:, there] @ np.array([o.expected for o in outcomes])
         upper[places] = theirs[:, there] @ np.array([o.greatest for o in outcomes], np.int64)
     of_item = release.places.copy()
     for place, item in enumerate(apart, len(release.sizes)):
         of_item[bisect_left(release.items, item)] = place
-    return ItemCounts(release.items, of_item, (lower, np.clip(estimate, lower, upper), upper))
+    return ItemCounts(release.items, of_item, (lower, upper))
 
 
 def _counts(
@@ -161,7 +209,7 @@ def _counts(
         if not release.differing:
             return held
         lost = total([(walk.hidden(holding, passed), n) for holding, n in transactions if not holding.complete])
-        return held[0] - lost[0], held[1] - lost[1], held[2] - lost[2]
+        return held[0] - lost[0], held[1] - lost[1]
 
     @cache
     def suppressed(passed: Passed) -> Bounds:
@@ -171,12 +219,12 @@ def _counts(
     @cache
     def answered(labels: tuple[str, ...], passed: Passed) -> Bounds:
         """The count for an item that passes these tests and has these released items, from the lowest to the highest."""
-        least, expected, most = suppressed(passed)
+        least, most = suppressed(passed)
         for n, label in enumerate(labels):
             below = tuple(lower for lower in labels[:n] if label in under.get(lower, ())) if under else ()
-            lower, estimate, upper = counted(label, below, passed)
-            least, expected, most = least + lower, expected + estimate, most + upper
-        return clip(least, expected, most)
+            lower, upper = counted(label, below, passed)
+            least, most = least + lower, most + upper
+        return least, most
 
     return answered
 
@@ -269,11 +317,11 @@ class _ItemWalk:
     def _suppressed(self, passed: Passed) -> list[Part]:
         """The parts of suppressed items, which may include the item."""
         width = len(self._caps)
-        vectors = dict(self._outside[0].vectors) if self._outside else {(0,) * width: 1.0}
+        vectors = self._outside[0].vectors if self._outside else ((0,) * width,)
         one = (*map(int, passed), 1)
-        with_item = {tuple(min(a + b, c) for a, b, c in zip(v, one, self._caps, strict=True)): 0.0 for v in vectors}
-        return [part_of(with_item | vectors, width)]
+        with_item = (tuple(min(a + b, c) for a, b, c in zip(v, one, self._caps, strict=True)) for v in vectors)
+        return [part_of((*vectors, *with_item), width)]
 
 
 def _stretched(part: Part) -> Part:
-    return Part(tuple(((*v, 0), p) for v, p in part.vectors), (*part.most, 0))
+    return Part(tuple((*v, 0) for v in part.vectors), (*part.most, 0))

@@ -15,26 +15,23 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.query.classes import Block, Classes, Counts, Group, Passing, classes_of
+from anondb.query.classes import Block, Classes, Counts, Group, Matching, Passing, classes_of
 from anondb.query.evaluate import Bag, Passed, Question
-from anondb.query.held_items import HeldItems
 from anondb.query.held_sums import counted, grouped_sums
-from anondb.query.inline_tables import inline_table
-from anondb.query.item_counts import ItemRow
-from anondb.query.matching import Matching
 from anondb.query.merged import SUM
 from anondb.query.original import Original
+from anondb.query.parsing import inline_table
 from anondb.query.predicates import ItemTest, Weights
+from anondb.query.reading import HeldItems, Together, images_of
 from anondb.query.relational import cell_columns, cells_of, read_attributes
-from anondb.query.summed import Summed, of_sums, shares_by_item, with_sums
-from anondb.query.together import Together, images_of
+from anondb.query.summed import Members, Summed, of_sums, shares_by_item, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
 from anondb.release.manifest import types_of
 from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
 
 if TYPE_CHECKING:
-    from anondb.query.shares import Members
+    from anondb.query.by_item import ItemRow
     from anondb.query.supported import SupportedAnswers
 
 _NEEDED = {
@@ -94,9 +91,9 @@ class Opened:
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
-        self.summed: dict[tuple[Weights, bool], Summed] = {}
+        self.summed: dict[Weights, Summed] = {}
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
-        self.lines: dict[bool, tuple[int, float, int | None]] = {}  # the number of all rows (``scalars.answered``)
+        self.lines: dict[bool, tuple[int, int | None]] = {}  # the number of all rows (``scalars.answered``)
         self._matching = Matching()
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
@@ -203,10 +200,10 @@ class Opened:
 
     # ---------------------------------------------------------------- transactions
 
-    def classes(self, question: Question, blocks: Mapping[str, Block]) -> Classes:
-        """Group the released items by their effect on a question."""
+    def classes(self, question: Question, blocks: Mapping[str, Block], *, apart: bool = False) -> Classes:
+        """Group the released items by their effect on a question (see ``classes_of``)."""
         number = len(self.sizes) if self.bags is None else sum(map(len, self.bags.values()))
-        return classes_of(question, blocks, number)
+        return classes_of(question, blocks, number, apart=apart)
 
     def signatures(self, classes: Classes) -> Counts:
         """Count the transactions with a relevant item by their numbers of released items of each class."""
@@ -305,8 +302,6 @@ class Opened:
     @cached_property
     def listed_members(self) -> Members:
         """The members of all released items."""
-        from anondb.query.shares import Members
-
         return Members.of(self)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -11,12 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.query.evaluate import Bag, Part, Passed, Question, Vector, bag_part, released_part
+from anondb.query.predicates import ItemTest, mentioned, passes
 from anondb.query.relational import Cell
+from anondb.query.values import OnValue
 
 MAX_BITS = 62
 
 Counts = list[tuple[tuple[int, ...], int]]
 """The number of transactions with each vector of numbers of released items per class."""
+KEPT = 8  # answers of ``Matching``
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,9 @@ class Block:
 
 
 class Sums(NamedTuple):
-    """The values of the persons of a group: sums of the least, expected and greatest ones, and the extremes of these."""
+    """The values of the persons of a group: sums of the least and of the greatest ones, and the extremes of these."""
 
     least: float
-    expected: float
     greatest: float
     min_least: float
     max_least: float
@@ -57,11 +60,9 @@ class Sums(NamedTuple):
 
 
 class Size(NamedTuple):
-    """A sum over the items of one person: its least and greatest value, and the mean and variance of the estimate."""
+    """A sum over the items of one person: its least and its greatest value."""
 
     least: float
-    mean: float
-    variance: float
     greatest: float
 
 
@@ -69,7 +70,7 @@ class Size(NamedTuple):
 class Group:
     """Equivalent records: their numbers of released items of each class, published values, and completeness; how many they
     are; and the sums over their items, or the sum by which they are grouped, if asked for. ``states`` tells for each
-    comparison of a sum with a number whether it is false (0), true (1) or not known (2), and how likely it is."""
+    comparison of a sum with a number whether it is false (0), true (1) or not known (2)."""
 
     counts: tuple[int, ...]
     cells: tuple[Cell, ...]
@@ -77,7 +78,7 @@ class Group:
     records: int
     sums: Sums | None = None
     size: Size | None = None
-    states: tuple[tuple[int, float], ...] = ()
+    states: tuple[int, ...] = ()
 
 
 class Holding(NamedTuple):
@@ -171,13 +172,14 @@ class Classes:
         return tuple(counts)
 
 
-def classes_of(question: Question, blocks: Mapping[str, Block], every: int) -> Classes:
+def classes_of(question: Question, blocks: Mapping[str, Block], every: int, *, apart: bool = False) -> Classes:
     """Group released items by their effect on a question.
 
     Args:
         question: the question.
         blocks: the released items that matter.
         every: the number of all released items.
+        apart: whether released items with different members have different classes, even if they add the same.
 
     Raises:
         InputError: ``query_too_complex``.
@@ -189,7 +191,7 @@ def classes_of(question: Question, blocks: Mapping[str, Block], every: int) -> C
         part = numbers.get(block)
         if part is None:
             made = block.part(question.caps)
-            part = numbers[block] = numbers.setdefault(made, len(parts))
+            part = numbers[block] = numbers.setdefault(block if apart and not made.fixed else made, len(parts))
             if part == len(parts):
                 parts.append(made)
         of[released] = part
@@ -202,3 +204,17 @@ def classes_of(question: Question, blocks: Mapping[str, Block], every: int) -> C
         default = max(range(len(parts)), key=lambda n: radices[n])
         of = {r: n for r, n in of.items() if n != default}
     return Classes(of, parts, default, radices, wide)
+
+
+class Matching:
+    """Matches labels with tests; the last answers are kept."""
+
+    def __init__(self) -> None:
+        self.passing = lru_cache(maxsize=KEPT)(passing_of)
+
+
+def passing_of(tests: tuple[ItemTest | OnValue, ...]) -> Passing:
+    """The tests that each label passes that a test names, and those that all others pass."""
+    labels = frozenset[str]().union(*map(mentioned, tests))
+    special = {label: tuple(passes(t, {}, label) for t in tests) for label in labels}
+    return Passing(special, tuple(passes(t, {}) for t in tests))

@@ -1,4 +1,4 @@
-"""Compute exact bounds and the estimate of a condition, for one published transaction at a time.
+"""Compute the exact bounds of a condition, for one published transaction at a time.
 
 **Consistent originals.** A released item of size s stands for a non-empty subset of its s members. If items were suppressed,
 a transaction may also have had any items without a released item; otherwise none. In a global recoding these choices are
@@ -16,21 +16,16 @@ cases widen the bounds but keep them valid: a pattern (LIKE) on suppressed items
 query's patterns or none (their labels are arbitrary texts); and an item of two parts (suppressed in an incomplete
 transaction although it is released there; below two nodes of a bag), which may count twice.
 
-**The estimate** (docs/algorithms/metrics.md#are) assumes that the 2^s - 1 subsets are equally likely, that parts are
-independent, and that suppressed items are absent. Counts are exact integers until one final division, so s may exceed 1,024.
-
 A state of the walk consists of the undecided rest of the condition and the counts that it still needs; the counts of a
 decided condition are dropped. So wide conjunctions and disjunctions stay small.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
-from math import comb, prod
 
 from anondb.query.predicates import (
     And,
@@ -97,9 +92,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Part:
-    """An independent part of a transaction: its possible count vectors with their probabilities, and the maxima."""
+    """An independent part of a transaction: the count vectors that it may add, in ascending order, and their maxima."""
 
-    vectors: tuple[tuple[Vector, float], ...]
+    vectors: tuple[Vector, ...]
     most: Vector
 
     @property
@@ -112,10 +107,10 @@ def _add(left: Sequence[int], right: Sequence[int], caps: Vector) -> Vector:
     return tuple(min(a + b, c) for a, b, c in zip(left, right, caps, strict=True))
 
 
-def part_of(vectors: Mapping[Vector, float], width: int) -> Part:
-    """The part that adds one of these vectors, each with its probability."""
-    most = tuple(max((v[i] for v in vectors), default=0) for i in range(width))
-    return Part(tuple(sorted(vectors.items())), most)
+def part_of(vectors: Iterable[Vector], width: int) -> Part:
+    """The part that adds one of these vectors."""
+    listed = sorted(set(vectors))
+    return Part(tuple(listed), tuple(max((v[i] for v in listed), default=0) for i in range(width)))
 
 
 @lru_cache(maxsize=1024)  # files have the same ones
@@ -130,29 +125,20 @@ def released_part(caps: Vector, size: int, passing: tuple[tuple[Passed, int], ..
     Raises:
         InputError: ``query_too_complex``.
     """
-    choices: dict[Vector, int] = {(0,) * len(caps): 1}
-    free = size
+    zero = (0,) * len(caps)
+    choices = {zero}
     for passed, members in passing:
-        free -= members
         most = min(members, max(cap for cap, on in zip(caps, passed, strict=True) if on))
-        ways = [comb(members, j) for j in range(most)]
-        ways.append((1 << members) - sum(ways))
-        grown: dict[Vector, int] = defaultdict(int)
-        if len(choices) * len(ways) > MAX_VECTORS * 8:
+        if len(choices) * (most + 1) > MAX_VECTORS * 8:
             raise too_complex("it distinguishes too many members of a released item")
-        for vector, weight in choices.items():
-            for j, more in enumerate(ways):
-                grown[_add(vector, tuple(j if on else 0 for on in passed), caps)] += weight * more
-        choices = grown
+        choices = {
+            _add(vector, tuple(j if on else 0 for on in passed), caps) for vector in choices for j in range(most + 1)
+        }
         if len(choices) > MAX_VECTORS:
             raise too_complex("it distinguishes too many members of a released item")
-    zero = (0,) * len(caps)
-    weights = {v: w << free for v, w in choices.items()}
-    weights[zero] -= 1
-    if not weights[zero]:
-        del weights[zero]
-    total = (1 << size) - 1
-    return part_of({v: w / total for v, w in weights.items()}, len(caps))
+    if sum(members for _, members in passing) == size:  # it has one of them
+        choices.discard(zero)
+    return part_of(choices, len(caps))
 
 
 @dataclass(frozen=True)
@@ -174,9 +160,6 @@ def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag
     The original may repeat items, so it may contain any non-empty set of up to c members. Members of both a node and a node
     below it are attributed to the lower one, so a node with another one below it may add nothing.
 
-    The estimate assumes that all sets of c members are equally likely (all members if c exceeds s): one of s members is
-    among c copies with probability min(1, c/s).
-
     Args:
         caps, size, passing: as for ``released_part``.
         bag: the copies, and whether the transaction has a node below.
@@ -185,26 +168,18 @@ def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag
         InputError: ``query_too_complex``.
     """
     drawn = min(bag.copies, size)
-    choices: dict[tuple[Vector, int], int] = {
-        ((0,) * len(caps), 0): 1
-    }  # (added vector, copies used): number of choices
+    choices = {((0,) * len(caps), 0)}  # the added vector, and the copies used
     free = size
     for passed, members in passing:
         free -= members
-        grown: dict[tuple[Vector, int], int] = defaultdict(int)
         if len(choices) * min(members, drawn) > MAX_VECTORS * 64:
             raise too_complex("it distinguishes too many members of a released item")
-        for (vector, taken), weight in choices.items():
-            for j in range(min(members, drawn - taken) + 1):
-                more = _add(vector, tuple(j if on else 0 for on in passed), caps)
-                grown[more, taken + j] += weight * comb(members, j)
-        choices = grown
-    weights: dict[Vector, int] = defaultdict(int)
-    for (vector, taken), weight in choices.items():
-        if taken or free or bag.nested:
-            weights[vector] += weight * comb(free, drawn - taken)
-    total = comb(size, drawn)
-    return part_of({v: w / total for v, w in weights.items()}, len(caps))
+        choices = {
+            (_add(vector, tuple(j if on else 0 for on in passed), caps), taken + j)
+            for vector, taken in choices
+            for j in range(min(members, drawn - taken) + 1)
+        }
+    return part_of((vector for vector, taken in choices if taken or free or bag.nested), len(caps))
 
 
 def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
@@ -218,8 +193,7 @@ def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
         InputError: ``query_too_complex``, and ``unsupported_query`` if a number of rows has no upper bound.
     """
     caps = question.caps
-    zero = (0,) * len(caps)
-    vectors = {zero}
+    vectors = {(0,) * len(caps)}
     steps: list[tuple[Passed, int]] = [(passed, 1) for passed in sorted(named)]
     unnamed = unnamed_items(question.tests)
     if question.counted and any(passed[-1] for passed in unnamed):
@@ -234,7 +208,7 @@ def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
             vectors |= more
             if len(vectors) > MAX_VECTORS:
                 raise too_complex("it asks for too many suppressed items")
-    return part_of({v: float(v == zero) for v in vectors}, len(caps))
+    return part_of(vectors, len(caps))
 
 
 def unnamed_items(tests: Sequence[ItemTest | OnValue]) -> list[Passed]:
@@ -300,10 +274,9 @@ def _decide(left: Left, counts: Vector, more: Vector, needed: set[int]) -> Left:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The least, expected and greatest value of one transaction."""
+    """The least and the greatest value of one transaction."""
 
     least: int
-    expected: float
     greatest: int
 
 
@@ -352,39 +325,30 @@ class Evaluator:
         for part in reversed(parts):
             more.append(tuple(a + b for a, b in zip(more[-1], part.most, strict=True)))
         more.reverse()
-        states: dict[tuple[Left, Vector], float] = {self._decided(self._start, (0,) * len(caps), more[0]): 1.0}
+        states = {self._decided(self._start, (0,) * len(caps), more[0])}
         for part, ahead in zip(parts, more[1:], strict=True):
             self._steps += len(states) * len(part.vectors)
             if len(states) > MAX_STATES or self._steps > MAX_STEPS:
                 raise too_complex("its exact bounds would take too many steps")
-            after: dict[tuple[Left, Vector], float] = defaultdict(float)
-            for (left, counts), probability in states.items():
+            after: set[tuple[Left, Vector]] = set()
+            for left, counts in states:
                 if isinstance(left, bool) and not (self.question.counted and left):
-                    after[left, counts] += probability
-                    continue
-                for vector, share in part.vectors:
-                    after[self._decided(left, _add(counts, vector, caps), ahead)] += probability * share
+                    after.add((left, counts))
+                else:
+                    after.update(self._decided(left, _add(counts, vector, caps), ahead) for vector in part.vectors)
             states = after
-        values = [
-            ((counts[-1] if self.question.counted else 1) if left else 0, probability)
-            for (left, counts), probability in states.items()
-        ]
-        return Outcome(min(v for v, _ in values), float(sum(v * p for v, p in values)), max(v for v, _ in values))
+        values = [(counts[-1] if self.question.counted else 1) if left else 0 for left, counts in states]
+        return Outcome(min(values), max(values))
 
 
 def _number_of(parts: Sequence[Part], most: int) -> Outcome:
     """The outcome of a number of items without a condition: the parts add up."""
-    numbers = [[(vector[-1], share) for vector, share in part.vectors] for part in parts]
-    least = sum(min(n for n, _ in part) for part in numbers)
-    expected = sum(float(n) * share for part in numbers for n, share in part)
-    greatest = sum(max(n for n, _ in part) for part in numbers)
-    return Outcome(min(least, most), min(expected, float(most)), min(greatest, most))
+    least = sum(min(vector[-1] for vector in part.vectors) for part in parts)
+    return Outcome(min(least, most), min(sum(part.most[-1] for part in parts), most))
 
 
 def _some_passes(parts: Sequence[Part], wanted: bool) -> Outcome:
     """The outcome of "some item passes the only test", or of its negation: what the walk gives, without its states."""
-    without = [part.vectors[0] for part in parts]  # in ascending order, so that zero comes first
-    none = prod(share if vector == (0,) else 0.0 for vector, share in without)
-    least = int(any(vector != (0,) for vector, _ in without))
+    least = int(any(part.vectors[0] != (0,) for part in parts))
     greatest = int(any(part.most != (0,) for part in parts))
-    return Outcome(least, 1 - none, greatest) if wanted else Outcome(1 - greatest, none, 1 - least)
+    return Outcome(least, greatest) if wanted else Outcome(1 - greatest, 1 - least)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from anondb.engine import has_nulls
 from anondb.query.classes import Classes, Group, Size, Sums
-from anondb.query.summed import LOGISTIC, ROUNDED, Summed, of_sums
+from anondb.query.summed import ROUNDED, Summed, of_sums
 
 Array = npt.NDArray[Any]
 
@@ -145,8 +145,8 @@ def added_up(rows: HeldRows, complete: bool, one: Summed) -> tuple[tuple[int, Su
 
     low, high = (0.0, 0.0) if complete else (one.low, one.high)
     some, none = rows.held, rows.size - rows.held
-    ends = sums("least") + _times(some, low), sums("mean"), sums("greatest") + _times(some, high)
-    without = _times(none, low), 0.0, _times(none, high)
+    ends = sums("least") + _times(some, low), sums("greatest") + _times(some, high)
+    without = _times(none, low), _times(none, high)
     return (some, Sums(*ends, -inf, inf, -inf, inf)), (none, Sums(*without, low, low, high, high))
 
 
@@ -167,48 +167,33 @@ def grouped_sums(
         sums: the sums, the one of the measure first.
     """
     keys: list[Array] = [rows.signatures(codes) if codes else np.zeros(rows.size, dtype=np.int64)]
-    numbers: list[Array] = []
-    extremes: list[Array] = []
+    measure: list[Array] = []
     for one in sums:
-        ends = {
-            name: rows.totals(one.labels, one.shares[name])
-            for name in Size._fields
-            if name != "variance" or one.listed or one.least is not None
-        }
+        ends = [rows.totals(one.labels, one.shares[name]) for name in Size._fields]
         if not complete:
-            ends |= {"least": ends["least"] + one.low, "greatest": ends["greatest"] + one.high}
+            ends = [ends[0] + one.low, ends[1] + one.high]
         if one.least is not None:
-            state, likely = _compared(one, ends)
-            keys.append(state)
-            numbers.append(likely)
+            keys.append(_compared(one, *ends))
         elif one.listed:
-            keys += [np.round(end, 1) if name in ("mean", "variance") else end for name, end in ends.items()]
+            keys += ends
         else:
-            numbers += ends.values()
-            extremes += [ends["least"], ends["greatest"]]
-    return _groups(keys, numbers, extremes, complete, classes, sums)
+            measure = ends
+    return _groups(keys, measure, complete, classes, sums)
 
 
-def _compared(one: Summed, ends: Mapping[str, Array]) -> tuple[Array, Array]:
-    """Whether each sum is above a number (0, 1, or 2 for unknown), and how likely it is (``Summed.columns``)."""
+def _compared(one: Summed, least: Array, greatest: Array) -> Array:
+    """Whether each sum is above a number: 0, 1, or 2 for unknown (``Summed.columns``)."""
     assert one.least is not None
     error = one.error + abs(one.least) * ROUNDED if one.error else 0.0
     above = np.greater if one.open else np.greater_equal
-    certain, possible = above(ends["least"], one.least + error), above(ends["greatest"], one.least - error)
-    distance = (ends["mean"] - one.least) / np.sqrt(ends["variance"] + 1e-9)
-    likely = 1 / (1 + np.exp(np.clip(-LOGISTIC * distance, -700.0, 700.0)))
-    return np.where(certain, 1, np.where(possible, 2, 0)), np.where(certain, 1.0, np.where(possible, likely, 0.0))
+    certain, possible = above(least, one.least + error), above(greatest, one.least - error)
+    return np.where(certain, 1, np.where(possible, 2, 0))
 
 
 def _groups(
-    keys: Sequence[Array],
-    numbers: Sequence[Array],
-    extremes: Sequence[Array],
-    complete: bool,
-    classes: Classes,
-    sums: Sequence[Summed],
+    keys: Sequence[Array], ends: Sequence[Array], complete: bool, classes: Classes, sums: Sequence[Summed]
 ) -> list[Group]:
-    """The groups of equal keys, with the sums of the numbers and the extremes of others."""
+    """The groups of equal keys, with the sums and the extremes of the ends of a measure."""
     size = len(keys[0])
     index, number = np.zeros(size, dtype=np.int64), min(size, 1)
     for key in keys:
@@ -218,14 +203,11 @@ def _groups(
     first = np.zeros(number, dtype=np.int64)
     first[index[::-1]] = np.arange(size)[::-1]
     persons = np.bincount(index, minlength=number)
-    columns = [np.bincount(index, values, number) for values in numbers]
-    if extremes:  # of the measure: they follow its sums
+    columns = [np.bincount(index, values, number) for values in ends]
+    if ends and number:
         order = np.argsort(index.astype(np.uint16) if number < 1 << 16 else index, kind="stable")
         starts = np.append(0, np.cumsum(persons)[:-1])
-        ordered = [values[order] for values in extremes]
-        columns[3:3] = (
-            [kind.reduceat(v, starts) for v in ordered for kind in (np.minimum, np.maximum)] if number else []
-        )
+        columns += [kind.reduceat(values[order], starts) for values in ends for kind in (np.minimum, np.maximum)]
     chosen = [key[first].tolist() for key in keys]
     groups = []
     for signature, *rest in zip(*chosen, persons.tolist(), *(c.tolist() for c in columns), strict=True):

@@ -15,11 +15,8 @@ from anondb.query.measures import Asked, asked_of
 from anondb.query.merged import SUM
 from anondb.query.plan import Plan
 from anondb.query.predicates import NEVER, Weights, at_least, conjuncts
-from anondb.query.summed import LOGISTIC
 from anondb.query.totals import Bounds
 
-CELLS = 100_000  # numbers of one array: groups of persons times numbers of items
-REACH = 10  # standard deviations, beyond which there is less than 1e-7 by the formula for a normal distribution
 CODES = 1 << 62  # a group is a number below
 
 Floats = npt.NDArray[np.float64]
@@ -29,7 +26,7 @@ Ints = npt.NDArray[np.int64]
 @dataclass(frozen=True)
 class _Sizes:
     """Groups of persons with equal sizes: the columns of ``Size``, how many they are, and how many of them meet the
-    condition at least, by the estimate, and at most, and whether suppressed items may add any number to their sizes."""
+    condition at least and at most, and whether suppressed items may add any number to their sizes."""
 
     sizes: Floats
     persons: Floats
@@ -41,9 +38,9 @@ class _Sizes:
         cls, sizes: Sequence[Size] | Floats, persons: Sequence[int] | Ints, met: Floats, endless: Sequence[bool]
     ) -> _Sizes:
         """The groups of which somebody may meet the condition; ``met`` has the outcome of each."""
-        there = met[:, 2] > 0
+        there = met[:, 1] > 0
         many, most = np.asarray(persons, dtype=float)[there], np.asarray(endless, dtype=bool)[there]
-        return cls(np.asarray(sizes, dtype=float).reshape(-1, 4)[there], many, met[there] * many[:, None], most)
+        return cls(np.asarray(sizes, dtype=float).reshape(-1, 2)[there], many, met[there] * many[:, None], most)
 
 
 def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
@@ -60,16 +57,13 @@ def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
         return {}
     held = plan.measure.kind == SUM and at_least(1, plan.measure.test) in conjuncts(plan.condition)
     groups = _sizes_of(release, asked_of(release, plan))
-    most = int(groups.sizes[:, 3].max(initial=float(held and groups.endless.any())))
-    lower, estimate, upper = _numbers(groups, int(held), most)
-    lows, highs = np.rint(lower).astype(int), np.rint(upper).astype(int)
-    middles = np.clip(estimate, lows, highs)
-    rows = zip(lows.tolist(), middles.tolist(), highs.tolist(), strict=True)
-    return {number: bounds for number, bounds in enumerate(rows) if bounds[2]}
+    most = int(groups.sizes[:, 1].max(initial=float(held and groups.endless.any())))
+    ends = (np.rint(end).astype(int).tolist() for end in _numbers(groups, int(held), most))
+    return {number: bounds for number, bounds in enumerate(zip(*ends, strict=True)) if bounds[1]}
 
 
 def _outcomes(met: Sequence[Outcome]) -> Floats:
-    return np.array([(one.least, one.expected, one.greatest) for one in met], dtype=float).reshape(-1, 3)
+    return np.array([(one.least, one.greatest) for one in met], dtype=float).reshape(-1, 2)
 
 
 def _sizes_of(release: Opened, asked: Asked) -> _Sizes:
@@ -88,9 +82,7 @@ def _sizes_of(release: Opened, asked: Asked) -> _Sizes:
     counts = asked.classes.all_counts(kinds) if asked.classes.parts else [()] * len(kinds)
     met = _outcomes([asked.outcome(c, (), not release.suppressed, ()) for c in counts])
     ends = {name: rows.totals(one.labels, one.shares[name]) for name in Size._fields}
-    for name in ("mean", "variance"):  # they decide an estimate alone: fewer groups
-        ends[name] = np.round(ends[name], 1)
-    first, persons = _alike([signature, *(np.rint(10 * end).astype(np.int64) for end in ends.values())])
+    first, persons = _alike([signature, *(end.astype(np.int64) for end in ends.values())])
     hidden = {"least": one.low, "greatest": one.high} if release.suppressed else {}
     sizes = np.column_stack([end[first] + hidden.get(name, 0.0) for name, end in ends.items()])
     return _Sizes.of(sizes, persons, met[signature[first]], [asked.endless and release.suppressed] * len(first))
@@ -119,36 +111,15 @@ def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
     return first, persons
 
 
-def _numbers(groups: _Sizes, fewest: int, most: int) -> tuple[Floats, Floats, Floats]:
-    """For each number of items how many persons have it at least, by the estimate, and at most."""
-    low, high = np.maximum(groups.sizes[:, 0].astype(int), fewest), groups.sizes[:, 3].astype(int)
+def _numbers(groups: _Sizes, fewest: int, most: int) -> tuple[Floats, Floats]:
+    """For each number of items how many persons have it at least and at most."""
+    low, high = np.maximum(groups.sizes[:, 0].astype(int), fewest), groups.sizes[:, 1].astype(int)
     high = np.where(groups.endless, np.maximum(high, fewest), high)
     there = low <= high
     low, high, endless = low[there], high[there], groups.endless[there]
-    least, expected, greatest = groups.outcomes[there].T
+    least, greatest = groups.outcomes[there].T
     alone = (low == high) & ~endless
     lower = np.bincount(low[alone], least[alone], most + 1)
     more, fewer = (np.bincount(ends, greatest, most + 2) for ends in (low, np.where(endless, most, high) + 1))
     upper: Floats = np.cumsum(more - fewer)[:-1]
-    return lower.astype(float), _expected(groups.sizes[there], low, high, expected, most), upper
-
-
-def _expected(sizes: Floats, low: Ints, high: Ints, expected: Floats, most: int) -> Floats:
-    """The estimate for each number of items: each group has a normal distribution between its ends."""
-    mean, deviation = sizes[:, 1], np.sqrt(sizes[:, 2] + 1e-9)
-    middle = np.clip(mean, low, high)
-    start = np.maximum(low, np.floor(middle - REACH * deviation).astype(int))
-    spans = np.minimum(high, np.ceil(middle + REACH * deviation).astype(int)) - start + 1
-    order = np.argsort(spans, kind="stable")
-    total = np.zeros(most + 1)
-    while len(order):
-        width = int(spans[order[-1]])
-        taken, order = order[-(CELLS // width + 1) :], order[: -(CELLS // width + 1)]
-        first, steps = start[taken], np.arange(width)
-        distances = (steps + (0.5 + first - mean[taken])[:, None]) / deviation[taken][:, None]
-        below = 1 / (1 + np.exp(-LOGISTIC * np.clip(distances, -30.0, 30.0)))
-        below[steps + 1 >= spans[taken][:, None]] = 1.0
-        likely = np.diff(below, axis=1, prepend=0.0) * expected[taken][:, None]
-        places = np.minimum(first[:, None] + steps, most)  # further steps have nothing
-        total += np.bincount(places.ravel(), likely.ravel(), most + 1)
-    return total
+    return lower.astype(float), upper

@@ -218,5 +218,5 @@ def _classes(
         default = max(range(len(parts)), key=lambda n: radices[n])
         of = {label: n for label, n in of.items() if n != default}
     width = len(caps)
-    made = [part_of(dict.fromkeys(vectors, 1.0), width) for vectors in parts]
+    made = [part_of(vectors, width) for vectors in parts]
     return Classes(of, made, default, radices, wide), parts, own

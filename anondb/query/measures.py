@@ -5,8 +5,6 @@ of a member (the sum of all negative ones if there are any), and at most the sum
 add their weights to incomplete transactions. A person of whom it is not certain that they meet the condition may be left
 out. The bounds enclose the aggregate for all choices; those of an average take for the persons of a group who may be left
 out the least and the greatest value in the group, so they are valid and not always the best possible.
-
-``shares`` says what a released item is expected to add.
 """
 
 from __future__ import annotations
@@ -15,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from math import fsum, isinf, prod
+from math import isinf
 
-from anondb.query.aggregated import Aggregated, Group, aggregated, spread
+from anondb.query.aggregates import SPREADS, Aggregated, Group, aggregated, spread
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
@@ -39,14 +37,12 @@ from anondb.query.predicates import (
 )
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
-from anondb.query.shares import summed
-from anondb.query.summed import Summed
+from anondb.query.summed import Summed, summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
-from anondb.query.variances import SPREADS
 
-States = tuple[tuple[int, float], ...]
-"""For each comparison of a sum with a number whether it is false (0), true (1) or not known (2), and how likely it is."""
+States = tuple[int, ...]
+"""For each comparison of a sum with a number whether it is false (0), true (1) or not known (2)."""
 
 TOTAL_ERROR = 1e-9  # the relative error of a sum of doubles over many persons
 MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
@@ -71,8 +67,7 @@ def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool]
     if among.low is None or among.high is None:
         return None
     low, high = float(among.low), float(among.high)
-    middle = (low + high) / 2
-    return Sums(persons * low, persons * middle, persons * high, low, low, high, high), among.null
+    return Sums(persons * low, persons * high, low, low, high, high), among.null
 
 
 # --- reading them from the release ----------------------------------------------------------------------------------
@@ -90,11 +85,10 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
         ends = spread(plan.aggregate, groups, error=error)
     else:
         ends = aggregated(plan.aggregate, groups, plan.share)
-    lower, estimate, upper = _scaled(plan, ends)
     nullable = isinstance(plan.measure, Attribute) and plan.aggregate != "sum"
     if nullable and not any(g.outcome.least and g.persons for g in groups):
-        return None, estimate, None  # all may be NULL
-    return lower, estimate, upper
+        return None, None  # all may be NULL
+    return _scaled(plan, ends)
 
 
 def averaged(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
@@ -111,15 +105,13 @@ def _scaled(plan: Plan, ends: Aggregated) -> Aggregated:
     """An aggregate of sums of weights in the unit of the query, its bounds with the error of the sums."""
     if not isinstance(plan.measure, Weights):
         return ends
-    lower, estimate, upper = ends
+    lower, upper = ends
     scale, error = plan.measure.scale, TOTAL_ERROR if plan.measure.error else 0.0
     if plan.aggregate.startswith("var_"):
         scale **= 2
     error *= max(abs(end) for end in (lower, upper, 0.0) if end is not None)
-    if plan.share is not None and estimate is not None and plan.measure.by_label is None:
-        estimate = float(round(estimate))
     low, high = (None if end is None else (end + more) / scale for end, more in ((lower, -error), (upper, error)))
-    return low, None if estimate is None else estimate / scale, high
+    return low, high
 
 
 def counted(release: Opened, plan: Plan) -> Bounds:
@@ -137,9 +129,9 @@ def has_sums(condition: Condition) -> bool:
 
 
 def with_sizes_as_sums(plan: Plan) -> Plan | None:
-    """The plan with "at least n items of any kind" as conditions on a sum, for an estimate; None if there are none.
+    """The plan with "at least n items of any kind" as conditions on a sum; None if it has other conditions.
 
-    A walk over the items of a transaction has equally likely sets of members; a sum has the item supports.
+    The walk over the items of a transaction counts them up to n, which a sum does not.
     """
     if plan.counts != IDS:
         return None
@@ -150,7 +142,7 @@ def with_sizes_as_sums(plan: Plan) -> Plan | None:
         return leaf
 
     condition = replaced(plan.condition, as_sum)
-    return replace(plan, condition=condition) if has_sums(condition) else None
+    return replace(plan, condition=condition) if all(isinstance(leaf, OnSum) for leaf in leaves(condition)) else None
 
 
 @dataclass(frozen=True)
@@ -194,14 +186,11 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     attributes = [a for a in release.attributes or () if a.name in names or a == number]
     passing = release.passing(question.tests)
     outside = outside_of(release, question, passing, labels_of(plan))
-    classes = release.classes(question, release.blocks(passing))
+    classes = release.classes(question, release.blocks(passing), apart=True)  # the ends of finer groups are closer
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     measure = plan.measure if isinstance(plan.measure, Weights) else None
-    sums = [] if measure is None else [replace(_summed(release, measure, plan, spread=listed), listed=listed)]
-    sums += [
-        replace(_summed(release, leaf.weights, plan, spread=True), least=leaf.least, open=leaf.open)
-        for leaf in compared
-    ]
+    sums = [] if measure is None else [replace(_summed(release, measure, plan), listed=listed)]
+    sums += [replace(_summed(release, leaf.weights, plan), least=leaf.least, open=leaf.open) for leaf in compared]
     endless = plan.aggregate == "histogram" and bool(sums) and isinf(sums[0].high)
     if endless:
         sums[0] = replace(sums[0], high=0.0)
@@ -222,9 +211,9 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     return Asked(question, attributes, classes, sums, compared, endless, outcome)
 
 
-def _summed(release: Opened, weights: Weights, plan: Plan, *, spread: bool) -> Summed:
+def _summed(release: Opened, weights: Weights, plan: Plan) -> Summed:
     """What released items add to a sum; whoever has an item with a value for certain has at least one value."""
-    one, labels = summed(release, weights, spread=spread), finite(weights.test)
+    one, labels = summed(release, weights), finite(weights.test)
     held = weights.kind == VALUES and at_least(1, weights.test) in conjuncts(plan.condition)
     if held and labels is not None and labels <= dict(weights.by_label or ()).keys():
         return replace(one, ends=(1.0, one.ends[1]))
@@ -253,7 +242,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
                 continue
             values, null = value
             met = replace(met, least=0) if null else met
-        groups.append(Group(met, g.records, values or Sums(*(g.records,) * 3, 1, 1, 1, 1), g.size))
+        groups.append(Group(met, g.records, values or Sums(*(g.records,) * 2, 1, 1, 1, 1), g.size))
     return groups
 
 
@@ -289,14 +278,10 @@ class _Evaluators:
             self._by_truth[truths] = Evaluator(replace(question, condition=condition))
         self.outcome = cache(self._outcome)
 
-    def _outcome(self, parts: tuple[Part, ...], states: tuple[tuple[int, float], ...]) -> Outcome:
-        outcomes = []
-        for truths, evaluator in self._by_truth.items():
-            if all(state == 2 or state == truth for truth, (state, _) in zip(truths, states, strict=True)):
-                likely = prod(p if truth else 1 - p for truth, (_, p) in zip(truths, states, strict=True))
-                outcomes.append((evaluator.outcome(parts), likely))
-        return Outcome(
-            min(o.least for o, _ in outcomes),
-            fsum(o.expected * likely for o, likely in outcomes),
-            max(o.greatest for o, _ in outcomes),
-        )
+    def _outcome(self, parts: tuple[Part, ...], states: States) -> Outcome:
+        outcomes = [
+            evaluator.outcome(parts)
+            for truths, evaluator in self._by_truth.items()
+            if all(state in (2, truth) for truth, state in zip(truths, states, strict=True))
+        ]
+        return Outcome(min(o.least for o in outcomes), max(o.greatest for o in outcomes))

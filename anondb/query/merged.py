@@ -26,32 +26,27 @@ NEUTRAL = {SUM: 0.0, MAX: -inf, MIN: inf, VALUES: 0.0}
 Array = npt.NDArray[Any]
 
 
-def shares_of(kind: str, numbers: Array, likely: Array, starts: Array) -> dict[str, Array]:
+def shares_of(kind: str, numbers: Array, starts: Array) -> dict[str, Array]:
     """What each released item adds: the columns of ``classes.Size``.
 
     Args:
         kind: ``MAX``, ``MIN`` or ``VALUES``.
         numbers: the number of each member, NaN for members without one.
-        likely: how likely each member is.
         starts: where the members of each released item begin.
     """
     none, there = np.isnan(numbers), ~np.isnan(numbers)
     if kind == VALUES:
         bits = np.where(there, numbers, 0.0).astype(np.int64)
         certain, possible = (how.reduceat(bits, starts).astype(float) for how in (np.bitwise_and, np.bitwise_or))
-        return {"least": certain, "mean": possible, "variance": np.zeros(len(starts)), "greatest": possible}
-    neutral = NEUTRAL[kind]
-    weight = np.add.reduceat(np.where(there, likely, 0.0), starts)
-    total = np.add.reduceat(np.where(there, numbers * likely, 0.0), starts)
-    mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), neutral)
+        return {"least": certain, "greatest": possible}
     low = np.minimum.reduceat(np.where(there, numbers, inf), starts)
     high = np.maximum.reduceat(np.where(there, numbers, -inf), starts)
     some = np.logical_or.reduceat(none, starts)
     if kind == MAX:
-        low = np.where(some, neutral, low)
+        low = np.where(some, NEUTRAL[kind], low)
     else:
-        high = np.where(some, neutral, high)
-    return {"least": low, "mean": mean, "variance": np.zeros(len(starts)), "greatest": high}
+        high = np.where(some, NEUTRAL[kind], high)
+    return {"least": low, "greatest": high}
 
 
 def of_suppressed(kind: str, numbers: Sequence[float]) -> tuple[float, float]:
@@ -74,7 +69,7 @@ def added(kind: str, column: exp.Expr) -> exp.Expr:
 def ends_of(
     kind: str, shown: Mapping[str, exp.Expr], complete: exp.Expr, hidden: tuple[float, float], all_ends: Sequence[float]
 ) -> dict[str, exp.Expr]:
-    """The least, expected and greatest number of a transaction, and the variance.
+    """The least and the greatest number of a transaction.
 
     Args:
         kind: ``MAX``, ``MIN`` or ``VALUES``.
@@ -90,12 +85,10 @@ def ends_of(
         }
         more = exp.Case(ifs=[exp.If(this=complete, true=zero)], default=exp.convert(int(hidden[1])))
         bits["greatest"] = exp.BitwiseOr(this=exp.paren(bits["greatest"]), expression=exp.paren(more))
-        low, likely, high = (
-            _call("GREATEST", exp.cast(exp.BitwiseCount(this=bits[name]), "DOUBLE"), _double(all_ends[0]))
-            for name in ("least", "mean", "greatest")
-        )
-        middle = exp.Div(this=exp.paren(exp.Add(this=low.copy(), expression=likely)), expression=exp.Literal.number(2))
-        return {"least": low, "mean": middle, "variance": _double(0.0), "greatest": high}
+        return {
+            name: _call("GREATEST", exp.cast(exp.BitwiseCount(this=of), "DOUBLE"), _double(all_ends[0]))
+            for name, of in bits.items()
+        }
     extreme, place = ("GREATEST", 1) if kind == MAX else ("LEAST", 0)
     limit = all_ends[1 - place]  # whoever counts has an item, and so a number beyond it
     ends = {
@@ -104,9 +97,7 @@ def ends_of(
     }
     end = "greatest" if kind == MAX else "least"
     more = exp.Case(ifs=[exp.If(this=complete, true=_double(NEUTRAL[kind]))], default=_double(hidden[place]))
-    ends[end] = _call(extreme, ends[end], more)
-    inside = _call("GREATEST", ends["least"], _call("LEAST", ends["greatest"], ends["mean"]))
-    return {**ends, "mean": inside, "variance": _double(0.0)}
+    return {**ends, end: _call(extreme, ends[end], more)}
 
 
 def _call(name: str, *operands: exp.Expr) -> exp.Expr:

@@ -10,10 +10,8 @@ from sqlglot import exp
 from anondb.data.transactions import LISTS
 from anondb.engine import Binder, DuckDBEngine, Engine, Shape
 from anondb.errors import InputError
-from anondb.query.inline_tables import label_table
-from anondb.query.labels import Kind, kind_of
-from anondb.query.parsing import lowered
-from anondb.query.values import Attribute
+from anondb.query.parsing import label_table, lowered
+from anondb.query.values import Attribute, Kind, kind_of
 from anondb.release.manifest import types_of
 from anondb.release.objects import RECORDS
 

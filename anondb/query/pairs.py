@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from anondb.engine import Table
 from anondb.query.cached_release import Opened
-from anondb.query.inline_tables import inline_table
+from anondb.query.parsing import inline_table
 from anondb.query.plan import PAIRS, Plan
 from anondb.query.predicates import ALWAYS, ANY_ITEM, NEVER, AtLeast, Condition, Labels, conjuncts, listed
 from anondb.query.refusals import too_complex, unsupported
-from anondb.query.totals import Bounds, clip
+from anondb.query.totals import Bounds
 
 MAX_PAIRS = 500_000  # of items
 SIGNS: Mapping[str, frozenset[str]] = {
@@ -26,7 +26,9 @@ SIGNS: Mapping[str, frozenset[str]] = {
 """How the first of two items may compare with the second, by the sign of their comparison; empty without one."""
 
 
-Row = tuple[str, str, int, float, int]
+Row = tuple[str, str, int, int]
+Counted = tuple[str, str, int, float, int]
+"""Two items, then lower bound, what pairs are ordered by, and upper bound."""
 
 
 def is_single(condition: Condition) -> bool:
@@ -43,7 +45,7 @@ def _fixed(condition: Condition) -> frozenset[str]:
 
 
 def pairs(release: Opened, plan: Plan, persons: Bounds) -> Sequence[Row]:
-    """The pairs of items that may occur together, each with lower bound, estimate and upper bound of their support.
+    """The pairs of items that may occur together, each with lower bound and upper bound of their support.
 
     With items that every person has to have, a pair is counted at least in the transactions that have these for certain,
     and at most in those that may have them.
@@ -61,20 +63,19 @@ def pairs(release: Opened, plan: Plan, persons: Bounds) -> Sequence[Row]:
     if not release.items or plan.condition == NEVER:  # all were suppressed, or nobody counts
         return []
     if plan.condition == ALWAYS:
-        return _counted(release, plan, plan.most, None)
+        return [(first, second, low, high) for first, second, low, _, high in _counted(release, plan, plan.most, None)]
     certain, possible = ({row[:2]: row for row in _counted(release, plan, None, known)} for known in (True, False))
-    fixed, (low, middle, high) = _fixed(plan.condition), persons
-    share = (middle - low) / (high - low) if high > low else 1.0
-    rows: list[Row] = []
+    fixed, (_, persons_high) = _fixed(plan.condition), persons
+    rows: list[Counted] = []
     for row in _counted(release, plan, None, None):
         first, second, _, _, most = row
         if fixed <= {first, second}:  # it is one of the pair
             rows.append(row)
-        elif (other := possible.get((first, second))) is not None and (upper := min(most, other[4], high)):
+        elif (other := possible.get((first, second))) is not None and (upper := min(most, other[4], persons_high)):
             lower, least = certain[first, second][2:4] if (first, second) in certain else (0, 0.0)
-            rows.append((first, second, *clip(lower, least + (other[3] - least) * share, upper)))
+            rows.append((first, second, lower, (least + other[3]) / 2, upper))
     rows.sort(key=lambda row: (-row[3], row[:2]))
-    return rows if plan.most is None else rows[: plan.most]
+    return [(first, second, low, high) for first, second, low, _, high in rows[: plan.most]]
 
 
 def with_item(release: Opened, item: str) -> dict[str, tuple[int, int]]:
@@ -83,7 +84,7 @@ def with_item(release: Opened, item: str) -> dict[str, tuple[int, int]]:
     return {row[1]: (row[2], row[4]) for row in _counted(release, plan, None, None)}
 
 
-def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None) -> list[Row]:
+def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None) -> list[Counted]:
     """The pairs in all transactions, or in those that have the items of the condition certainly, or possibly."""
     import pyarrow as pa
 

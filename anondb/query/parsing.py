@@ -1,10 +1,11 @@
-"""Parse the analyst's text into one syntax tree, or refuse it.
+"""From the text of a query to its syntax tree, or a refusal, and helpers on such trees.
 
 No engine that holds a release gets the text as SQL; DuckDB only binds it to empty tables, without running it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -215,3 +216,55 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None
     return _ended_inside(trees[0])
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """An expression without parentheses around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def is_null(node: exp.Expr) -> exp.Expr:
+    """The condition that an expression is NULL: sqlglot writes no parentheses around NOT."""
+    return exp.Is(this=exp.paren(node.copy()) if isinstance(node, exp.Not) else node.copy(), expression=exp.null())
+
+
+def operands(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of a chain of AND or OR, from left to right, without recursion."""
+    kind, leaves, todo = type(node), [], [node]
+    while todo:
+        top = bare(todo.pop())
+        if type(top) is kind:
+            todo += [top.args["expression"], top.args["this"]]
+        else:
+            leaves.append(top)
+    return leaves
+
+
+def whole(node: exp.Literal) -> int:
+    """The value of a literal that is a whole number."""
+    if not (node.name.isascii() and node.name.isdigit()) or len(node.name) > 38:
+        raise unsupported("a number that is not whole", "Write items as texts.")
+    return int(node.name)
+
+
+def inline_table(columns: Mapping[str, str], rows: Sequence[tuple[str | int, ...]]) -> exp.Query:
+    """The rows as a query with columns of these types; also for zero rows."""
+    dummy = tuple("" if kind == "VARCHAR" else 0 for kind in columns.values())
+    values = exp.Values(
+        expressions=[exp.Tuple(expressions=[_literal(cell) for cell in row]) for row in rows or [dummy]],
+        alias=exp.TableAlias(this=exp.to_identifier("inline_rows"), columns=[exp.to_identifier(c) for c in columns]),
+    )
+    cells = [exp.cast(exp.column(name), kind, dialect="duckdb").as_(name) for name, kind in columns.items()]
+    tree = exp.select(*cells).from_(values, copy=False)
+    return tree if rows else tree.where(exp.false())
+
+
+def label_table(labels: Collection[str]) -> exp.Query:
+    """Labels as a query ``(label)``, in order."""
+    return inline_table({"label": "VARCHAR"}, [(label,) for label in sorted(labels)])
+
+
+def _literal(cell: str | int) -> exp.Expr:
+    return exp.Literal.string(cell) if isinstance(cell, str) else exp.Literal.number(cell)

@@ -7,14 +7,11 @@ of the items.
 **Why the bounds hold.** The conditions of a query on one attribute divide its values into pieces on which each condition is
 constant; a record's part of the walk in ``evaluate`` has one vector for each piece that its published value intersects. So
 the least and the greatest value of a record are attained, and their sums over records bound the count of every original.
-
-**The estimate** (docs/algorithms/metrics.md#are): uniform over a range, by number of whole values or by length; equal shares
-of a category's values; NULL counts as one more whole value, or is as likely as the rest of a range.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +23,7 @@ from sqlglot import exp
 
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
-from anondb.query.evaluate import Evaluator, Outcome, Part, Question, Vector, part_of
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question, part_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import DAY, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName, release_kind
@@ -117,38 +114,25 @@ def values_part(question: Question, attribute: Attribute, among: Covered, group:
     """The part of a record with this published value in the question's conditions on the attribute."""
     places = [(n, t) for n, t in enumerate(question.tests) if isinstance(t, OnValue) and t.attribute == attribute.name]
     marks = [mark for _, test in places for mark in test.marks(group)]
-    weights: dict[Vector, Fraction] = defaultdict(Fraction)
-
-    def add(value: Value | None, weight: Fraction | int) -> None:
+    values: list[Value | None] = [*among.listed, *([None] if among.null else [])]
+    if among.low is not None and among.high is not None:
+        values += _pieces(among.low, among.high, marks, attribute.whole)
+    vectors = []
+    for value in values:
         vector = [0] * len(question.tests)
         for n, test in places:
             vector[n] = int(test.holds(value, group))
-        weights[tuple(vector)] += weight
-
-    for label in among.listed:
-        add(label, 1)
-    if among.low is not None and among.high is not None:
-        for value, weight in _pieces(among.low, among.high, marks, attribute.whole):
-            add(value, weight)
-    total = sum(weights.values(), Fraction(0))
-    if among.null:
-        add(None, total if total and attribute.ends is not None and not attribute.whole else 1)
-    total = sum(weights.values(), Fraction(0))
-    return part_of({v: float(w / total) for v, w in weights.items()}, len(question.tests))
+        vectors.append(tuple(vector))
+    return part_of(vectors, len(question.tests))
 
 
-def _pieces(
-    low: Fraction, high: Fraction, marks: Iterable[Fraction], whole: bool
-) -> Iterable[tuple[Fraction, Fraction | int]]:
-    """Divide a range at the marks: yield a value of each piece, and its share; a point has share 0 but is possible."""
+def _pieces(low: Fraction, high: Fraction, marks: Iterable[Fraction], whole: bool) -> Iterable[Fraction]:
+    """Divide a range at the marks: yield a value of each piece that is not empty; each mark is a piece of its own."""
     cuts = sorted({low, high, *(m for m in marks if low < m < high)})
-    for cut in cuts:
-        if not whole or cut.denominator == 1:
-            yield cut, int(whole or low == high)
+    yield from (cut for cut in cuts if not whole or cut.denominator == 1)
     for left, right in pairwise(cuts):
-        inside = ceil(right) - floor(left) - 1 if whole else right - left
-        if inside:
-            yield (left + right) / 2, inside
+        if not whole or ceil(right) - floor(left) > 1:
+            yield (left + right) / 2
 
 
 def group_values(attribute: Attribute, cells: Iterable[Cell]) -> list[Value | None]:

@@ -11,15 +11,13 @@ from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.measures import counted, measured, with_sizes_as_sums
 from anondb.query.plan import MEASURE, ROWS, Plan
-from anondb.query.predicates import ALWAYS, ANY_ITEM, OnSum, Weights, finite, leaves
+from anondb.query.predicates import ALWAYS, ANY_ITEM, Weights, finite
 from anondb.query.relational import Cell, RecordAnswers
-from anondb.query.some_item import of_some_item
-from anondb.query.spread import outcomes
-from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, labels_of, of_some_item, outcomes, outside_of, total
 from anondb.query.values import LISTS, ROW, OnValue
 
-Ends = tuple[int, float, int | None]
-"""Lower bound, estimate, and upper bound if there is one."""
+Ends = tuple[int, int | None]
+"""Lower bound, and upper bound if there is one."""
 
 
 def answered(release: Opened, plan: Plan, *, unbounded: bool) -> Ends:
@@ -41,12 +39,7 @@ def answered(release: Opened, plan: Plan, *, unbounded: bool) -> Ends:
 def _scalar(release: Opened, plan: Plan) -> Bounds:
     """Answer a query with a single number: persons, or items of persons."""
     sized = with_sizes_as_sums(plan) if release.supported is not None and release.bags is None else None
-    if sized is not None and all(isinstance(leaf, OnSum) for leaf in leaves(sized.condition)):
-        bounds = counted(release, sized)
-    else:
-        bounds = _from_rows(release, plan)
-        if sized is not None:
-            bounds = clip(bounds[0], counted(release, sized)[1], bounds[2])
+    bounds = _from_rows(release, plan) if sized is None else counted(release, sized)
     return bounds if release.supported is None else release.supported.scalar(plan, bounds)
 
 
@@ -57,7 +50,7 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
     if release.local or any(isinstance(test, OnValue) for test in question.tests):
         return total(on_records(release, plan, question)[0].outcomes())
     if not question.tests:
-        return clip(*(release.size if plan.condition == ALWAYS else 0,) * 3)
+        return (release.size if plan.condition == ALWAYS else 0,) * 2
     passing = release.passing(question.tests)
     blocks = release.blocks(passing)
     outside = outside_of(release, question, passing, labels_of(plan))
@@ -110,18 +103,16 @@ def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block
     return total(outcomes)
 
 
-def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, float, None]:
+def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, None]:
     """A number of items of persons, some of which may be suppressed ones: it has no upper bound."""
     assert plan.test is not None
     if plan.condition == ALWAYS and not release.local and release.supported is None:
         question = Question.of(plan.condition, plan.test)
         blocks = release.blocks(release.passing(question.tests))
-        certain, expected, _ = _occurrences(release, question, blocks, ())
-        return certain, expected, None
+        return _occurrences(release, question, blocks, ())[0], None
     summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum")
-    low, estimate, _ = measured(release, summed)
-    lower = 0 if low is None else ceil(low - 1e-9)
-    return lower, max(estimate or 0.0, float(lower)), None
+    low, _ = measured(release, summed)
+    return 0 if low is None else ceil(low - 1e-9), None
 
 
 def _may_be_suppressed(release: Opened, plan: Plan) -> bool:

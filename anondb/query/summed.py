@@ -1,20 +1,30 @@
-"""Sums over the items of a transaction as SQL: the least, expected and greatest value, or how it compares with a number."""
+"""Sums over the items of a person: what each released item adds, and as SQL the least and the greatest value of each
+transaction, or how it compares with a number.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from math import inf, nan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.query.classes import Group, Size, Sums
-from anondb.query.merged import NEUTRAL, SUM, added, ends_of
+from anondb.query.merged import MAX_VALUES, NEUTRAL, SUM, VALUES, added, ends_of, of_suppressed, shares_of
+from anondb.query.predicates import Weights, finite, patterns
+from anondb.query.refusals import unsupported
+
+if TYPE_CHECKING:
+    from anondb.query.cached_release import Opened
+
 
 ROUNDED = 1e-12  # the relative error of a sum of doubles
-LOGISTIC = 1.702  # the logistic function of so many standard deviations is within .01 of the normal distribution
+MAX_KEPT = 8  # sums of a release
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -23,7 +33,7 @@ class Summed:
 
     Attributes:
         labels: released items.
-        shares: the columns ``least``, ``mean``, ``variance`` and ``greatest``: what each of them adds.
+        shares: the columns ``least`` and ``greatest``: what each of them adds.
         low, high: what suppressed items may add to an incomplete transaction.
         least, open: the number that the sum is compared with, and whether it has to be above it; None for a measure.
         listed: whether transactions are grouped by the sum.
@@ -44,40 +54,25 @@ class Summed:
     ends: tuple[float, float] = (0.0, 0.0)
 
     def columns(self, complete: exp.Expr, place: int) -> list[exp.Expr]:
-        """The columns of sum number ``place``: its least, expected and greatest value, or its state and likelihood."""
+        """The columns of sum number ``place``: its least and its greatest value, or its state."""
         ends = self._ends(complete, place)
         if self.least is None:
-            if not self.listed:
-                return [ends[name].as_(f"{name}_{place}") for name in ("least", "mean", "greatest")]
-            one = exp.Literal.number(1)
-            for name in ("mean", "variance"):  # they decide an estimate alone: fewer groups
-                ends[name] = exp.Round(this=ends[name], decimals=one)
             return [ends[name].as_(f"{name}_{place}") for name in Size._fields]
         above: type[exp.Expr] = exp.GT if self.open else exp.GTE
-        limit = _double(self.least)
         error = self.error + abs(self.least) * ROUNDED if self.error else 0.0
         ways = (("least", error), ("greatest", -error))
         certain, possible = (above(this=ends[name], expression=_double(self.least + more)) for name, more in ways)
         one, two = exp.Literal.number(1), exp.Literal.number(2)
         no, yes = exp.If(this=exp.Not(this=possible), true=exp.Literal.number(0)), exp.If(this=certain, true=one)
-        distance = exp.Div(
-            this=exp.paren(exp.Sub(this=ends["mean"], expression=limit)),
-            expression=exp.Sqrt(this=exp.Add(this=ends["variance"], expression=_double(1e-9))),
-        )
-        rising = exp.Exp(this=exp.Mul(this=_double(-LOGISTIC), expression=exp.paren(distance)))
-        likely = exp.Div(this=_double(1.0), expression=exp.paren(exp.Add(this=_double(1.0), expression=rising)))
-        return [
-            exp.Case(ifs=[yes, no], default=two).as_(f"state_{place}"),
-            exp.Case(ifs=[yes.copy(), no.copy()], default=likely).as_(f"likely_{place}"),
-        ]
+        return [exp.Case(ifs=[yes, no], default=two).as_(f"state_{place}")]
 
     def _ends(self, complete: exp.Expr, place: int) -> dict[str, exp.Expr]:
-        """The least, expected and greatest value of a transaction, and the variance."""
+        """The least and the greatest value of a transaction."""
         shown = {name: exp.column(f"{name}_{place}", "held") for name in Size._fields}
         if self.kind != SUM:
             return ends_of(self.kind, shown, complete.copy(), (self.low, self.high), self.ends)
         ends: dict[str, exp.Expr] = {}
-        for name, more in (("least", self.low), ("mean", 0.0), ("variance", 0.0), ("greatest", self.high)):
+        for name, more in (("least", self.low), ("greatest", self.high)):
             zero = exp.Literal.number(0)
             total: exp.Expr = exp.Coalesce(this=shown[name], expressions=[zero])
             if more:
@@ -93,18 +88,13 @@ class Summed:
         return [] if self.least is None else [exp.column(f"state_{place}")]
 
     def aggregates(self, place: int) -> list[exp.Expr]:
-        """The aggregates of a group: those of ``Sums``, or how many records are likely above the number."""
-
-        def weighed(name: str) -> exp.Expr:
-            return exp.Sum(this=exp.Mul(this=exp.column(name), expression=exp.column("weight")))
-
-        if self.listed:
+        """The aggregates of a group: those of ``Sums``; none for a sum by which records are grouped."""
+        if self.listed or self.least is not None:
             return []
-        if self.least is not None:
-            return [weighed(f"likely_{place}").as_(f"likely_{place}")]
-        extremes = [kind(this=exp.column(f"{n}_{place}")) for n in ("least", "greatest") for kind in (exp.Min, exp.Max)]
-        listed = [*(weighed(f"{n}_{place}") for n in ("least", "mean", "greatest")), *extremes]
-        return [one.as_(f"of_{place}_{n}") for n, one in enumerate(listed)]
+        ends = [exp.column(f"{name}_{place}") for name in Size._fields]
+        sums = [exp.Sum(this=exp.Mul(this=end.copy(), expression=exp.column("weight"))) for end in ends]
+        extremes = [kind(this=end.copy()) for end in ends for kind in (exp.Min, exp.Max)]
+        return [one.as_(f"of_{place}_{n}") for n, one in enumerate([*sums, *extremes])]
 
 
 def shares_by_item(
@@ -151,17 +141,127 @@ def of_sums(group: Group, states: Sequence[float], numbers: Sequence[float], sum
         numbers: the values of its aggregates.
         sums: the sums, of which the first may be a measure, or one to group by.
     """
-    if not sums:
-        return group
     size = total = None
-    if sums[0].listed:
+    if sums and sums[0].listed:
         size, states = Size(*states[: len(Size._fields)]), states[len(Size._fields) :]
-    elif sums[0].least is None:
-        total, numbers = Sums(*map(float, numbers[: len(Sums._fields)])), numbers[len(Sums._fields) :]
-    shares = (float(number) / group.records for number in numbers)
-    compared = tuple(zip(map(int, states), shares, strict=True))
-    return Group(group.counts, group.cells, group.complete, group.records, total, size, compared)
+    elif numbers:
+        total = Sums(*map(float, numbers))
+    return replace(group, sums=total, size=size, states=tuple(map(int, states)))
 
 
 def _double(number: float) -> exp.Expr:
     return exp.cast(exp.Literal.string(str(float(number))), "DOUBLE")
+
+
+@dataclass(frozen=True)
+class Members:
+    """The members of all released items.
+
+    Attributes:
+        labels: the released items.
+        starts: where the members of each begin.
+        items: the members of one after the other.
+    """
+
+    labels: list[str]
+    starts: Array
+    items: list[str]
+
+    @classmethod
+    def of(cls, release: Opened) -> Members:
+        """The members of a release."""
+        sizes = np.array(list(release.sizes.values()), dtype=np.int64)
+        return cls(list(release.sizes), np.cumsum(sizes) - sizes, release.listed)
+
+
+def summed(release: Opened, weights: Weights) -> Summed:
+    """What the released items of a transaction add to a sum, and what suppressed ones may; the last sums are kept.
+
+    Args:
+        release: the release.
+        weights: the weight of each item.
+
+    Raises:
+        InputError: ``unsupported_query`` for bags, whose items repeat.
+    """
+    kept = release.summed.pop(weights, None)
+    if kept is None:
+        if release.bags is not None:
+            raise unsupported("a sum over the items of a bag", "Use count(DISTINCT id).")
+        kept = _summed(release, weights)
+    release.summed[weights] = kept
+    if len(release.summed) > MAX_KEPT:
+        del release.summed[next(iter(release.summed))]
+    return kept
+
+
+def _summed(release: Opened, weights: Weights) -> Summed:
+    """The least and the greatest value that each released item adds, where a member has a weight."""
+    if weights.kind != SUM:
+        return _merged(release, weights)
+    members = release.listed_members
+    numbers = _numbers(release, weights, members.items)
+    if not len(numbers):
+        return Summed([], {name: np.zeros(0) for name in Size._fields}, *hidden(release, weights), error=weights.error)
+    starts = members.starts
+    least, greatest = np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)
+    low = np.where(least < 0, np.add.reduceat(np.minimum(numbers, 0.0), starts), least)
+    high = np.where(greatest > 0, np.add.reduceat(np.maximum(numbers, 0.0), starts), greatest)
+    counted = np.flatnonzero((least != 0) | (greatest != 0))
+    labels = [members.labels[n] for n in counted.tolist()]
+    shares = {"least": low[counted], "greatest": high[counted]}
+    return Summed(labels, shares, *hidden(release, weights), error=weights.error)
+
+
+def _merged(release: Opened, weights: Weights) -> Summed:
+    """What each released item adds to another number than a sum (``merged``), where a member has a weight."""
+    members, passing = release.listed_members, release.passing([weights.test])
+    weight = dict(weights.by_label or ())
+    numbers = np.array([weight.get(i, nan) if passing.of(i)[0] else nan for i in members.items], dtype=float)
+    low, high = hidden(release, weights)
+    ends = min(weight.values(), default=0.0), max(weight.values(), default=0.0)
+    if weights.kind == VALUES:
+        ends = 0.0, float(MAX_VALUES)
+    one = Summed([], {}, low, high, error=weights.error, kind=weights.kind, ends=ends)
+    if not len(numbers):
+        return replace(one, shares={name: np.zeros(0) for name in Size._fields})
+    counted = np.flatnonzero(np.logical_or.reduceat(~np.isnan(numbers), members.starts))
+    columns = shares_of(weights.kind, numbers, members.starts)
+    labels = [members.labels[n] for n in counted.tolist()]
+    return replace(one, labels=labels, shares={name: column[counted] for name, column in columns.items()})
+
+
+def _numbers(release: Opened, weights: Weights, items: list[str]) -> Array:
+    """The weight of each of these items; 0 for those that do not count."""
+    passing = release.passing([weights.test])
+    if weights.by_label is None and not passing.special:
+        return np.full(len(items), float(passing.usual[0]))
+    weight = None if weights.by_label is None else dict(weights.by_label)
+    special, usual = passing.special, passing.usual
+    return np.array(
+        [special.get(item, usual)[0] * (1.0 if weight is None else weight.get(item, 0.0)) for item in items],
+        dtype=float,
+    )
+
+
+def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
+    """What suppressed items may add at least and at most to the sum of an incomplete transaction."""
+    if not release.suppressed:
+        return of_suppressed(weights.kind, ())
+    labels = finite(weights.test)
+    if weights.by_label is None:
+        if labels is None:
+            return 0.0, inf
+        listed = dict.fromkeys(labels, 1.0)
+    else:
+        passing, matches = release.passing([weights.test]), bool(patterns(weights.test))
+        listed = {
+            label: weight
+            for label, weight in weights.by_label
+            if passing.of(label)[0]
+            or (matches and label not in release.images)  # patterns are tried on listed items only
+        }
+    unseen = [w for label, w in listed.items() if release.differing or label not in release.images]
+    low, high = of_suppressed(weights.kind, unseen)
+    others = labels is None or any(label not in listed for label in labels)  # named ones may weigh any number, too
+    return (low + weights.others[0], high + weights.others[1]) if others else (low, high)

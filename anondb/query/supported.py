@@ -8,21 +8,23 @@ items with the same released item that a condition does not tell apart; then all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from math import fsum
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from sqlglot import exp
 
 from anondb.answers.rules.contents import Possible
+from anondb.answers.rules.supports import Array, Supports
 from anondb.errors import InputError
 from anondb.query.beside import Beside, Ends
-from anondb.query.by_item import by_item
+from anondb.query.by_item import ItemRow, by_item
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Passing
+from anondb.query.classes import Classes, Holding, Passing
 from anondb.query.evaluate import Passed, Question, unnamed_items
-from anondb.query.item_counts import ItemRow
-from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, kinds_of
+from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, Members, kinds_of
 from anondb.query.plan import ITEMS, ROWS, Plan
 from anondb.query.predicates import (
     ALWAYS,
@@ -35,11 +37,106 @@ from anondb.query.predicates import (
     conjuncts,
     mentioned,
 )
-from anondb.query.support_tables import Groups, SupportTables
-from anondb.query.totals import Bounds, clip
+from anondb.query.reading import holdings
+from anondb.query.totals import Bounds
 from anondb.query.values import OnValue
 
+NO_CLASSES = Classes({}, [], None, [], wide=False)
+KEPT = 16  # numbers of transactions by what they show
 Hidden = Sequence[tuple[Passed, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Transactions by the numbers of released items of each class that they show.
+
+    Attributes:
+        counts: these numbers, a row for each group.
+        lost: whether items may be suppressed in them.
+        numbers: how many transactions they are.
+    """
+
+    counts: Array
+    lost: Array
+    numbers: Array
+
+
+class SupportTables:
+    """Reads a release with item supports; each table is read once."""
+
+    def __init__(self, release: Opened) -> None:
+        self._release = release
+        self._kept: dict[object, Groups] = {}
+
+    @cached_property
+    def members(self) -> Members:
+        """The members of all released items."""
+        release = self._release
+        sizes = np.array(list(release.sizes.values()), np.int64)
+        return Members(list(release.sizes), release.listed, np.repeat(np.arange(len(sizes)), sizes), release.images)
+
+    @cached_property
+    def supports(self) -> Supports:
+        """The item supports of all members; what a stranger's table says beyond what is possible is left out."""
+        release, members = self._release, self.members
+        names = ("released_item", "item", "at_least", "at_most")
+        tree = exp.select(*names).from_(release.schema.table("item_supports").expression())
+        rows = [column.tolist() for column in release.engine.select(tree, "the item supports").values()]
+        known = {(label, item): ends for label, item, *ends in zip(*rows, strict=True)}
+        shown = np.array([self._holders[label].total() for label in members.labels], np.int64)
+        single = np.array(list(release.sizes.values()), np.int64) == 1
+        most = shown[members.label]
+        least = np.where(single[members.label], most, 0)
+        for place, (label, item) in enumerate(zip(members.label.tolist(), members.items, strict=True)):
+            low, high = known.get((members.labels[label], item), (None, None))
+            if low is not None and high is not None and 0 <= low <= high <= most[place]:
+                least[place], most[place] = low, high
+        return Supports(shown, np.flatnonzero(np.diff(members.label, prepend=-1)), least, most)
+
+    @cached_property
+    def _holders(self) -> Mapping[str, Counter[Holding]]:
+        """The transactions of each released item."""
+        return defaultdict(Counter, holdings(self._release, NO_CLASSES))
+
+    @cached_property
+    def lost(self) -> int:
+        """In how many transactions any item may be suppressed."""
+        release = self._release
+        return sum(g.records for g in release.records(NO_CLASSES, ()) if not g.complete) if release.differing else 0
+
+    @cached_property
+    def alone(self) -> dict[str, Bounds]:
+        """The number of transactions that hold each item. In a local recoding with suppression, an item may also be in an
+        incomplete transaction that shows no released item for it."""
+        release, members, supports = self._release, self.members, self.supports
+        lost = np.zeros(len(members.labels), np.int64)
+        if release.differing:
+            lost += [sum(n for h, n in self._holders[label].items() if not h.complete) for label in members.labels]
+        item = {name: place for place, name in enumerate(release.items)}
+        place = np.array([item[name] for name in members.items], np.int64)
+        low, high = np.zeros(len(item), np.int64), np.full(len(item), self.lost)
+        np.add.at(low, place, supports.least)
+        np.add.at(high, place, supports.most - lost[members.label])
+        return dict(zip(release.items, zip(low.tolist(), high.tolist(), strict=True), strict=True))
+
+    def groups(self, classes: Classes) -> Groups:
+        """The transactions by their numbers of released items of each class; the last ones are kept."""
+        key = tuple(sorted(classes.of.items())), classes.default, tuple(classes.radices)
+        if key not in self._kept:
+            release = self._release
+            if release.local:
+                rows = [(g.counts, not g.complete, g.records) for g in release.records(classes, ())]
+            else:
+                rows = [(counts, release.suppressed, n) for counts, n in release.signatures(classes)]
+                none = (0,) * len(classes.parts), release.suppressed, release.size - sum(row[2] for row in rows)
+                rows += [none] if none[2] else []
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            counts = np.array([row[0] for row in rows], np.int64).reshape(len(rows), len(classes.parts))
+            lost, numbers = (np.array([row[n] for row in rows]) for n in (1, 2))
+            there = np.flatnonzero(numbers)
+            self._kept[key] = Groups(counts[there], lost[there].astype(bool), numbers[there].astype(np.int64))
+        return self._kept[key]
 
 
 class SupportedAnswers:
@@ -49,31 +146,27 @@ class SupportedAnswers:
         self._release, self._read = release, SupportTables(release)
 
     def scalar(self, plan: Plan, bounds: Bounds) -> Bounds:
-        """A query with a single number, whose bounds and estimate from the rows alone are known."""
+        """A query with a single number, whose bounds from the rows alone are known."""
         if plan.counts == ROWS and plan.condition == ALWAYS:
             return self._rows(plan, bounds)
         question = Question.of(plan.condition, plan.test if plan.counts == ROWS else None)
         if not question.tests or not self._read.members.items:
             return bounds
-        low, high, expected = self.of_question(question, bounds)
-        if plan.counts == ROWS and expected is None:
-            low, high = self._item_by_item(plan, low, high)
-        return _narrowed(bounds, low, high, bounds[1] if expected is None else expected)
+        ends = self.of_question(question, bounds)
+        return _narrowed(bounds, *(self._item_by_item(plan, *ends) if plan.counts == ROWS else ends))
 
     def by_item(self, plan: Plan, rows: Sequence[ItemRow]) -> Sequence[ItemRow]:
         """GROUP BY item: the rules of the question on each item alone."""
         if plan.condition == ALWAYS:
             alone = self._read.alone
-            return [
-                (item, *_narrowed(bounds, alone[item][0], alone[item][2], alone[item][1])) for item, *bounds in rows
-            ]
+            return [(item, *_narrowed(bounds, *alone[item])) for item, *bounds in rows]
         ends = Beside(self, self._release, self._read).bounds(plan.condition, [row[0] for row in rows])
-        return [(item, *_narrowed(bounds, *ends[item], bounds[1])) for item, *bounds in rows]
+        return [(item, *_narrowed(bounds, *ends[item])) for item, *bounds in rows]
 
     # ------------------------------------------------------------------ one number
 
-    def of_question(self, question: Question, bounds: Bounds | None) -> tuple[int, int, float | None]:
-        """Bounds of a question, and an estimate if it names few items.
+    def of_question(self, question: Question, bounds: Bounds | None) -> Ends:
+        """Bounds of a question.
 
         Args:
             question: the question.
@@ -81,18 +174,18 @@ class SupportedAnswers:
         """
         passing, hidden = self._release.passing(question.tests), self.hidden(question)
         found = self.kinds(question, passing, hidden)
-        low, high = 0, bounds[2] if bounds else self._release.size
+        low, high = 0, bounds[1] if bounds else self._release.size
         if not question.counted:
             exact = found is not None and found[0].level == BY_ITEM
             low, high = self._laws(question, passing, hidden, bounds, deep=not exact)
         if found is None:
-            return low, high, None
+            return low, high
         kinds, groups, cells = found
         sums, *ends = kinds.sums(self._read.supports, groups.counts[cells.group], cells.vector, self._read.lost)
         least, most = cells.cells(sums).bounds(
             kinds.values[cells.vector], groups.numbers[None], *(end[None] for end in ends)
         )
-        return max(low, int(least[0])), min(high, int(most[0])), self._expected(kinds, groups)
+        return max(low, int(least[0])), min(high, int(most[0]))
 
     def hidden(self, question: Question) -> Hidden:
         """The tests that suppressed items may pass, and at most how many of them matter."""
@@ -129,12 +222,12 @@ class SupportedAnswers:
         chosen = np.array([of[0] for of in passed])[tested]
         of_labels = self._read.supports.of_sets(chosen[None])
         items = passing.first(self._release.images.keys())
-        high = sum(self._read.alone[item][2] for item in items) if self._read.lost else int(of_labels.rows_high.sum())
+        high = sum(self._read.alone[item][1] for item in items) if self._read.lost else int(of_labels.rows_high.sum())
         if self._release.suppressed:
             named = [label for label in passing.special if label not in self._release.images]
             high += self._release.size * sum(passing.special[label][0] for label in named)
-            high = bounds[2] if any(passing.usual) else high
-        return _narrowed(bounds, int(of_labels.rows_low.sum()), high, fsum(self._read.alone[item][1] for item in items))
+            high = bounds[1] if any(passing.usual) else high
+        return _narrowed(bounds, int(of_labels.rows_low.sum()), high)
 
     def _item_by_item(self, plan: Plan, low: int, high: int) -> Ends:
         """A number of rows as the sum over their items; better than the given bounds, or equal to them."""
@@ -147,7 +240,7 @@ class SupportedAnswers:
         passing = self._release.passing([plan.test])
         outside = any(of[0] for label, of in passing.special.items() if label not in self._release.images)
         if not (self._release.suppressed and (passing.usual[0] or outside)):
-            high = min(high, sum(row[3] for row in rows))
+            high = min(high, sum(row[2] for row in rows))
         return max(low, sum(row[1] for row in rows)), high
 
     # ------------------------------------------------------------------ laws
@@ -174,9 +267,7 @@ class SupportedAnswers:
                 low, high = ends(condition.part)
                 return size - high, size - low
             if isinstance(condition, And | Or):
-                parts = [
-                    self.of_question(Question.of(part), None)[:2] if deep else ends(part) for part in condition.parts
-                ]
+                parts = [self.of_question(Question.of(part), None) if deep else ends(part) for part in condition.parts]
                 if isinstance(condition, Or):
                     return max(low for low, _ in parts), min(size, sum(high for _, high in parts))
                 return max(0, size - sum(size - low for low, _ in parts)), min(high for _, high in parts)
@@ -192,37 +283,11 @@ class SupportedAnswers:
         parts = conjuncts(question.condition)
         single = all(isinstance(p, AtLeast) and p.count == 1 and chosen[place[p.test]].sum() == 1 for p in parts)
         if bounds is not None and single and not (any(outside) or release.local):  # the rows show who may hold them all
-            low = max(low, bounds[2] - int(self._read.supports.lacking(chosen).sum()))
+            low = max(low, bounds[1] - int(self._read.supports.lacking(chosen).sum()))
         return low, high
 
-    # ------------------------------------------------------------------ an estimate
 
-    def _expected(self, kinds: Kinds, groups: Groups) -> float | None:
-        """The expected value of a question on single items: released items are independent, and the items of one of them are
-        but for the transactions that hold none (docs/item_supports.md#bounds); suppressed items are absent."""
-        if kinds.level != BY_ITEM or kinds.rest is not None or set(kinds.space.caps) != {1}:
-            return None
-        supports, held = self._read.supports, np.array(kinds.space.vectors, dtype=bool)
-        holding = np.repeat(groups.numbers[:, None].astype(float), len(held), axis=1)
-        covered = np.zeros((len(groups.numbers), held.shape[1]), dtype=bool)
-        share = (supports.least + supports.most) / (2 * np.maximum(supports.shown[supports.label], 1))
-        for n, label in enumerate(kinds.own):
-            of_label = kinds.chosen & (supports.label == label)
-            chances = np.where(of_label.any(axis=1), (of_label * share).sum(axis=1), 1.0)
-            several = np.maximum((held & of_label.any(axis=1)).sum(axis=1) - 1, 0)
-            chance = np.where(held, chances, 1.0).prod(axis=1) * supports.weight[label] ** several
-            there = groups.counts[:, n] > 0
-            holding[there] *= chance
-            covered[there] |= of_label.any(axis=1)
-        holding *= (covered[:, None, :] | ~held).all(axis=2)
-        exactly = holding.sum(axis=0).reshape((2,) * held.shape[1])
-        for axis in range(exactly.ndim):
-            exactly = np.moveaxis(exactly, axis, 0)
-            exactly = np.moveaxis(np.stack([exactly[0] - exactly[1], exactly[1]]), 0, axis)
-        return float(np.maximum(exactly.reshape(-1), 0.0) @ kinds.values)
-
-
-def _narrowed(bounds: Sequence[float], low: int, high: int, expected: float) -> Bounds:
+def _narrowed(bounds: Sequence[int], low: int, high: int) -> Bounds:
     """Bounds with better ones; the former alone where these contradict them, which those of a release never do."""
-    least, most = max(int(bounds[0]), low), min(int(bounds[2]), high)
-    return clip(least, expected, most) if least <= most else clip(int(bounds[0]), expected, int(bounds[2]))
+    least, most = max(bounds[0], low), min(bounds[1], high)
+    return (least, most) if least <= most else (bounds[0], bounds[1])

@@ -1,34 +1,38 @@
-"""The parts of a release's transactions in a question, and sums over transactions."""
+"""The outcomes of all transactions, and their sums.
+
+``Evaluator.outcome`` walks through the parts of one transaction. Where a question has few count vectors, each part is a
+matrix that leads from vector to vector, so that all transactions with the part take one product. Whether persons have some
+item that passes a test, or none, is read from the rows in memory.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+import numpy as np
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Passing
-from anondb.query.evaluate import Outcome, Part, Question, suppressed_part
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question, suppressed_part
+from anondb.query.held_sums import Array, HeldRows, indices
 from anondb.query.plan import Plan
 from anondb.query.predicates import AtLeast, ItemTest, OnSum, Weights, leaves, mentioned
 
-Bounds = tuple[int, float, int]
-"""Lower bound, estimate, upper bound."""
-
-
-def clip(lower: int, estimate: float, upper: int) -> Bounds:
-    """The bounds, with the estimate moved between them if rounding put it outside."""
-    return lower, min(max(float(estimate), float(lower)), float(upper)), upper
+Bounds = tuple[int, int]
+"""Lower bound and upper bound of a count."""
+MAX_VECTORS = 64  # count vectors of a question
+MAX_WORK = 1 << 32  # multiplications
+ROWS = 1 << 14  # transactions at once
+FEW = 8  # transactions that are walked through one by one
+MOST_KEPT = 1 << 12  # outcomes of a question that are kept
 
 
 def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
     """The sum over transactions, from outcomes and the number of transactions with each."""
-    least = most = 0
-    expected = []
-    for outcome, n in outcomes:
-        least += outcome.least * n
-        expected.append(outcome.expected * n)
-        most += outcome.greatest * n
-    return clip(least, fsum(expected), most)
+    return sum(o.least * n for o, n in outcomes), sum(o.greatest * n for o, n in outcomes)
 
 
 def labels_of(plan: Plan) -> frozenset[str]:
@@ -59,3 +63,121 @@ def chosen(classes: Classes, counts: Sequence[int]) -> list[Part]:
     """The parts of a transaction; fixed parts come first, because they decide most conditions."""
     order = sorted(range(len(counts)), key=lambda n: not classes.parts[n].fixed)
     return [classes.parts[n] for n in order for _ in range(counts[n])]
+
+
+def outcomes(
+    evaluator: Evaluator, parts: Sequence[Part], numbers: Sequence[tuple[int, ...]], rest: Sequence[Part]
+) -> list[Outcome] | None:
+    """The outcome of each transaction, as ``Evaluator.outcome`` has it.
+
+    Args:
+        evaluator: the question.
+        parts: the parts that a transaction may have.
+        numbers: for each transaction, how many of each of the parts it has.
+        rest: parts that all of them have.
+
+    Returns:
+        The outcomes; None if one by one is quicker, or if it would take too many steps.
+    """
+    caps = evaluator.question.caps
+    size = prod(cap + 1 for cap in caps[:MAX_VECTORS])
+    if len(numbers) <= FEW or size > MAX_VECTORS or len(caps) > MAX_VECTORS:
+        return None
+    counts = np.array(numbers, dtype=np.int64).reshape(len(numbers), len(parts))
+    if len(numbers) * (int(counts.max(axis=0, initial=0).sum()) + len(rest)) * size * size > MAX_WORK:
+        return None
+    if len(numbers) > MOST_KEPT:
+        return _computed(evaluator, parts, counts, rest)
+    kept = _kept(evaluator.question, tuple(parts), tuple(rest))
+    new = [n for n, some in enumerate(numbers) if some not in kept]
+    made: dict[tuple[int, ...], Outcome] = {}
+    if new:
+        made = dict(zip([numbers[n] for n in new], _computed(evaluator, parts, counts[new], rest), strict=True))
+    if len(kept) + len(made) <= MOST_KEPT:
+        kept |= made
+    return [made[some] if some in made else kept[some] for some in numbers]
+
+
+@lru_cache(maxsize=8)
+def _kept(question: Question, parts: tuple[Part, ...], rest: tuple[Part, ...]) -> dict[tuple[int, ...], Outcome]:
+    """Outcomes that were computed for a question, by the numbers of the parts: those of many files are often the same."""
+    return {}
+
+
+def _computed(evaluator: Evaluator, parts: Sequence[Part], counts: Array, rest: Sequence[Part]) -> list[Outcome]:
+    """The outcomes of transactions with these numbers of the parts."""
+    caps = evaluator.question.caps
+    most = counts.max(axis=0, initial=0)
+    vectors = list(product(*(range(cap + 1) for cap in caps)))
+    values = np.array([evaluator.value(vector) for vector in vectors], dtype=np.int64)
+    moves = [_moves(part, caps) for part in parts]
+    always = [_moves(part, caps) for part in rest]
+    found: list[Outcome] = []
+    for start in range(0, len(counts), ROWS):
+        some = counts[start : start + ROWS]
+        possible = np.zeros((len(some), len(vectors)))
+        possible[:, 0] = 1.0
+        for n, way in enumerate(moves):
+            for step in range(int(most[n])):
+                rows = np.flatnonzero(some[:, n] > step)
+                possible[rows] = np.sign(possible[rows] @ way)
+        for way in always:
+            possible = np.sign(possible @ way)
+        reached = possible > 0
+        least = np.where(reached, values, values.max()).min(axis=1)
+        greatest = np.where(reached, values, values.min()).max(axis=1)
+        found += map(Outcome, least.tolist(), greatest.tolist())
+    return found
+
+
+@lru_cache(maxsize=256)
+def _moves(part: Part, caps: tuple[int, ...]) -> Array:
+    """Whether a part may lead from each vector to each other one (1), or not (0)."""
+    place = {vector: n for n, vector in enumerate(product(*(range(cap + 1) for cap in caps)))}
+    way = np.zeros((len(place), len(place)))
+    for vector, n in place.items():
+        for more in part.vectors:
+            way[n, place[tuple(min(a + b, cap) for a, b, cap in zip(vector, more, caps, strict=True))]] = 1.0
+    return way
+
+
+def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outside: Sequence[Part]) -> Bounds | None:
+    """What ``Evaluator.outcome`` adds up to over all transactions.
+
+    Args:
+        release: the release, of a global recoding.
+        evaluator: the question.
+        classes: the classes of released items with a member that passes the test.
+        outside: the parts of suppressed items.
+
+    Returns:
+        None for another question, and where the rows are not in memory, or are not needed.
+    """
+    if evaluator.some is None or release.numbered is None or len(classes.of) < 2:
+        return None
+    rows = release.numbered.rows_for(classes)
+    if rows is None:
+        return None
+    others = {} if classes.default is None else dict.fromkeys(release.sizes, classes.default)
+    classed = others | dict(classes.of)
+    zero = (0,) * len(evaluator.question.caps)
+    certain = [part.vectors[0] != zero for part in classes.parts]
+    sure = np.zeros(rows.size, dtype=bool)
+    sure[_transactions(rows, [label for label, n in classed.items() if certain[n]])] = True
+    held = sure.copy()
+    held[_transactions(rows, [label for label, n in classed.items() if not certain[n]])] = True
+    least = rows.size if any(part.vectors[0] != zero for part in outside) else int(sure.sum())
+    greatest = rows.size if any(part.most != zero for part in outside) else int(held.sum())
+    return (least, greatest) if evaluator.some else (rows.size - greatest, rows.size - least)
+
+
+def _transactions(rows: HeldRows, labels: Sequence[str]) -> Array:
+    """The transactions of each of some released items, one after the other."""
+    numbers = [rows.numbers[label] for label in labels]
+    if rows.ends is None:
+        order = np.argsort(rows.items, kind="stable")
+        transactions, ends = rows.transactions[order], np.cumsum(rows.supports).tolist()
+    else:
+        transactions, ends = rows.transactions, rows.ends
+    slices = [transactions[ends[number - 1] : ends[number]] for number in numbers]
+    return indices(np.concatenate([transactions[:0], *slices]))

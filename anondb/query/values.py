@@ -1,4 +1,6 @@
-"""Conditions on a person's relational values: the leaves, and reading them from the analyst's literals.
+"""The values of items and of relational attributes, and conditions on the latter, read from the analyst's literals.
+
+Labels are the texts of items. DuckDB converts the literals of a query to the type of the column: '05' is 5.
 
 Numbers are compared as exact decimal numbers and dates in days, both as Fractions; categories as texts. SQL has three
 truth values: a comparison with NULL is unknown, and so is its negation. A complete condition (WHERE, EXISTS, IN, IS TRUE)
@@ -8,21 +10,68 @@ treats unknown as false: ``predicates.settled`` makes this replacement.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 
 from sqlglot import exp
 
-from anondb.query.labels import TEXT, kind_of
 from anondb.query.refusals import name_of, only, unsupported
 
+TEXT, WHOLE = "VARCHAR", "BIGINT"
+_FRACTION = r"(\.[0-9]{0,8}[1-9])?"
+_DAY = r"[0-9]{4,}-[0-9]{2}-[0-9]{2}"
+_CLOCK = rf"[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}{_FRACTION}"
+_ENDLESS = r"|-?infinity"
+_NUMBER = r"0|-?[1-9][0-9]*"
+_MOMENT = rf"{_DAY}( \(BC\))? {_CLOCK}( \(BC\))?{_ENDLESS}"
+_NAMED = {
+    WHOLE: _NUMBER,
+    "BOOLEAN": "true|false",
+    "UUID": r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    "DATE": rf"{_DAY}( \(BC\))?{_ENDLESS}",
+    "TIMESTAMP": _MOMENT,
+}
+_MOST_DIGITS = 38  # of a DECIMAL
 Value = Fraction | str
 DAY = 86_400_000_000  # microseconds
 MAX_DIGITS = 15  # of a number in a query: a DOUBLE distinguishes no more
 _CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A type other than text: its DuckDB name, the format of its values, and whether the manifest names it.
+
+    A manifest says VARCHAR of some types that it has no name for.
+    """
+
+    sql: str
+    form: re.Pattern[str]
+    named: bool = True
+
+
+_UNNAMED = [Kind(sql, re.compile(form), False) for sql, form in (("TIME", _CLOCK), ("TIMESTAMP_NS", _MOMENT))]
+_HUGE = Kind("HUGEINT", re.compile(_NUMBER), False)
+
+
+def kind_of(stated: str, labels: Sequence[str]) -> Kind | None:
+    """The type of a column with these labels, or one that it may have; None if it is that of texts.
+
+    Args:
+        stated: the type that the manifest names.
+        labels: the labels that are known.
+    """
+    if stated != TEXT:
+        decimals = re.search(r",([0-9]+)\)", stated)
+        fraction = rf"-?(0|[1-9][0-9]*)\.[0-9]{{{decimals[1]}}}" if decimals and decimals[1] != "0" else _NUMBER
+        return Kind(stated, re.compile(_NAMED.get(stated, fraction)))
+    huge = [_HUGE] if any(len(label) > _MOST_DIGITS for label in labels) else []
+    fitting = (kind for kind in (*_UNNAMED, *huge) if all(map(kind.form.fullmatch, labels)))
+    return next(fitting, None) if labels else None
 
 
 @dataclass(frozen=True)

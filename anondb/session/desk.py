@@ -19,7 +19,8 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import executed
 from anondb.query.parsing import lowered
 
-Bounds = tuple[float | None, float | None, float | None]
+Bounds = tuple[float | None, float | None]
+"""Lower bound and upper bound of a number; None where there is none."""
 Row = tuple[Any, ...]
 MAX_LISTED = 4  # answers whose rows stay on the desk
 
@@ -130,8 +131,9 @@ class Desk:
         """Put rows on the desk until ``sweep``; see ``persons.people.Counts.put``."""
         counts = list(rows.values())
         if not keys:
-            return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), _flat(counts[0]), strict=True)))
-        cells = [tuple(zip(*(count[n] for count in counts), strict=True)) or ((),) * 3 for n in range(width + 1)]
+            cells_of = [cell for lower, upper in counts[0] for cell in (lower, guess(lower, upper), upper)]
+            return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), cells_of, strict=True)))
+        cells = [tuple(zip(*(count[n] for count in counts), strict=True)) or ((),) * 2 for n in range(width + 1)]
         table = self._fill(keys, [[row[n] for row in rows] for n in range(len(keys))], cells)
         self._temporary.append(table)
         return _of(table, len(keys), width)
@@ -143,25 +145,26 @@ class Desk:
         return table
 
     def _fill(self, kinds: Sequence[str], keys: Sequence[Sequence[Any]], counts: Sequence[Sequence[Any]]) -> Table:
-        """A table of groups: their keys with their types, and the lower bounds, estimates and upper bounds of each count;
-        the last count tells whether the group is there."""
+        """A table of groups: their keys with their types, and the lower bounds, guesses and upper bounds of each count; the
+        last count tells whether the group is there."""
         columns: dict[str, tuple[str, Iterable[Any]]] = {
             f"c{n}": column for n, column in enumerate(zip(kinds, keys, strict=True))
         }
-        *shown, (lowest, middle, _) = counts
+        *shown, there = counts
         for n, ends in enumerate(shown, len(kinds)):
-            for end, numbers in zip(("_l", "", "_u"), ends, strict=True):
-                kind = "BIGINT" if end and set(map(type, numbers)) <= {int} else "DOUBLE"
+            for end, numbers in zip(("_l", "_u"), ends, strict=True):
+                kind = "BIGINT" if set(map(type, numbers)) <= {int} else "DOUBLE"
                 columns[f"c{n}{end}"] = kind, numbers
-        columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower in lowest]
-        columns[LIKELY] = "BOOLEAN", [(estimate or 0) >= 0.5 for estimate in middle]
+            columns[f"c{n}"] = "DOUBLE", list(map(guess, *ends))
+        columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower in there[0]]
+        columns[LIKELY] = "BOOLEAN", [(number or 0) >= 0.5 for number in map(guess, *there)]
         return self.engine.put(Table("memory", "main", fresh("facts")), columns)
 
     def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
         """Put the rows of an answer with one key on the desk, where the last ones stay; see ``put``."""
         found = self._listed.pop(id(rows), None)
         if found is None:
-            keys, *ends = tuple(zip(*(row for row in rows if row[-1] != 0), strict=True)) or ((),) * 4
+            keys, *ends = tuple(zip(*(row for row in rows if row[-1] != 0), strict=True)) or ((),) * 3
             found = rows, self._fill([kind], [keys], [ends, ends])
         self._listed[id(rows)] = found
         if len(self._listed) > MAX_LISTED:
@@ -179,6 +182,13 @@ class Desk:
             self._temporary.clear()
 
 
+def guess(lower: float | None, upper: float | None) -> float | None:
+    """A number between its bounds, by which rows are ordered and chosen inside a query: analysts see means over worlds."""
+    if lower is None or upper is None:
+        return None if lower is None else float(lower)
+    return (lower + upper) / 2
+
+
 def _of(table: Table, keys: int, width: int) -> exp.Query:
     """The rows of a table of groups, with some of its counts."""
     names = [*(f"c{n}" for n in range(keys)), *_names(keys, width), SURE, LIKELY]
@@ -187,10 +197,6 @@ def _of(table: Table, keys: int, width: int) -> exp.Query:
 
 def _names(first: int, width: int) -> list[str]:
     return [f"c{n}{end}" for n in range(first, first + width) for end in ("_l", "", "_u")]
-
-
-def _flat(counts: Sequence[Bounds]) -> list[float | None]:
-    return [value for bounds in counts for value in bounds]
 
 
 def _literal(value: float | None) -> exp.Expr:

@@ -16,8 +16,7 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Shape
 from anondb.errors import EngineError, InputError
 from anondb.query.cached_release import Opened
-from anondb.query.parsing import lowered
-from anondb.query.trees import bare, operands
+from anondb.query.parsing import bare, lowered, operands
 from anondb.release.objects import partition_of
 
 TYPES = (

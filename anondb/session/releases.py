@@ -21,11 +21,10 @@ from anondb.engine import Table
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
 from anondb.query import Plan
-from anondb.query.aggregated import Aggregated
-from anondb.query.answer import Answer, answer_plan
-from anondb.query.averages import average_in, average_over
+from anondb.query.aggregates import CONT, DISC, SPREADS, Aggregated, average_over
+from anondb.query.answer import Answer, answer_plan, average_in
+from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
-from anondb.query.item_counts import ItemCounts, added
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, PAIRS
@@ -49,18 +48,15 @@ from anondb.query.predicates import (
     leaves,
     replaced,
 )
-from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
-from anondb.query.variances import SPREADS
 from anondb.release.manifest import SUPPRESSED
 from anondb.session.desk import Desk
 from anondb.session.kept import Kept
-from anondb.session.names import not_accepted
+from anondb.session.names import not_accepted, unknown_items
 from anondb.session.parts import Parts
 from anondb.session.result import fetched
 from anondb.session.scratch import OWN_SCHEMAS
-from anondb.session.unknown import unknown_items
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 LISTED_NOTE = "A listed item may not occur in the original at all."
@@ -81,32 +77,31 @@ def _put_together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
         what = "a quantile" if aggregate in (CONT, DISC) else "a variance"
         raise unsupported(f"{what} over several files", "Ask each file.")
     how: Any = {"min": min, "max": max}.get(aggregate, sum)
-    lower, estimate, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
-    return lower, estimate, upper
+    lower, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
+    return lower, upper
 
 
 def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
     """The groups of disjoint persons from the rows of each part, and the bounds of a group that a part does not list."""
     if not aggregate:
         return _counts_added(answers)
-    parts = [({row[:-3]: row[-3:] for row in rows}, absent) for rows, absent in answers]
+    parts = [({row[:-2]: row[-2:] for row in rows}, absent) for rows, absent in answers]
     keys = dict.fromkeys(key for rows, _ in parts for key in rows)
     return [(*key, *_put_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
 
 
 def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
     """``_summed`` for counts: there may be many; only their upper ends may be None, or above 0 where none is listed."""
-    counts = [(rows, int(absent or 0)) for rows, (_, _, absent) in answers if isinstance(rows, ItemCounts)]
+    counts = [(rows, int(absent or 0)) for rows, (_, absent) in answers if isinstance(rows, ItemCounts)]
     if len(counts) == len(answers):
         return [*added(counts)]
     totals: dict[Row, Row] = {}
-    elsewhere = sum(absent or 0 for _, (_, _, absent) in answers)
-    for rows, (_, _, absent) in answers:
+    elsewhere = sum(absent or 0 for _, (_, absent) in answers)
+    for rows, (_, absent) in answers:
         for row in rows:
-            key, (lower, estimate, upper) = row[:-3], row[-3:]
-            low, middle, high = totals.get(key, (0, 0.0, elsewhere))
-            most = None if upper is None or high is None else high + upper - (absent or 0)
-            totals[key] = low + lower, middle + estimate, most
+            key, (lower, upper) = row[:-2], row[-2:]
+            low, high = totals.get(key, (0, elsewhere))
+            totals[key] = low + lower, None if upper is None or high is None else high + upper - (absent or 0)
     return [(*key, *bounds) for key, bounds in totals.items()]
 
 
@@ -346,13 +341,11 @@ class Releases:
         corners = []
         for ends in product((True, False), repeat=len(chosen)):
             of = {c: Labels(c.certain if end else c.possible) for c, end in zip(chosen, ends, strict=True)}
-            corners.append({row[:-3]: row[-3:] for row in self._added(_with_tests(plan, of))})
+            corners.append({row[:-2]: row[-2:] for row in self._added(_with_tests(plan, of))})
         rows: list[Row] = []
         for key in dict.fromkeys(key for answers in corners for key in answers):
-            bounds = [answers.get(key, (0, 0.0, 0)) for answers in corners]
-            upper = [high for _, _, high in bounds]
-            most = None if None in upper else max(upper)
-            rows.append((*key, min(low for low, _, _ in bounds), bounds[0][1], most))
+            lower, upper = zip(*(answers.get(key, (0, 0)) for answers in corners), strict=True)
+            rows.append((*key, min(lower), None if None in upper else max(upper)))
         return rows
 
     def _added(self, plan: Plan) -> Sequence[Row]:
@@ -379,7 +372,7 @@ class Releases:
                 return answer.rows
             plans.append(asked)
             listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
-            answered.append((answer.rows, (0, 0.0, release.size if listing and release.suppressed else 0)))
+            answered.append((answer.rows, (0, release.size if listing and release.suppressed else 0)))
         if averages:
             return [average_over(averages)]
         if self.attributes:

@@ -30,8 +30,8 @@ from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import InputError
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import SELECT, Statement, lowered, parse_script
+from anondb.query.reading import Together
 from anondb.query.refusals import unsupported
-from anondb.query.together import Together
 from anondb.release.reader import SealedRelease, contradictions_told, sealed_releases
 from anondb.release.signing import Keys
 from anondb.session.catalog import Catalog, is_of_catalog, summarized

@@ -16,7 +16,7 @@ from anondb.engine import Engine
 from anondb.query import held_sums
 from anondb.query.cached_release import Opened
 from anondb.query.held_sums import HeldRows
-from anondb.query.together import ROW_BYTES
+from anondb.query.reading import ROW_BYTES
 
 ITEMS = [f"i{n}" for n in range(9)]
 SIZES = "(SELECT tid, count(*) AS n FROM t {} GROUP BY tid {})"
@@ -42,7 +42,7 @@ def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatc
     schema = release(engine, baskets, groups, "sums")
     answers = []
     for size in (ROW_BYTES, 1 << 40):
-        monkeypatch.setattr("anondb.query.together.ROW_BYTES", size)
+        monkeypatch.setattr("anondb.query.reading.ROW_BYTES", size)
         opened = Opened(engine, schema)
         assert opened.numbered is not None and (opened.numbered.rows is None) == (size == 1 << 40)
         for sql in ASKED:

@@ -9,7 +9,7 @@ from itertools import product
 import duckdb
 import pytest
 
-from anondb.query.quantiles import CONT, DISC, bounds_of, middle_of, places
+from anondb.query.aggregates import CONT, DISC, bounds_of, places
 
 
 @pytest.mark.parametrize("kind", [CONT, DISC])
@@ -43,9 +43,3 @@ def test_places_are_those_of_duckdb(kind: str) -> None:
             sql = f"SELECT {kind}(i, {share}) FROM range({number}) t(i)"
             first, last = places(kind, Fraction(share), number)
             assert first <= connection.execute(sql).fetchone()[0] <= last <= first + 1
-
-
-def test_the_estimate_is_a_number_of_somebody() -> None:
-    assert middle_of(Fraction(1, 2), [(3.0, 1.0), (1.0, 1.0), (2.0, 1.0), (9.0, 0.0)]) == 2.0
-    assert middle_of(Fraction(1), [(3.0, 1.0), (1.0, 1.0)]) == 3.0
-    assert middle_of(Fraction(0), [(3.0, 0.0)]) is None

@@ -24,7 +24,7 @@ from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.release.freeze import freeze
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, release_schema
 from anondb.release.publish import publish
-from anondb.session.one_count import one_count
+from anondb.session.output import one_count
 
 ROWS = [
     {"age": 20, "size": "1.5", "born": "2001-02-03", "place": "a", "col'or": "red"},

@@ -19,7 +19,7 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest
 from anondb.release.publish import publish
-from anondb.session.one_count import one_count
+from anondb.session.output import one_count
 from anondb.session.releases import LISTED_NOTE, MISSING_NOTE
 
 TRANSACTIONS = [

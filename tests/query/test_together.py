@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anondb.engine import DuckDBEngine, together
-from anondb.query.together import ROW_BYTES, Together
+from anondb.query.reading import ROW_BYTES, Together
 from anondb.release.objects import SchemaName
 
 SCHEMAS = [SchemaName("memory", f"of_{n}") for n in range(5)]

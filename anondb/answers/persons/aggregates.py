@@ -51,9 +51,9 @@ from anondb.query.predicates import (
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.values import Attribute
 
-Bounds = tuple[float | None, float | None, float | None]
+Bounds = tuple[float | None, float | None]
 Row = tuple[Any, ...]
-NONE: Bounds = (0, 0.0, 0)
+NONE: Bounds = (0, 0)
 MAX_TERMS = 120  # of a sum of counts
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
 LISTED_NOTE = "A listed item may not occur in the original at all."
@@ -66,7 +66,7 @@ class Answers(Protocol):
     """Answers plans."""
 
     def answer(self, plan: Plan) -> Sequence[Row]:
-        """The groups of a plan: their keys, then lower bound, estimate and upper bound."""
+        """The groups of a plan: their keys, then lower bound and upper bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +123,8 @@ class Aggregates(Relations):
         plan = self._named_by(plan)
         if plan.condition == NEVER and plan.counts != MEASURE:
             return NONE
-        ((*_, lower, estimate, upper),) = self.answers.answer(plan)
-        return lower, estimate, upper
+        ((*_, lower, upper),) = self.answers.answer(plan)
+        return lower, upper
 
     def _named_by(self, plan: Plan) -> Plan:
         return replace(plan, labels=self.written)
@@ -150,9 +150,9 @@ class Aggregates(Relations):
             plan = Plan(PAIRS, self._plain(cell.person), cell.test, cell.second, cell.signs)
             if not all(map(is_single, conjuncts(plan.condition))):
                 raise unsupported("a number of pairs of items of some persons")
-            listed = [row[-3:] for row in self.answers.answer(self._named_by(plan))]
-            lower, estimate, upper = self.total(listed)
-            return lower, estimate, None if self.releases.suppressed else upper
+            listed = [row[-2:] for row in self.answers.answer(self._named_by(plan))]
+            lower, upper = self.total(listed)
+            return lower, None if self.releases.suppressed else upper
         if cell.test is None:
             return self.one(Plan(IDS, cell.person))
         return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
@@ -165,14 +165,14 @@ class Aggregates(Relations):
         if len(parts) == 1:
             return parts[0]
         ends = zip(*parts, strict=True)
-        lower, estimate, upper = (None if None in end else sum(n for n in end if n is not None) for end in ends)
-        return lower, estimate, upper
+        lower, upper = (None if None in end else sum(n for n in end if n is not None) for end in ends)
+        return lower, upper
 
     @staticmethod
     def times(bounds: Bounds, factor: float) -> Bounds:
         """A multiple of a number with bounds."""
-        lower, estimate, upper = (None if end is None else end * factor for end in bounds)
-        return (lower, estimate, upper) if factor >= 0 else (upper, estimate, lower)
+        lower, upper = (None if end is None else end * factor for end in bounds)
+        return (lower, upper) if factor >= 0 else (upper, lower)
 
     # ---------------------------------------------------------------- sums
 
@@ -229,13 +229,13 @@ class Aggregates(Relations):
             else None
         )
         if here == NEVER:
-            lower, estimate, upper = NONE
+            bounds = NONE
         elif by_value is not None and not self.releases.summable:
-            lower, estimate, upper = by_value
+            bounds = by_value
         else:
-            lower, estimate, upper = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum"))
-            lower, estimate, upper = both_of((lower, estimate, upper), by_value or (None, None, None))
-        found = self.times((lower, 0.0 if estimate is None else estimate, upper), float(factor))
+            one = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum"))
+            bounds = both_of(one, by_value or (None, None))
+        found = self.times(bounds, float(factor))
         return found if not constant else self.total([found, self.times(self.persons(here), float(constant))])
 
     def _sum_of_different(self, condition: Condition, weights: Weights) -> Bounds:
@@ -294,10 +294,7 @@ class Aggregates(Relations):
         for person, test in self._by_row(rows, row):
             weights, some = self.weights(tree, test)
             here = both(person, some)
-            lower, estimate, upper = self.one(
-                Plan(MEASURE, here, measure=weights, aggregate="sum", notes=(MERGED_NOTE,))
-            )
-            parts.append((lower, estimate or 0.0, upper))
+            parts.append(self.one(Plan(MEASURE, here, measure=weights, aggregate="sum", notes=(MERGED_NOTE,))))
         return self.total(parts)
 
     def _by_row(self, rows: PersonRows, row: int) -> list[tuple[Condition, ItemTest]]:
@@ -357,11 +354,11 @@ class Aggregates(Relations):
         if (factor != 1 or constant) and how not in ("avg", "min", "max"):
             raise unsupported(f"the function {how.upper()} of an expression")
         plan = Plan(MEASURE, both(condition, present), measure=measured, aggregate=how, share=basic.share)
-        lower, estimate, upper = self.times(self.one(plan), float(factor)) if factor != 1 else self.one(plan)
+        bounds = self.times(self.one(plan), float(factor)) if factor != 1 else self.one(plan)
         if not constant:
-            return lower, estimate, upper
-        low, middle, high = (None if end is None else end + float(constant) for end in (lower, estimate, upper))
-        return low, middle, high
+            return bounds
+        low, high = (None if end is None else end + float(constant) for end in bounds)
+        return low, high
 
     def _different(self, value: exp.Expr, group: Sequence[Scope]) -> Bounds:
         """The number of different values of an expression."""
@@ -381,16 +378,11 @@ class Aggregates(Relations):
                 }
             for of, bounds in listed.items():
                 before = found.get(of, NONE)
-                found[of] = (
-                    max(before[0] or 0, bounds[0] or 0),
-                    max(before[1] or 0, bounds[1] or 0),
-                    _most(before, bounds),
-                )
-        lower = sum((low or 0) >= 1 for low, _, _ in found.values())
-        upper = sum(high is None or high >= 1 for _, _, high in found.values())
-        estimate = sum(min(middle or 0.0, 1.0) for _, middle, _ in found.values())
+                found[of] = max(before[0] or 0, bounds[0] or 0), _most(before, bounds)
+        lower = sum((low or 0) >= 1 for low, _ in found.values())
+        upper = sum(high is None or high >= 1 for _, high in found.values())
         more = self.releases.hidden if open_ else 0
-        return lower, max(estimate, lower), None if more is None else upper + more
+        return lower, None if more is None else upper + more
 
     # ---------------------------------------------------------------- groups
 
@@ -408,7 +400,7 @@ class Aggregates(Relations):
         found: dict[str, Bounds] = {}
         for plan in plans:
             for item, *bounds in self.answers.answer(self._named_by(plan)):
-                of: Bounds = (bounds[0], bounds[1], bounds[2])
+                of: Bounds = (bounds[0], bounds[1])
                 found[item] = self.total([found[item], of]) if item in found else of
         return found
 
@@ -569,8 +561,8 @@ class Aggregates(Relations):
 
 def both_of(one: Bounds, other: Bounds) -> Bounds:
     """A number that lies within two bounds."""
-    lows, highs = ([end for end in ends if end is not None] for ends in ((one[0], other[0]), (one[2], other[2])))
-    return max(lows, default=None), one[1], min(highs, default=None)
+    lows, highs = ([end for end in ends if end is not None] for ends in zip(one, other, strict=True))
+    return max(lows, default=None), min(highs, default=None)
 
 
 def merged(cells: Sequence[Cell]) -> list[Cell]:
@@ -593,4 +585,4 @@ def _number(value: Any) -> float:
 
 
 def _most(one: Bounds, other: Bounds) -> float | None:
-    return None if one[2] is None or other[2] is None else max(one[2], other[2])
+    return None if one[1] is None or other[1] is None else max(one[1], other[1])

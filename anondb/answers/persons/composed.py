@@ -9,12 +9,11 @@ from sqlglot import exp
 from anondb.answers.persons.aggregates import Aggregates, Basic
 from anondb.answers.persons.terms import Id, Item, Number, Of, Scope
 from anondb.errors import InputError
+from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.merged import VALUES
+from anondb.query.parsing import is_null
 from anondb.query.predicates import ALWAYS
-from anondb.query.quantiles import QUANTILES, one_by_one, quantile_of
 from anondb.query.refusals import HINT, name_of, only, unsupported
-from anondb.query.trees import is_null
-from anondb.query.variances import SPREADS
 
 HINTS: Mapping[type[exp.Expr], str] = {
     exp.ApproxDistinct: "Use count(DISTINCT ...).",

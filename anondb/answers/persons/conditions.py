@@ -17,6 +17,7 @@ from anondb.answers.persons.terms import Atom, Id, Item, Listing, Number, Of, On
 from anondb.answers.persons.weights import weights_of
 from anondb.errors import InputError
 from anondb.query.merged import MAX, SUM, VALUES
+from anondb.query.parsing import operands
 from anondb.query.predicates import (
     ALWAYS,
     NEVER,
@@ -35,7 +36,6 @@ from anondb.query.predicates import (
     patterns,
 )
 from anondb.query.refusals import name_of, too_complex, unsupported
-from anondb.query.trees import operands
 from anondb.query.values import HAS_LIST, on_value
 
 LISTED_ITEMS = either(NOT_EMPTY, HAS_LIST)

@@ -149,12 +149,13 @@ class _Facts(Aggregates):
         items = [isinstance(self.atom(tree), Item) and self.releases.typed for tree in trees[0]]
         if quick is not None:
             tree = self.people.counts.put_listed("VARCHAR", quick, len(basics))
-            sure = all(lower >= 1 for _, lower, _, upper in quick if upper != 0)
+            sure = all(lower >= 1 for _, lower, upper in quick if upper != 0)
             some = self.releases.suppressed
         else:
             rows, some = self._groups(scopes, trees, kinds, basics, most)
             if not keys:
-                empty = [NONE if b.how in ("rows", "ids", "distinct", "sum") else (None, None, None) for b in basics]
+                counted = ("rows", "ids", "distinct", "sum")
+                empty: list[Bounds] = [NONE if b.how in counted else (None, None) for b in basics]
                 rows = {key: of[:-1] for key, of in (rows or {(): [*empty, NONE]}).items()}
             tree = self.people.counts.put(kinds, rows, len(basics))
             sure = not keys or all((of[-1][0] or 0) >= 1 for of in rows.values())
@@ -237,7 +238,7 @@ class _Facts(Aggregates):
                 rows[key] = bounds
         if not trees[0]:
             return rows, False
-        return {key: bounds for key, bounds in rows.items() if bounds[-1][2] != 0}, open_
+        return {key: bounds for key, bounds in rows.items() if bounds[-1][1] != 0}, open_
 
     def _is_open(self, what: Item | Of | Number) -> bool:
         if isinstance(what, Item):
@@ -250,7 +251,7 @@ class _Facts(Aggregates):
             return self.total([one, two])
         if basic.how == "ids":
             total = self.total([one, two])
-            return max(one[0] or 0, two[0] or 0), total[1], total[2]
+            return max(one[0] or 0, two[0] or 0), total[1]
         raise unsupported(f"the function {basic.how.upper()} over rows of several kinds")
 
     def _divided_groups(self, scope: Scope, trees: Sequence[exp.Expr], kinds: list[str]) -> list[Group]:
@@ -305,7 +306,7 @@ class _Facts(Aggregates):
         """The rows of a group, or of the groups that a release lists."""
         if not group.listed:
             there = self.value_of(Basic("ids"), group.scopes)
-            if there[2] == 0 and group.values:
+            if there[1] == 0 and group.values:
                 return {}
             counted = [self.value_of(basic, group.scopes) for basic in basics]
             return {group.values: [*counted, there]}
@@ -339,7 +340,7 @@ class _Facts(Aggregates):
         if basic.how in ("rows", "ids") and not (basic.how == "rows" and isinstance(whats[0], Number)):
             found = self._listing(whats, scope, basic, None)
             parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1
-            return found if not parts else {key: found.get(key, (0, 0.0, None)) for key in known}
+            return found if not parts else {key: found.get(key, (0, None)) for key in known}
         if len(known) > MAX_GROUPS:
             raise too_complex(f"it has over {MAX_GROUPS} groups")
         return {key: self.value_of(basic, [self._at(whats, key, scope)]) for key in known}
@@ -366,7 +367,7 @@ class _Facts(Aggregates):
             plan = self.pair_plan(rows, [what.row for what in whats], ids=ids)
             if self.written and most is None:
                 plan = replace(plan, most=most)
-            return {row[:-3]: row[-3:] for row in self.answers.answer(replace(plan, most=most))}
+            return {row[:-2]: row[-2:] for row in self.answers.answer(replace(plan, most=most))}
         (what,) = whats
         if isinstance(what, Item):
             return {(item,): bounds for item, bounds in self.by_item(rows, what.row, ids=ids).items()}
@@ -377,7 +378,7 @@ class _Facts(Aggregates):
             if not ids and not rows.exact:
                 raise unsupported("a number of rows that may repeat", "Use count(DISTINCT id).")
             plan = Plan(MEASURE, met, measure=what.weights, aggregate="histogram")
-            return {row[:-3]: row[-3:] for row in self.answers.answer(self._named_by(plan))}
+            return {row[:-2]: row[-2:] for row in self.answers.answer(self._named_by(plan))}
         raise unsupported("a number of rows for each number of items")
 
     def _by_attribute(self, rows: PersonRows, what: Of, *, ids: bool) -> dict[Row, Bounds]:
@@ -395,8 +396,8 @@ class _Facts(Aggregates):
         for plan in plans:
             plan = self._named_by(replace(plan, grouped=attribute, notes=(VALUES_NOTE,)))
             for row in self.answers.answer(plan):
-                of: Bounds = row[-3:]
-                found[row[:-3]] = self.total([found[row[:-3]], of]) if row[:-3] in found else of
+                of: Bounds = row[-2:]
+                found[row[:-2]] = self.total([found[row[:-2]], of]) if row[:-2] in found else of
         return found
 
 

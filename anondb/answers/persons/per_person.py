@@ -31,7 +31,7 @@ from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.errors import InputError
 from anondb.query.merged import MAX, MIN
-from anondb.query.parsing import lowered
+from anondb.query.parsing import lowered, operands
 from anondb.query.predicates import (
     ALWAYS,
     ANY_ITEM,
@@ -51,7 +51,6 @@ from anondb.query.predicates import (
     on_item,
 )
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.trees import operands
 
 if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons

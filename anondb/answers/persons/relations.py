@@ -14,7 +14,7 @@ from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Of, 
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.sources import source_rows
-from anondb.query.parsing import lowered
+from anondb.query.parsing import lowered, operands
 from anondb.query.predicates import (
     ALWAYS,
     NEVER,
@@ -28,7 +28,6 @@ from anondb.query.predicates import (
     renamed,
 )
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.trees import operands
 from anondb.query.values import LISTED
 
 MAX_BRANCHES = 128  # of the rows of persons

@@ -10,9 +10,9 @@ from sqlglot import exp
 from anondb.answers.ranged import values
 from anondb.answers.ranged.expressions import DRAWN, Resolve, children_of, read, rebuilt
 from anondb.answers.ranged.values import Value
-from anondb.query.quantiles import QUANTILES, one_by_one, quantile_of
+from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
+from anondb.query.parsing import bare, is_null
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.trees import bare, is_null
 
 AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
 PLACES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)

@@ -6,8 +6,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from anondb.query.parsing import lowered
-from anondb.query.trees import bare, is_null, whole
+from anondb.query.parsing import bare, is_null, lowered, whole
 
 
 def with_known_names(tree: exp.Expr) -> exp.Expr:

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from anondb.answers.ranged import values
 from anondb.answers.ranged.values import Value
+from anondb.query.parsing import bare
 from anondb.query.refusals import name_of, only, too_complex, unsupported
-from anondb.query.trees import bare
 
 MAX_NODES = 20_000  # of the expression of a bound, which repeats the bounds of its operands
 

@@ -18,9 +18,8 @@ from anondb.answers.ranged.leading import check_limits, leading
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.answers.ranged.subqueries import among, exists, of_group, scalar
 from anondb.answers.ranged.values import Value, ambiguous
-from anondb.query.parsing import lowered
+from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.trees import bare, whole
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 

@@ -11,9 +11,8 @@ from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.known import Column, Known, described, projected
 from anondb.answers.ranged.values import Value
-from anondb.query.parsing import lowered
+from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.trees import bare, whole
 
 
 def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, str]:

@@ -14,9 +14,8 @@ from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.known import INTEGERS, LIKELY, SURE, Sources, fresh
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.values import Value, check_equal, constant
-from anondb.query.parsing import lowered
+from anondb.query.parsing import is_null, lowered, operands
 from anondb.query.refusals import only, unsupported
-from anondb.query.trees import is_null, operands
 
 PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """The types of values that are written as constants."""

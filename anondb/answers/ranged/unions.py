@@ -11,9 +11,8 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.values import constant
-from anondb.query.parsing import lowered
+from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import only, unsupported
-from anondb.query.trees import bare, whole
 
 if TYPE_CHECKING:
     from anondb.answers.ranged.compiler import Compiler, Env

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from anondb.errors import InputError
+from anondb.query.parsing import bare, is_null
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.trees import bare, is_null
 
 if TYPE_CHECKING:
     from anondb.answers.ranged.known import Column

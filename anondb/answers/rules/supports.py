@@ -38,14 +38,12 @@ class Supports:
         starts: where the members of each released item begin.
         least, most: for each member, how many of these transactions hold it. A released item without item supports says
             0 and all; one that stands for one item says all, and all.
-        weight: that of each released item, for estimates (docs/item_supports.md).
     """
 
     shown: Array
     starts: Array
     least: Array
     most: Array
-    weight: Array
 
     @cached_property
     def label(self) -> Array:

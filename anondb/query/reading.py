@@ -1,0 +1,327 @@
+"""Reads the rows of releases: those of several together, the signatures of transactions, and the transactions of each item.
+
+A statement for each file of a session takes longer than reading small ones. The rows of a released item lie together in a
+release of sets.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.engine import Columns, DuckDBEngine, Engine, Table, has_nulls, load
+from anondb.errors import InputError
+from anondb.query.classes import Classes, Holding
+from anondb.query.held_sums import Array, HeldRows
+from anondb.query.relational import Cell, with_cells
+from anondb.query.values import Attribute
+from anondb.release.objects import SchemaName
+
+if TYPE_CHECKING:
+    from anondb.query.cached_release import Opened
+
+
+SHORT = (1 << 16) - 1  # the largest number of two bytes
+ROW_BYTES = 16  # counted for a row: it takes 4 or 8, and up to 32 more while those of one file are added up
+MAX_LISTED = 2_000  # released items whose weights are written into a statement
+Holdings = dict[str, Counter[Holding]]
+
+
+class Together:
+    """Releases of one connection. The first one that runs a query runs it for all that are asked, in one statement.
+
+    Args:
+        engine: their engine.
+        sizes: the number of transactions of each release.
+
+    Attributes:
+        asked: the releases that the current question is about; at first all.
+    """
+
+    def __init__(self, engine: DuckDBEngine, sizes: Mapping[SchemaName, int]) -> None:
+        self._engine, self.asked, self._sizes = engine, list(sizes), sizes
+        self._read: dict[tuple[str, SchemaName], Columns] = {}
+        self._begun: set[tuple[str, SchemaName]] = set()
+        self._most: dict[SchemaName, tuple[int, int]] = {}  # if it has items: how many rows, and their largest number
+
+    @cached_property
+    def array_bytes(self) -> int:
+        """How many bytes of arrays each of the releases may hold."""
+        return self._engine.array_bytes // len(self._sizes)
+
+    def members(self, schema: SchemaName) -> list[tuple[str, str]] | None:
+        """The released items of a release with the items that they stand for, sorted; None if there are NULLs."""
+        rows = self.query("release/members", schema, {"released_items": "released_items"})
+        whole = not any(has_nulls(column) for column in rows.values())
+        return sorted(zip(rows["released_item"].tolist(), rows["item"].tolist(), strict=True)) if whole else None
+
+    def numbers(self, schema: SchemaName) -> Columns:
+        """The released items of a release with their numbers, and how many rows all have, in each row."""
+
+        def read(schemas: Sequence[SchemaName]) -> list[Columns]:
+            tables = {"labels": "labels", "transaction_items": "transaction_items"}
+            found = self._engine.query_each("query/item_numbers", [_bound(s, tables) for s in schemas])
+            for s, columns in zip(schemas, found, strict=True):
+                for rows in columns["all_rows"][:1].tolist():
+                    self._most[s] = rows, max(self._sizes[s], len(columns["item_id"]))
+            return found
+
+        return self._first("query/item_numbers", schema, read)
+
+    def fits(self, schema: SchemaName) -> bool:
+        """Whether a release whose numbers were read has items, and there is room for its rows."""
+        rows = max(self._most[schema][0], self._sizes[schema]) if schema in self._most else None
+        return rows is not None and rows * ROW_BYTES <= self.array_bytes
+
+    def short(self, schema: SchemaName) -> bool:
+        """Whether two bytes are enough for each number in the rows of a release that fits."""
+        return self._most[schema][1] <= SHORT
+
+    def rows(self, schema: SchemaName) -> Columns | None:
+        """The rows of a release of sets; None if it does not fit."""
+        if not self.fits(schema):
+            return None
+        short, tables = self.short(schema), {"transaction_items": "transaction_items"}
+        name = "query/short_rows" if short else "query/rows"
+
+        def read(schemas: Sequence[SchemaName]) -> list[Columns]:
+            if len(schemas) == 1:  # PyArrow need not be imported
+                return [self._engine.query(name, _bound(schema, tables))]
+            return self._engine.rows_each(name, [(_bound(s, tables), self._most[s][0]) for s in schemas])
+
+        return self._first(name, schema, read, lambda s: self.fits(s) and self.short(s) == short)
+
+    def query(self, name: str, schema: SchemaName, tables: Mapping[str, str]) -> Columns:
+        """The rows of a named query on a release, in no order.
+
+        Args:
+            name: the query.
+            schema: the release.
+            tables: the table of the release for each one that the query reads.
+        """
+
+        def read(schemas: Sequence[SchemaName]) -> list[Columns]:
+            return self._engine.query_each(name, [_bound(s, tables) for s in schemas])
+
+        return self._first(name, schema, read)
+
+    def _first(
+        self,
+        name: str,
+        schema: SchemaName,
+        read: Callable[[list[SchemaName]], list[Columns]],
+        alike: Callable[[SchemaName], bool] = lambda _: True,
+    ) -> Columns:
+        """What is read of a release once, by its name: it is read of others that are alike, too, unless it was before."""
+        if (name, schema) not in self._read:
+            others = [s for s in self.asked if s != schema and (name, s) not in self._begun and alike(s)]
+            schemas = [schema, *others]
+            keys = [(name, s) for s in schemas]
+            self._read |= dict(zip(keys, read(schemas), strict=True))
+            self._begun.update(keys)
+        return self._read.pop((name, schema))
+
+
+def _bound(schema: SchemaName, tables: Mapping[str, str]) -> dict[str, Table]:
+    """The tables of a release that a query reads."""
+    return {read: schema.table(table) for read, table in tables.items()}
+
+
+def images_of(members: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """The released items that stand for each item, from rows (released item, item)."""
+    images: dict[str, tuple[str, ...]] = {item: (image,) for image, item in members}
+    if len(images) < len(members):  # as in a local recoding
+        several: dict[str, list[str]] = {item: [] for item in images}
+        for image, item in members:
+            several[item].append(image)
+        images = {item: tuple(listed) for item, listed in several.items()}
+    return images
+
+
+class HeldItems:
+    """The rows of a release of sets, whose released items have the numbers from 1 on.
+
+    Args:
+        engine, schema: the release.
+        size: its number of transactions.
+        together: reads it beside other releases.
+
+    Attributes:
+        numbers: the number of each released item.
+
+    Raises:
+        InputError: ``not_a_release``: they have other numbers.
+    """
+
+    def __init__(self, engine: Engine, schema: SchemaName, size: int, together: Together) -> None:
+        self._engine, self._rows, self._schema = engine, schema.table("transaction_items"), schema
+        self._size, self._together = size, together
+        numbers = together.numbers(schema)
+        whole = not any(has_nulls(column) for column in numbers.values())
+        pairs = sorted(zip(numbers["item_id"].tolist(), numbers["item"].tolist(), strict=True)) if whole else []
+        self.numbers: Mapping[str, int] = {item: number for number, item in pairs}
+        if not whole or list(self.numbers.values()) != list(range(1, len(self.numbers) + 1)):
+            raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
+
+    def _read(self, name: str, **tables: str) -> Columns:
+        return self._together.query(name, self._schema, tables)
+
+    @cached_property
+    def rows(self) -> HeldRows | None:
+        """The rows in memory, where they are read once; None if they are too many (DuckDB joins them then), or damaged."""
+        read = self._together.rows(self._schema)
+        return None if read is None else self._held(read)
+
+    def rows_for(self, classes: Classes) -> HeldRows | None:
+        """The rows in memory that count for the signatures of these classes, or all if most of them do, or if they were read
+        before; None where they are not to be had."""
+        if classes.wide:
+            return None
+        if classes.default is not None or "rows" in self.__dict__:
+            return self.rows
+        listed = sorted(self.numbers[label] for label in classes.of)
+        if not 0 < len(listed) <= MAX_LISTED or not self._together.fits(self._schema):
+            return None
+        columns: list[exp.Expr] = [exp.column("transaction_id"), exp.column("item_id")]
+        if self._together.short(self._schema):
+            short = exp.DataType(this=exp.DataType.Type.USMALLINT)
+            columns = [exp.TryCast(this=c, to=short.copy()).as_(c.name) for c in columns]
+        among = exp.In(this=exp.column("item_id"), expressions=[exp.convert(n) for n in listed])
+        tree = exp.select(*columns, copy=False).from_(self._rows.expression(), copy=False).where(among, copy=False)
+        return self._held(self._engine.select(tree, "the rows of a release"))
+
+    def _held(self, rows: Columns) -> HeldRows | None:
+        return HeldRows.of(rows["transaction_id"], rows["item_id"], self._size, self.numbers)
+
+    def supports(self) -> dict[str, int]:
+        """The number of transactions of each released item."""
+        if (read := self.__dict__.get("rows")) is not None:
+            by_number = read.supports.tolist()
+            return {label: by_number[number] for label, number in self.numbers.items() if by_number[number]}
+        rows = self._read("query/supports_by_number", transaction_items="transaction_items")
+        counts = dict(zip(rows["item_id"].tolist(), rows["transactions"].tolist(), strict=True))
+        return {label: counts[number] for label, number in self.numbers.items() if number in counts}
+
+    def lengths(self) -> Columns:
+        """The number of transactions with each number of released items above 0: columns released_items, transactions."""
+        return self._read("query/lengths", transactions="transaction_items")
+
+    def by_item(self, held: exp.Query) -> list[tuple[str, Any, int]]:
+        """The number of transactions of each released item with each signature, without those that have no signature."""
+        labels = {number: label for label, number in self.numbers.items()}
+        rows = self._engine.query("query/signatures_by_number", {"transaction_items": self._rows, "held": held})
+        columns = (rows[c].tolist() for c in ("item_id", "signature", "transactions"))
+        return [(labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
+
+    def query(self, classes: Classes, codes: Mapping[str, int]) -> exp.Query | None:
+        """The query for the signature of each transaction with a relevant released item, of which ``codes`` lists those
+        outside the default class; None where the signatures are texts, or too many items would be listed."""
+        if classes.wide or len(self.numbers if classes.default is not None else codes) > MAX_LISTED:
+            return None
+        if classes.default is not None:
+            other = classes.weights()[classes.default]
+            by_number = [exp.convert(codes.get(label, other)) for label in self.numbers]
+            return load("query/held_all").bind(
+                {"transaction_items": self._rows}, {"weights": exp.Array(expressions=by_number)}
+            )
+        if not codes:
+            return None
+        return self.with_weights(_weights(tuple((self.numbers[label], code) for label, code in codes.items())))
+
+    def with_weights(self, weights: Table | exp.Query) -> exp.Query:
+        """The query for the signature of each transaction with one of the released items in a table (item_id, weight)."""
+        tables: dict[str, Table | exp.Query] = {"transaction_items": self._rows, "weights": weights}
+        return load("query/held_items").bind(tables, {})
+
+
+@lru_cache(maxsize=256)
+def _weights(rows: tuple[tuple[int, int], ...]) -> exp.Query:
+    """The table (item_id, weight) of the query."""
+    values = exp.Values(
+        expressions=[exp.Tuple(expressions=[exp.Literal.number(cell) for cell in row]) for row in rows],
+        alias=exp.TableAlias(
+            this=exp.to_identifier("added"), columns=[exp.to_identifier(c) for c in ("item_id", "weight")]
+        ),
+    )
+    return exp.select("item_id", "weight").from_(values, copy=False)
+
+
+def holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute] = ()) -> Holdings:
+    """The transactions of each released item, by label, including transactions without a relevant item; with their
+    published values of some attributes."""
+    none = (0,) * len(classes.parts)
+    complete = not release.suppressed
+    if not classes.parts and not release.local and not attributes:
+        return {r: Counter({Holding((r,), none, complete): n}) for r, n in release.supports.items()}
+    counted = None if attributes else transactions_by_item(release, classes)
+    if counted is not None and release.numbered is not None:
+        signatures, table = counted
+        labels = {number: label for label, number in release.numbered.numbers.items()}
+        items, which = np.nonzero(table)
+        columns = (column.tolist() for column in (items, signatures[which], table[items, which]))
+        return _numbered(release, classes, [(labels[item], *rest) for item, *rest in zip(*columns, strict=True)], {})
+    held, cells = with_cells(release.engine, release.schema.table("records"), attributes, release.held(classes))
+    if release.numbered is not None and not release.local:
+        return _numbered(release, classes, release.numbered.by_item(held), cells)
+    tables: dict[str, Table | exp.Query] = {**release.tables(), "held": held}
+    if release.local:
+        tables["transaction_ids"] = release.ids
+    if release.bags is not None:
+        rows = release.engine.query("query/bag_signatures", {**tables, "chains": release.chains})
+    else:
+        rows = release.engine.query("query/local_signatures", tables)
+    number = len(rows["released_item"])
+    completeness = [complete] * number if "complete" not in rows else rows["complete"].tolist()
+    items = rows["item" if "item" in rows else "released_item"].tolist()
+    above = rows["above"].tolist() if "above" in rows else [None] * number
+    columns = (rows[c].tolist() for c in ("released_item", "signature", "transactions"))
+    found: Holdings = {}
+    for label, signature, transactions, item, over, whole in zip(*columns, items, above, completeness, strict=True):
+        shown, counts = _decoded(classes, signature, cells)
+        holding = Holding((item, *(() if over is None else over)), counts, whole, shown)
+        found.setdefault(label, Counter())[holding] += transactions
+    return found
+
+
+def transactions_by_item(release: Opened, classes: Classes) -> tuple[Array, Array] | None:
+    """The number of transactions of each released item with each signature, as ``HeldRows.by_item``; None in a local
+    recoding, and where the rows are not in memory."""
+    numbered = release.numbered
+    if numbered is None or release.local or classes.wide:
+        return None
+    if not classes.parts:
+        supports = np.zeros((len(numbered.numbers) + 1, 1), np.int64)
+        supports[[numbered.numbers[label] for label in release.supports], 0] = list(release.supports.values())
+        return np.zeros(1, np.int64), supports
+    return None if numbered.rows is None else numbered.rows.by_item(classes.all_codes(release.sizes))
+
+
+def _numbered(
+    release: Opened, classes: Classes, rows: Sequence[tuple[str, Any, int]], cells: Mapping[str, tuple[Cell, ...]]
+) -> Holdings:
+    """The holdings in a global recoding of sets, from the transactions that have a signature: all others have none."""
+    found: Holdings = {label: Counter() for label in release.supports}
+    complete = not release.suppressed
+    decoded = cache(lambda signature: _decoded(classes, signature, cells))
+    for label, signature, transactions in rows:
+        shown, counts = decoded(signature)
+        found[label][Holding((label,), counts, complete, shown)] += transactions
+    none = (0,) * len(classes.parts)
+    for label, support in release.supports.items():
+        rest = support - found[label].total()
+        if rest:
+            found[label][Holding((label,), none, complete)] += rest
+    return found
+
+
+def _decoded(
+    classes: Classes, signature: Any, cells: Mapping[str, tuple[Cell, ...]]
+) -> tuple[tuple[Cell, ...], tuple[int, ...]]:
+    """The published values in a signature (see ``relational.with_cells``), and its numbers of released items."""
+    shown, _, code = str(signature).partition("|") if cells else ("", "", signature)
+    return cells.get(shown, ()), (0,) * len(classes.parts) if code in (None, "") else classes.counts(code)
