@@ -219,7 +219,11 @@ class Conditions(Domains):
             atom = self.atom(tree.this)
             if isinstance(atom, Listing):
                 return certain(negate(LISTED_ITEMS) if atom.nullable else NEVER)
-        raise unsupported(name_of(tree))
+        lists = (column.parent for column in tree.find_all(exp.Column) if isinstance(self.atom(column), Listing))
+        around = next(lists, None)
+        while isinstance(around, exp.Paren):
+            around = around.parent
+        raise unsupported(name_of(around or tree))
 
     def _on_part(self, tree: exp.Expr) -> Decided:
         places = [

@@ -849,8 +849,11 @@ class PerPerson(Rows):
 
 def _compared(node: exp.Expr) -> exp.Query | None:
     """The subquery of ``= ANY`` or ``<> ALL``; None for other expressions."""
-    of = {exp.EQ: exp.Any, exp.NEQ: exp.All}.get(type(node))
-    found = node.expression.this.unnest() if of is not None and isinstance(node.expression, of) else None
+    right = node.args.get("expression")
+    listed = (isinstance(node, exp.EQ) and isinstance(right, exp.Any)) or (
+        isinstance(node, exp.NEQ) and isinstance(right, exp.All)
+    )
+    found = node.expression.this.unnest() if listed else None
     return found if isinstance(found, exp.Query) else None
 
 
