@@ -303,13 +303,24 @@ class Conditions(Domains):
             sides = [tree.this.unnest(), *(part.unnest() for part in tree.expressions)]
         if not sides or not isinstance(self.atom(sides[0]), Item):
             return None
-        if not all(isinstance(side, exp.Literal) and side.is_string for side in sides[1:]):
+        kinds = {side.is_string if isinstance(side, exp.Literal) else None for side in sides[1:]}
+        if None in kinds or len(kinds) > 1 or (not self.releases.typed and False in kinds):
             return None
         labels = frozenset(side.name for side in sides[1:])
         if self.releases.typed and not labels <= frozenset(self.releases.items):
-            return None  # another spelling of a value
+            labels = self._spelled(sides[1:])
         self.written |= labels
         return labels
+
+    def _spelled(self, literals: Sequence[exp.Expr]) -> frozenset[str]:
+        """The texts of the values of the items' type that literals are equal to, as a release spells them."""
+        kind = exp.DataType.build(self.releases.type, dialect="duckdb")
+        values = [exp.cast(literal.copy(), kind) if literal.is_string else literal.copy() for literal in literals]
+        items = [exp.TryCast(this=exp.paren(value.copy()), to=kind.copy()) for value in values]
+        same = [exp.EQ(this=item.copy(), expression=value) for item, value in zip(items, values, strict=True)]
+        texts = [exp.cast(item, "VARCHAR") for item in items]
+        found = self.releases.rows(exp.select(*texts, *same))[0]
+        return frozenset(text for text, held in zip(found, found[len(texts) :], strict=False) if held)
 
     # ---------------------------------------------------------------- numbers
 
