@@ -117,7 +117,8 @@ class Conditions(Domains):
         atom = self.atom(tree)
         if isinstance(atom, Truth):
             return Decided(atom.true, atom.false)
-        return self._leaf(tree)
+        plain = isinstance(tree, exp.Predicate) or _condition_in(tree) is not tree
+        return self._leaf(tree if plain else exp.cast(tree, "BOOLEAN"))
 
     def _leaf(self, tree: exp.Expr) -> Decided:
         """A condition that is no connective."""
@@ -157,7 +158,9 @@ class Conditions(Domains):
             return self._on_numbers(tree)
         if len(rows) == 2 and all(isinstance(atom, Item) for atom in atoms) and isinstance(tree, exp.EQ | exp.NEQ):
             raise unsupported("a comparison of the items of two copies in this place", "Join them by AND.")
-        raise unsupported(f"{name_of(tree)} of an item beside another value", "Compare each with a literal.")
+        raise unsupported(
+            f"{name_of(_condition_in(tree))} of an item beside another value", "Compare each with a literal."
+        )
 
     # ---------------------------------------------------------------- cases
 
@@ -345,7 +348,7 @@ class Conditions(Domains):
         if labels is not None:
             return len(labels)
         if not all(isinstance(node, _PLAIN) for node in tree.walk()):
-            raise unsupported(f"{name_of(tree)} of a number of items that may be suppressed")
+            raise unsupported(f"{name_of(_condition_in(tree))} of a number of items that may be suppressed")
         if any(not n.is_string and float(n.name) >= FAR / 2 for n in tree.find_all(exp.Literal)):
             raise too_complex("it compares a number of items that may be suppressed with a large number")
         return FAR
@@ -476,7 +479,7 @@ class Conditions(Domains):
     def _on_numbers(self, tree: exp.Expr) -> Decided:
         """A comparison of sums: of their difference with a constant."""
         if not isinstance(tree, _COMPARED):
-            raise unsupported(f"{name_of(tree)} of several numbers of a person")
+            raise unsupported(f"{name_of(_condition_in(tree))} of several numbers of a person")
         difference = self.linear(
             exp.Sub(this=exp.paren(tree.this.copy()), expression=exp.paren(tree.expression.copy()))
         )
@@ -572,6 +575,13 @@ def has_value(truth: Truth, value: bool | None) -> Condition:
     if value is None:
         return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
     return truth.true if value else truth.false
+
+
+def _condition_in(tree: exp.Expr) -> exp.Expr:
+    """The expression that is cast to a condition; other expressions as they are."""
+    cast = isinstance(tree, exp.Cast) and tree.to.is_type("BOOLEAN")
+    inner: exp.Expr = tree.this
+    return inner if cast else tree
 
 
 def _cases(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
