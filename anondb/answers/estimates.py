@@ -9,7 +9,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from anondb.answers.asked import Asked, End
+from anondb.answers.asked import Asked
+from anondb.answers.ends import End
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
 from anondb.answers.roles import Role

@@ -160,3 +160,13 @@ def test_each_limit_cuts_what_the_one_inside_leaves(session: anondb.Session) -> 
         (f"SELECT item FROM ({top} LIMIT 3) ORDER BY item DESC LIMIT 1 OFFSET 1", [names[1]]),
     ):
         assert [row[0] for row in session.sql(sql).fetchall()] == expected, sql
+
+
+def test_pairs_after_an_offset(session: anondb.Session) -> None:
+    pairs = (
+        "SELECT a.item AS one, b.item AS two, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item "
+        "GROUP BY a.item, b.item ORDER BY n DESC, one, two"
+    )
+    every = [row[:3] for row in session.sql(pairs).fetchall()]
+    for end, expected in (("LIMIT 3", every[:3]), ("OFFSET 2", every[2:]), ("LIMIT 2 OFFSET 1", every[1:3])):
+        assert [row[:3] for row in session.sql(f"{pairs} {end}").fetchall()] == expected, end
