@@ -302,8 +302,7 @@ class Aggregates(Relations):
 
     def _by_row(self, rows: PersonRows, row: int) -> list[tuple[Condition, ItemTest]]:
         """The conditions on persons with the tests of the items of a variable; other variables are fixed to single items."""
-        if not rows.exact:
-            raise unsupported("a number of rows that may repeat", "Use count(DISTINCT id).")
+        self.check_exact(rows)
         found = []
         for part in self._by_items(rows):
             for where in self._without(part, {row}):
@@ -436,8 +435,8 @@ class Aggregates(Relations):
         person = self._plain(person)
         if mixed or not all(map(is_single, conjuncts(person))):
             raise unsupported("GROUP BY two items with other conditions than on single items")
-        if not ids and not rows.exact:
-            raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
+        if not ids:
+            self.check_exact(rows)
         first, second = (tests.get(key, ANY_ITEM) for key in keys)
         return self._named_by(Plan(PAIRS, person, first, second, signs, notes=(LISTED_NOTE,)))
 

@@ -718,8 +718,7 @@ class PerPerson(Rows):
             there.append(self.closed(rows))
             number = self._numbers([Scope(rows, {})], met)
             return [exp.Mul(this=exp.paren(tree.copy()), expression=exp.paren(number))]
-        if not rows.exact:
-            raise unsupported("a sum over rows that may repeat")
+        self.check_exact(rows)
         if self.rows_of(tree):
             cases = self._one_row(rows, tree)
             if len(rows.rows) > 1 and any(cell.test is None for cell in self.cells(rows)):
