@@ -33,7 +33,7 @@ def levels_of(file: File) -> tuple[Ints, list[tuple[int, int]]]:
     pairs: set[tuple[int, int]] = set()
     holders: dict[int, list[tuple[int, int]]] = {}
     ends = np.r_[members.start[1:], len(members.label)]
-    for first in sorted(range(len(ends)), key=lambda n: (members.size[members.start[n]], n)):
+    for first in sorted(range(len(members.start)), key=lambda n: (members.size[members.start[n]], n)):
         rows = range(members.start[first], ends[first])
         label, items = int(members.label[rows[0]]), members.item[rows].tolist()
         before = {one for item in items for one in holders.get(item, ())}

@@ -14,6 +14,8 @@ from anondb.query.parsing import lowered
 MARGIN = 20
 """Of groups by several columns, such as pairs of items, so many times as many as are shown are looked at in each world, and
 asked of the rules."""
+LEAST = 5_000
+"""At least so many are asked of the rules, which order them by estimates of their own."""
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
 
 
@@ -117,7 +119,7 @@ class Ended:
             return self.body
         made = self.body.copy()
         made.set("order", self.cut[0].copy())
-        made.set("limit", exp.Limit(expression=exp.convert(MARGIN * int(number.name) + MARGIN)))
+        made.set("limit", exp.Limit(expression=exp.convert(max(MARGIN * int(number.name) + MARGIN, LEAST))))
         return made
 
     def _peeled(self) -> bool:

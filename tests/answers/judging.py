@@ -86,7 +86,8 @@ def answer_of(result: anondb.Result, sql: str) -> Answer:
         rows[key] = [_number(*row[n : n + 3]) for n, bounded in places if bounded]
         if row[-1] is True if flagged else not key or any(0 < x.lower < math.inf for x in rows[key]):
             certain.add(key)
-    is_open = any("missing" in note or "suppressed" in note for note in map(str.lower, result.notes))
+    words = ("missing", "suppressed", "no bounds", "modelled")  # rows without bounds are those of worlds
+    is_open = any(word in note for word in words for note in map(str.lower, result.notes))
     return Answer(sql, rows, certain, tuple(not b for _, b in places), is_open, bool(CUT.search(sql)))
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from query.sealing import Answered, Asked, answer_of
+from query.sealing import WITHOUT_BOUNDS, Answered, Asked, answer_of
 from query.sealing import opened as opened_on
 from query.small import release, untouched
-from session.checker import unsound
+from session.checker import unsound, without_bounds
 
 from anondb.database import Database
 from anondb.engine import DuckDBEngine, Engine
@@ -34,7 +34,7 @@ RELEASES = {
 EXACT, BOTH, COMPOSED = "exact", "both readings", "composed of counts"
 
 # On `t` (tid, item) and `l` (tid, items) as the original is called, and on `baskets`; expected: exact on the untouched
-# release; both readings of t; anything that the session composes of counts; or what the refusal says.
+# release; within bounds that hold for empty lists and NULL; or anything that the session composes of counts.
 SHAPES: list[tuple[str, str]] = [
     # one item
     ("SELECT count(DISTINCT tid) FROM t WHERE item = 'milk'", EXACT),
@@ -96,6 +96,9 @@ SHAPES: list[tuple[str, str]] = [
     ),
     ("SELECT count(DISTINCT tid) FROM t WHERE tid NOT IN (SELECT tid FROM t WHERE item = 'milk')", EXACT),
     ("SELECT count(DISTINCT tid) FROM t WHERE item = 'wine' OR tid IN (SELECT tid FROM t WHERE item = 'milk')", EXACT),
+    ("SELECT count(DISTINCT tid) FROM t WHERE tid = ANY(SELECT tid FROM t WHERE item = 'milk')", EXACT),
+    ("SELECT count(DISTINCT tid) FROM t WHERE tid <> ALL (SELECT tid FROM t WHERE item = 'milk')", EXACT),
+    ("SELECT count(DISTINCT tid) FROM t WHERE NOT tid = ANY((SELECT tid FROM t WHERE item = 'milk'))", EXACT),
     ("SELECT count(*) FROM t WHERE tid IN (SELECT tid FROM t WHERE item = 'milk') AND item = 'wine'", EXACT),
     ("SELECT count(*) FROM t WHERE tid IN (SELECT tid FROM t WHERE item = 'milk') AND item IN ('wine', 'beer')", EXACT),
     (
@@ -203,12 +206,15 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) FROM l WHERE items && ['milk', 'malt']", EXACT),
     ("SELECT count(*) FROM l WHERE items @> ['milk', 'malt'] OR items <@ ['milk', 'bread']", BOTH),
     ("SELECT count(*) FROM l WHERE NOT list_has_any(items, ['milk', 'malt'])", BOTH),
+    ("SELECT count(*) FROM l WHERE list_has_all(['milk', 'bread'], items)", BOTH),
+    ("SELECT count(*) FROM l WHERE list_has_any(['milk', 'malt'], items) AND NOT ['milk'] && items", EXACT),
+    ("SELECT count(*) FROM l WHERE ['milk', 'bread'] @> items AND ['milk'] <@ items", EXACT),
     ("SELECT count(*) FROM l WHERE 'milk' = ANY(items) AND 'wine' IN items", EXACT),
     ("SELECT count(*) FROM l WHERE list_has_all(items, []) AND array_has_any(items, ['milk'])", EXACT),
     ("SELECT count(*) FROM l a JOIN l b USING (tid) WHERE list_contains(a.items, 'milk') AND list_contains(b.items, 'wine')", EXACT),
+    ("SELECT count(*) FROM l WHERE contains(items, 'milk') AND list_contains(items, 'wine')", EXACT),
     ("SELECT count(DISTINCT tid) FROM t WHERE 'il' IN item", BOTH),
-    ("SELECT count(*) FROM t a WHERE item = 'milk' AND tid NOT IN (SELECT tid FROM (SELECT tid AS p FROM t WHERE item = 'wine') b)", "of the outer query"),
-    ("SELECT count(*) FROM t a WHERE item = 'milk' AND tid IN (SELECT b.p FROM (SELECT tid AS p FROM t WHERE item = 'wine') b GROUP BY p, tid)", "of the outer query"),
+    ("SELECT count(DISTINCT tid) FROM t WHERE item = '[milk]'", EXACT),
     # lists that may be NULL
     ("SELECT count(*) FROM l WHERE NOT list_contains(items, 'milk')", BOTH),
     ("SELECT count(*) FROM l WHERE 'milk' NOT IN items AND 'milk' <> ALL(items)", BOTH),
@@ -218,6 +224,8 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) FROM l WHERE NOT (list_contains(items, 'milk') AND tid IS NOT NULL)", BOTH),
     ("SELECT count(*) FROM l WHERE list_has_all(items, [])", BOTH),
     ("SELECT count(*) FROM l WHERE NOT list_has_all(items, [])", EXACT),
+    ("SELECT count(*) FROM l WHERE items IS NULL AND NOT contains(items, 'milk')", EXACT),
+    ("SELECT count(*) FROM l WHERE NOT contains(items, 'milk')", BOTH),
     ("SELECT count(*) FROM l WHERE items IS NULL OR 'milk' = ANY(items)", BOTH),
     ("SELECT count(*) FROM l WHERE items IS NOT NULL AND 'milk' = ANY(items)", EXACT),
     ("SELECT count(items) FROM l WHERE items IS NULL OR 'milk' = ANY(items)", BOTH),
@@ -237,99 +245,71 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) FROM (SELECT tid, count(item) AS n FROM t GROUP BY tid HAVING n >= 2)", BOTH),
     ("SELECT count(*) FROM (SELECT tid FROM l GROUP BY tid HAVING count(*) >= 2 OR bool_or(list_contains(items, 'milk')))", EXACT),
     ("SELECT count(*) FROM (SELECT tid FROM l GROUP BY tid HAVING NOT bool_and(list_contains(items, 'milk')))", BOTH),
-    ("SELECT count(*) FROM (SELECT tid, count_if(list_contains(items, 'milk')) AS n FROM l GROUP BY tid) WHERE n = 0", "may be unknown"),
+    ("SELECT count(*) FROM (SELECT tid, count_if(list_contains(items, 'milk')) AS n FROM l GROUP BY tid) WHERE n = 0", BOTH),
     ("SELECT count(*) FROM (SELECT tid, count_if('milk' = ANY(items)) AS n FROM l GROUP BY tid) WHERE n = 0", EXACT),
     ("SELECT count(*) FROM (SELECT tid, count(*) FILTER (list_contains(items, 'milk')) AS n FROM l GROUP BY tid) WHERE n = 0", EXACT),
     ("SELECT count(*) FROM (SELECT tid FROM l GROUP BY tid HAVING count(*) FILTER (WHERE NOT items @> ['milk']) <> 1)", BOTH),
-    ("SELECT count(*) FROM (SELECT tid FROM l GROUP BY tid HAVING count(items) < 1 AND NOT 'milk' = ANY(['x']))", "ANY with"),
+    ("SELECT count(*) FROM (SELECT tid FROM l GROUP BY tid HAVING count(items) < 1 AND NOT 'milk' = ANY(['x']))", BOTH),
     ("SELECT count(*) FROM (SELECT tid FROM l WHERE list_has_all(items, []) GROUP BY tid HAVING 1 > count(DISTINCT items))", EXACT),
-    ("SELECT count(*) FROM (SELECT a.tid FROM t a JOIN (SELECT tid FROM t WHERE item = 'milk' UNION ALL SELECT tid FROM t WHERE item = 'wine') u ON a.tid = u.tid WHERE a.item LIKE '%' GROUP BY a.tid HAVING count(*) >= 4)", "the rows of a join"),
-    ("SELECT count(DISTINCT tid) FROM l WHERE items = '[milk]'", "a list compared with a text"),
+    ("SELECT count(*) FROM (SELECT a.tid FROM t a JOIN (SELECT tid FROM t WHERE item = 'milk' UNION ALL SELECT tid FROM t WHERE item = 'wine') u ON a.tid = u.tid WHERE a.item LIKE '%' GROUP BY a.tid HAVING count(*) >= 4)", EXACT),
     ("SELECT count(*) FROM (SELECT tid FROM t GROUP BY tid HAVING count(*) >= 2 AND bool_or(item = 'milk'))", EXACT),
     ("SELECT count(*) FROM baskets WHERE list_contains(items, 'milk')", EXACT),
     ("SELECT count(*) FROM baskets", EXACT),
+    ("SELECT count(*) FROM other.t WHERE item = 'milk'", EXACT),
     ("SELECT count(DISTINCT tid) FROM t", BOTH),
-    # refused by name
+    # several counts, and what is computed from them
     ("SELECT count(*) FROM t", COMPOSED),
     ("SELECT sum(1) FROM t", COMPOSED),
     ("SELECT n, count(*) FROM (SELECT tid, count(*) AS n FROM t GROUP BY tid) GROUP BY n", COMPOSED),
-    ("SELECT avg(tid) FROM t", "the function AVG"),
-    ("SELECT max(item) FROM t", "the function MAX"),
-    ("SELECT approx_count_distinct(tid) FROM t", "the function APPROX"),
     ("SELECT count(DISTINCT item) FROM t", COMPOSED),
-    ("SELECT count(DISTINCT tid, item) FROM t", "several columns"),
-    ("SELECT count(DISTINCT (tid, item)) FROM t", "count of an expression"),
     ("SELECT count(*) + 1 FROM t", COMPOSED),
     ("SELECT count(*)::INT FROM t", COMPOSED),
     ("SELECT count(*), count(DISTINCT tid) FROM t", COMPOSED),
-    ("SELECT tid FROM t", "are modelled"),
-    ("SELECT * FROM t", "are modelled"),
-    ("SELECT tid, count(*) FROM t GROUP BY tid", "are modelled"),
-    ("SELECT DISTINCT count(*) FROM t", "GROUP BY an expression"),
     ("SELECT count(*) FROM t WHERE item = 'milk' LIMIT 1", COMPOSED),
     ("SELECT count(*) FROM t WHERE item = 'milk' ORDER BY random()", COMPOSED),
     ("SELECT item, count(*) AS n FROM t GROUP BY item ORDER BY n DESC", COMPOSED),
     ("SELECT item, count(*) AS n FROM t GROUP BY item HAVING count(*) > 3", COMPOSED),
     ("SELECT item, count(*) FROM t GROUP BY ROLLUP (item)", COMPOSED),
-    ("SELECT count(*) FROM t USING SAMPLE 10%", "TABLESAMPLE"),
-    ("SELECT count(*) FROM t TABLESAMPLE 10%", "TABLESAMPLE"),
-    ("SELECT count(*) OVER () FROM t", "are modelled"),
     ("SELECT count(*) FROM t QUALIFY row_number() OVER () = 1", COMPOSED),
+    ("SELECT count(*) FROM t WHERE regexp_matches(item, 'm', 's')", EXACT),
+    ("SELECT count(*) FROM t WHERE regexp_matches(item, item)", EXACT),
+    ("SELECT count(*) FROM t WHERE item LIKE 'm!%' ESCAPE '!'", EXACT),
+    ("SELECT count(*) FROM t WHERE reverse(item) = 'klim'", EXACT),
+    ("SELECT count(*) FROM t WHERE item = NULL", EXACT),
+    ("SELECT count(*) FROM t WHERE item IN ('milk', NULL)", EXACT),
+    ("SELECT count(*) FROM t WHERE item = 'milk' COLLATE NOCASE", EXACT),
+    ("SELECT count(*) FROM t a LEFT JOIN t b ON a.tid = b.tid WHERE a.item = 'milk'", EXACT),
+    ("SELECT count(*) FROM t WHERE EXISTS (SELECT count(*) FROM t u WHERE u.tid = t.tid)", EXACT),
+    ("SELECT count(*) FROM t WHERE item = (SELECT 'milk')", EXACT),
+    ("SELECT count(*) FROM (SELECT DISTINCT item FROM t)", COMPOSED),
+    ("SELECT count(*) FROM (SELECT tid FROM t GROUP BY tid HAVING sum(1) > 2)", EXACT),
+    ("SELECT count(*) FROM (SELECT tid FROM t WHERE item = 'milk' UNION ALL SELECT tid FROM t WHERE item = 'wine')", EXACT),
+    ("SELECT count(*) FROM (VALUES (1)) AS v(tid)", COMPOSED),
+    ("SELECT count(*) FROM l WHERE len(items) > 2", EXACT),
+]  # fmt: skip
+
+# Refused, and what the refusal says: statements, files, functions of tables, uses of ids, and what DuckDB refuses.
+REFUSED: list[tuple[str, str]] = [
+    ("SELECT avg(tid) FROM t", "the function AVG"),
+    ("SELECT approx_count_distinct(tid) FROM t", "the function APPROX"),
+    ("SELECT count(DISTINCT tid, item) FROM t", "several columns"),
     ("SELECT count(*) FROM t WHERE tid = 3", "the values of the id column"),
     ("SELECT count(*) FROM t WHERE tid IN (1, 2)", "the values of the id column"),
-    ("SELECT count(*) FROM t WHERE tid % 2 = 0", "MOD"),
-    ("SELECT count(*) FROM t WHERE tid < 3", "< on ids"),
-    ("SELECT count(*) FROM t WHERE regexp_matches(item, 'm', 's')", "other options of a regular expression"),
-    ("SELECT count(*) FROM t WHERE regexp_matches(item, item)", "REGEXP"),
-    ("SELECT count(*) FROM t WHERE item LIKE 'm!%' ESCAPE '!'", "ESCAPE"),
-    ("SELECT count(*) FROM t WHERE reverse(item) = 'klim'", "REVERSE"),
-    ("SELECT count(*) FROM t WHERE item = NULL", "NULL"),
-    ("SELECT count(*) FROM t WHERE item IN ('milk', NULL)", "NULL"),
+    ("SELECT count(*) FROM t WHERE tid % 2 = 0", "the values of the id column"),
+    ("SELECT count(*) FROM t WHERE tid < 3", "the values of the id column"),
     ("SELECT count(*) FROM t WHERE item::INT = 3", "CAST"),
-    ("SELECT count(*) FROM t WHERE item = 2.5", "a number that is not whole"),
+    ("SELECT count(*) FROM t WHERE item = 2.5", "CAST of a value that does not fit"),
     ("SELECT count(*) FROM t WHERE item = ?", "has no value"),
-    ("SELECT count(*) FROM t WHERE item = 'milk' COLLATE NOCASE", "COLLATE"),
     ("SELECT count(*) FROM t WHERE age > 30", "a column 'age'"),
     ("SELECT sex, count(DISTINCT tid) FROM t GROUP BY sex", "a column 'sex'"),
     ("SELECT count(DISTINCT tid) FROM t JOIN customers USING (tid) WHERE item = 'milk'", "no table 'customers'"),
-    ("SELECT count(*) FROM t a CROSS JOIN t b WHERE a.item = 'milk'", "without equal ids"),
-    ("SELECT count(*) FROM t a JOIN t b ON a.item = b.item", "the items of two copies"),
-    ("SELECT count(*) FROM t a JOIN t b USING (item)", "USING (item)"),
-    ("SELECT count(*) FROM t NATURAL JOIN t u", "this kind of join"),
-    ("SELECT count(*) FROM t a FULL JOIN t b USING (tid)", "FULL JOIN"),
-    ("SELECT count(*) FROM t a POSITIONAL JOIN t b", "this kind of join"),
-    ("SELECT count(*) FROM t a JOIN t b USING (tid)", "the rows of a self-join"),
-    ("SELECT count(*) FROM t a LEFT JOIN t b ON a.tid = b.tid WHERE a.item = 'milk'", "may repeat"),
-    ("SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM t u WHERE u.item = 'milk')", "without the outer id"),
-    ("SELECT count(*) FROM t WHERE EXISTS (SELECT count(*) FROM t u WHERE u.tid = t.tid)", "EXISTS over"),
-    ("SELECT count(*) FROM t WHERE item IN (SELECT item FROM t WHERE tid = 3)", "IN with a subquery on another column"),
-    ("SELECT count(*) FROM t WHERE item = (SELECT 'milk')", "a scalar subquery"),
-    ("SELECT count(*) FROM t WHERE (tid, item) IN (SELECT tid, item FROM t)", "several columns"),
-    (
-        "SELECT count(DISTINCT a.tid) FROM t a, t b WHERE NOT EXISTS (SELECT 1 FROM t c WHERE c.tid = a.tid AND "
-        "c.tid = b.tid)",
-        "compares ids of the outer query",
-    ),
-    ("SELECT count(DISTINCT a.tid) FROM t a, t b WHERE a.tid = b.tid OR a.item = 'milk'", "ids"),
-    ("SELECT count(*) FROM (SELECT DISTINCT item FROM t)", COMPOSED),
-    ("SELECT count(*) FROM (SELECT tid FROM t GROUP BY tid HAVING sum(1) > 2)", "the function SUM"),
-    ("SELECT count(*) FROM (SELECT DISTINCT ON (tid) tid, item FROM t)", "DISTINCT ON"),
-    ("SELECT count(*) FROM (SELECT tid FROM t LIMIT 3)", "LIMIT"),
-    ("SELECT count(*) FROM (SELECT tid FROM t WHERE item = 'milk' UNION ALL SELECT tid FROM t WHERE item = 'wine')", "may repeat"),
-    ("SELECT count(*) FROM (SELECT tid FROM t EXCEPT ALL SELECT tid FROM t)", "EXCEPT ALL"),
-    ("SELECT count(*) FROM (SELECT tid FROM t UNION BY NAME SELECT tid FROM t)", "BY NAME"),
-    ("SELECT count(*) FROM t UNION SELECT count(*) FROM t", "UNION that compares estimates"),
+    ("SELECT count(*) FROM t WHERE item IN (SELECT item FROM t WHERE tid = 3)", "the rows of single persons"),
     ("SELECT count(*) FROM read_csv('/etc/passwd')", "does not accept this query"),
     ("SELECT count(*) FROM glob('*')", "does not accept this query"),
     ("SELECT count(*) FROM 'file.parquet'", "no table 'file.parquet'"),
     ("SELECT count(*) FROM duckdb_tables()", "the table function duckdb_tables"),
     ("SELECT count(*) FROM unnest([1, 2])", "UNNEST"),
-    ("SELECT count(*) FROM (VALUES (1)) AS v(tid)", COMPOSED),
-    ("SELECT count(*) FROM t, LATERAL (SELECT 1)", "LATERAL"),
-    ("SELECT count(*) FROM l WHERE len(items) > 2", "len"),
-    ("SELECT count(*) FROM l WHERE list_position(items, 'milk') > 0", "the function list_position"),
-    ("SELECT count(*) FROM l WHERE items[1] = 'milk'", "BRACKET"),
-    ("SELECT count(*) FROM l WHERE list_contains(items, 'milk') AND items = 'wine'", "an item where a list is"),
+    ("SELECT count(*) FROM l WHERE list_contains(items, 'milk') AND items = 'wine'", "EQ in this place"),
     ("SELECT count(*) FROM t; SELECT count(*) FROM t", "several statements"),
     ("ATTACH 'x.db'", "the statement ATTACH"),
     ("COPY t TO 'x.csv'", "the statement COPY"),
@@ -346,8 +326,42 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) INTO x FROM t", "no table 'x'"),
     ("PIVOT t ON item USING count(*)", "the statement PIVOT"),
 ]  # fmt: skip
+
+# Answered without bounds, and what the note says of them.
+UNREAD: list[tuple[str, str]] = [
+    ("SELECT count(*) FROM t a WHERE item = 'milk' AND tid NOT IN (SELECT tid FROM (SELECT tid AS p FROM t WHERE item = 'wine') b)", "of the outer query"),
+    ("SELECT count(*) FROM t a WHERE item = 'milk' AND tid IN (SELECT b.p FROM (SELECT tid AS p FROM t WHERE item = 'wine') b GROUP BY p, tid)", "of the outer query"),
+    ("SELECT count(DISTINCT tid) FROM l WHERE items = '[milk]'", "EQ in this place"),
+    ("SELECT max(item) FROM t", "the function MAX"),
+    ("SELECT count(DISTINCT (tid, item)) FROM t", "GROUP BY an expression"),
+    ("SELECT tid FROM t", "are modelled"),
+    ("SELECT * FROM t", "are modelled"),
+    ("SELECT tid, count(*) FROM t GROUP BY tid", "are modelled"),
+    ("SELECT DISTINCT count(*) FROM t", "the function COUNT in this place"),
+    ("SELECT count(*) FROM t USING SAMPLE 10%", "TABLESAMPLE"),
+    ("SELECT count(*) FROM t TABLESAMPLE 10%", "TABLESAMPLE"),
+    ("SELECT count(*) OVER () FROM t", "are modelled"),
+    ("SELECT count(*) FROM t a CROSS JOIN t b WHERE a.item = 'milk'", "without equal ids"),
+    ("SELECT count(*) FROM t a JOIN t b ON a.item = b.item", "a join without equal ids"),
+    ("SELECT count(*) FROM t a JOIN t b USING (item)", "a join without equal ids"),
+    ("SELECT count(*) FROM t NATURAL JOIN t u", "this kind of join"),
+    ("SELECT count(*) FROM t a FULL JOIN t b USING (tid)", "FULL JOIN"),
+    ("SELECT count(*) FROM t a POSITIONAL JOIN t b", "a join without equal ids"),
+    ("SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM t u WHERE u.item = 'milk')", "without the outer id"),
+    ("SELECT count(*) FROM t WHERE (tid, item) IN (SELECT tid, item FROM t)", "the rows of single persons"),
+    ("SELECT count(DISTINCT a.tid) FROM t a, t b WHERE NOT EXISTS (SELECT 1 FROM t c WHERE c.tid = a.tid AND c.tid = b.tid)", "a join without equal ids"),
+    ("SELECT count(DISTINCT a.tid) FROM t a, t b WHERE a.tid = b.tid OR a.item = 'milk'", "a join without equal ids"),
+    ("SELECT count(*) FROM (SELECT DISTINCT ON (tid) tid, item FROM t)", "ON in this place"),
+    ("SELECT count(*) FROM (SELECT tid FROM t LIMIT 3)", "LIMIT"),
+    ("SELECT count(*) FROM (SELECT tid FROM t EXCEPT ALL SELECT tid FROM t)", "EXCEPT of something else than ids"),
+    ("SELECT count(*) FROM (SELECT tid FROM t UNION BY NAME SELECT tid FROM t)", "BY NAME"),
+    ("SELECT count(*) FROM t UNION SELECT count(*) FROM t", "UNION that compares estimates"),
+    ("SELECT count(*) FROM t, LATERAL (SELECT 1)", "LATERAL"),
+    ("SELECT count(*) FROM l WHERE list_position(items, 'milk') > 0", "the function list_position"),
+    ("SELECT count(*) FROM l WHERE items[1] = 'milk'", "BRACKET"),
+    ("WITH RECURSIVE a AS (SELECT tid FROM t) SELECT count(*) FROM a", "WITH RECURSIVE"),
+]  # fmt: skip
 ANSWERED = [(sql, how) for sql, how in SHAPES if how in (EXACT, BOTH)]
-REFUSED = [(sql, how) for sql, how in SHAPES if how not in (EXACT, BOTH, COMPOSED)]
 
 
 @pytest.fixture(scope="module")
@@ -372,6 +386,7 @@ def put_original(connection: duckdb.DuckDBPyConnection) -> None:
     for tid, items in enumerate(TRANSACTIONS, 1):
         connection.execute("INSERT INTO t SELECT ?, unnest(?::VARCHAR[])", [tid, items])
         connection.execute("INSERT INTO l VALUES (?, ?)", [tid, items])
+    connection.execute("CREATE SCHEMA other; CREATE VIEW other.t AS FROM main.t")
     connection.execute("CREATE VIEW baskets AS SELECT tid AS transaction_id, coalesce(items, []) AS items FROM l")
 
 
@@ -431,7 +446,7 @@ def test_answered(
             assert isinstance(lower, int) and isinstance(estimate, float) and isinstance(upper, int)
             assert 0 <= lower <= estimate <= upper
             assert lower <= truth.get(group, 0) <= upper, (name, group)
-            if name == "untouched" and how == EXACT and _table(sql) != "l":
+            if name == "untouched" and how == EXACT:
                 assert lower == estimate == upper == truth.get(group, 0), group
         listed = [note for note in answer.notes if note in (LISTED_NOTE, MISSING_NOTE)]
         assert all((note == MISSING_NOTE) == (name == "suppressed") for note in listed)
@@ -462,11 +477,31 @@ def test_composed(original: duckdb.DuckDBPyConnection, opened: dict[tuple[str, s
                 assert name != "suppressed" or low <= row[n]
 
 
-@pytest.mark.parametrize("sql", [sql for sql, name in REFUSED if name != "are modelled"])
-def test_hard_shapes_are_sound(opened: dict[tuple[str, str], Asked], original: Any, sql: str) -> None:
-    """A query of a shape that is hard to read is refused, has no bounds, or has bounds that hold the truth."""
+@pytest.mark.parametrize(("sql", "words"), REFUSED)
+def test_refused(opened: dict[tuple[str, str], Asked], sql: str, words: str) -> None:
     for name in RELEASES:
-        assert not unsound(opened[_table(sql), name].session, original, sql)
+        with pytest.raises(InputError) as error:
+            opened[_table(sql), name].session.sql(sql)
+        assert error.value.code in ("unsupported_query", "bad_sql", "bad_parameter") and words in str(error.value)
+
+
+@pytest.mark.parametrize(("sql", "words"), UNREAD)
+def test_without_bounds(opened: dict[tuple[str, str], Asked], sql: str, words: str) -> None:
+    for name in RELEASES:
+        result = opened[_table(sql), name].session.sql(sql)
+        ends = [n for n, column in enumerate(result.columns) if column.endswith(("_lower", "_upper"))]
+        assert all(row[n] is None for row in result.fetchall() for n in ends)
+        assert any(note.startswith(WITHOUT_BOUNDS) and words in note for note in result.notes), result.notes
+
+
+def test_rows_of_a_self_join(original: duckdb.DuckDBPyConnection, opened: dict[tuple[str, str], Asked]) -> None:
+    """Their number is that of pairs of items, which nothing bounds where items were suppressed."""
+    sql = "SELECT count(*) FROM t a JOIN t b USING (tid)"
+    assert opened["t", "untouched"].answer(sql).bounds == (55, 55, 55)
+    assert (
+        not unsound(opened["t", "coarse"].session, original, sql) and opened["t", "coarse"].answer(sql).bounds[2] > 55
+    )
+    assert "rows of a self-join" in without_bounds(opened["t", "suppressed"].session, sql)
 
 
 @pytest.mark.parametrize(
@@ -496,7 +531,20 @@ def test_a_syntax_error_has_line_and_column(engine: Engine, schemas: dict[tuple[
 def test_too_complex(engine: Engine, schemas: dict[tuple[str, str], SchemaName], sql: str) -> None:
     with pytest.raises(InputError) as error:
         answer_of(engine, schemas["t", "coarse"], sql)
-    assert error.value.code in ("query_too_complex", "unsupported_query")
+    assert error.value.code == "query_too_complex"
+
+
+def test_many_copies_of_a_table(opened: dict[tuple[str, str], Asked]) -> None:
+    """Where nothing was suppressed, the items are known, and each condition is one on the items of a person."""
+    joined = " AND ".join(f"t0.tid = t{n}.tid" for n in range(1, 12))
+    copies = "SELECT count(DISTINCT t0.tid) FROM " + ", ".join(f"t t{n}" for n in range(12)) + f" WHERE {joined} AND "
+    some = " AND ".join(f"(t{n}.item = 'beer' OR t{(n + 1) % 12}.item LIKE 'm%')" for n in range(12))
+    none = " AND ".join(f"(t{n}.item LIKE 'a{n}%' OR t{(n + 1) % 12}.item LIKE 'b{n}%')" for n in range(12))
+    assert opened["t", "untouched"].answer(copies + some).bounds == (7, 7, 7)
+    assert opened["t", "coarse"].answer(copies + some).bounds[::2] == (0, 9)
+    assert opened["t", "coarse"].answer(copies + none).bounds == (0, 0, 0)
+    for asked in (some, none):
+        assert "too complex" in without_bounds(opened["t", "suppressed"].session, copies + asked)
 
 
 def test_long_chains_are_no_depth(engine: Engine, schemas: dict[tuple[str, str], SchemaName]) -> None:
@@ -587,6 +635,48 @@ def typed(
 ) -> SchemaName:
     """A release whose items have a type; each is released as itself unless blocks say otherwise."""
     return release(engine, transactions, blocks or untouched(transactions), f"of {kind}", item_type=kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "test", "held"),
+    [
+        *(("BIGINT", f"item = {value}", 2) for value in ("5", "'5'", "'05'", "' 5'", "5.0")),
+        ("BIGINT", "item IN ('6', '+7')", 1),
+        ("BIGINT", "item = '05' AND item = '5'", 2),
+        ("BIGINT", "item = 1.4", 0),
+        ("VARCHAR", "item = 5", 2),
+        ("VARCHAR", "item = '5'", 2),
+        *(("VARCHAR", f"item = {value}", 0) for value in ("'05'", "' 5'", "'1.4'", "'milk'")),
+        ("VARCHAR", "item = '05' AND item = '5'", 0),
+    ],
+)
+def test_numbers_and_other_writings(engine: Engine, kind: str, test: str, held: int) -> None:
+    """A literal is a value of the items' type, however it is written; a number turns items that are texts into numbers."""
+    sql = f"SELECT count(*) FROM t WHERE {test}"
+    assert answer_of(engine, typed(engine, kind, FIVES), sql).bounds == (held, held, held)
+    coarse = {"5": ["5"], "6+": ["6", "7"], "17": ["17"]}
+    low, _, high = answer_of(engine, typed(engine, kind, FIVES, coarse), sql).bounds
+    assert low == high == held or ("7" in test and (low, high) == (1, 2))
+
+
+def test_numbers_and_other_writings_of_suppressed_items(engine: Engine) -> None:
+    kept = {"5": ["5"], "6+": ["6", "7"]}
+    for kind, test, ends in (
+        ("VARCHAR", "'5'", (2, 2)), ("VARCHAR", "'05'", (0, 3)), ("VARCHAR", "'17'", (0, 3)), ("BIGINT", "17", (0, 3)),
+        ("BIGINT", "'17'", (0, 3)), ("BIGINT", "5", (2, 2)), ("BIGINT", "' 5'", (2, 2)),
+    ):  # fmt: skip
+        asked = f"SELECT count(*) FROM t WHERE item = {test}"
+        assert answer_of(engine, typed(engine, kind, FIVES, kept), asked).bounds[::2] == ends, (kind, test)
+    session = opened_on(engine, typed(engine, "VARCHAR", FIVES, kept)).session
+    assert "CAST" in without_bounds(session, "SELECT count(*) FROM t WHERE item = 5")  # is a suppressed item a number?
+    with pytest.raises(InputError, match="CAST"):
+        answer_of(engine, typed(engine, "BIGINT", FIVES, kept), "SELECT count(*) FROM t WHERE item = 'milk'")
+
+
+def test_texts_that_are_equal_numbers(engine: Engine) -> None:
+    codes = typed(engine, "VARCHAR", [["05"], ["5"]])
+    assert answer_of(engine, codes, "SELECT count(*) FROM t WHERE item = '05'").bounds == (1, 1.0, 1)
+    assert answer_of(engine, codes, "SELECT count(*) FROM t WHERE item = 5").bounds == (2, 2.0, 2)
 
 
 @pytest.mark.parametrize(
@@ -690,6 +780,6 @@ def test_a_sealed_file_opened_read_only(
             found, expected = answer_of(sealed, main, sql), answer_of(engine, schemas["t", "suppressed"], sql)
             assert found.columns == expected.columns and found.notes == expected.notes
             for one, other in zip(found.rows, expected.rows, strict=True):
-                assert (*one[:-2], one[-1]) == (*other[:-2], other[-1]) and one[-2] == pytest.approx(other[-2])
+                assert (*one[:-2], one[-1]) == (*other[:-2], other[-1])  # publishing numbers the persons anew
     finally:
         sealed.close()

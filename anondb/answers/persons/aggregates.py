@@ -198,13 +198,13 @@ class Aggregates(Relations):
             return self._sum_of_values(rows, self.values(tree))
         if own:
             raise unsupported("the sum of an item beside another value")
-        found = [self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows)]
+        found = [self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows, "sum")]
         return self.total(found)
 
-    def _single_cells(self, rows: PersonRows) -> list[Cell]:
+    def _single_cells(self, rows: PersonRows, how: str) -> list[Cell]:
         cells = self.cells(rows)
         if any(cell.test is not None for cell in cells):
-            raise unsupported("an aggregate of a number of the person over several rows of them")
+            raise unsupported(f"the function {how.upper()} over several rows of a person")
         return cells
 
     def _sum_of_values(self, rows: PersonRows, values: Sequence[tuple[Any, Condition]]) -> Bounds:
@@ -299,8 +299,7 @@ class Aggregates(Relations):
 
     def _by_row(self, rows: PersonRows, row: int) -> list[tuple[Condition, ItemTest]]:
         """The conditions on persons with the tests of the items of a variable; other variables are fixed to single items."""
-        if not rows.exact:
-            raise unsupported("a number of rows that may repeat", "Use count(DISTINCT id).")
+        self.check_exact(rows)
         found = []
         for part in self._by_items(rows):
             for where in self._without(part, {row}):
@@ -337,7 +336,7 @@ class Aggregates(Relations):
                 rows = replace(scope.rows, where=both(scope.rows.where, met))
                 if rows.where == NEVER or isinstance(value.unnest(), exp.Null):
                     continue
-                cells += [(cell.person, value) for cell in self._single_cells(rows)]
+                cells += [(cell.person, value) for cell in self._single_cells(rows, basic.how)]
         if len({value for _, value in cells}) != 1:
             raise unsupported(f"the function {basic.how.upper()} of numbers of several kinds")
         conditions = [condition for condition, _ in cells]
@@ -428,8 +427,8 @@ class Aggregates(Relations):
         person = self._plain(person)
         if mixed or not all(map(is_single, conjuncts(person))):
             raise unsupported("GROUP BY two items with other conditions than on single items")
-        if not ids and not rows.exact:
-            raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
+        if not ids:
+            self.check_exact(rows)
         first, second = (tests.get(key, ANY_ITEM) for key in keys)
         return self._named_by(Plan(PAIRS, person, first, second, signs, notes=(LISTED_NOTE,)))
 

@@ -70,6 +70,10 @@ class Composer:
             return self._unless_empty(self._decided(call, wanted), _both(wanted, _present(call.this)))
         if isinstance(call, exp.Count):
             return self._count(call, wanted)
+        if isinstance(call, exp.Sum | exp.Avg) and any(
+            isinstance(self._reader.atom(t), Id) for t in self._trees(call.this)
+        ):
+            raise unsupported(f"{name_of(call)} of ids", "Count the ids.")
         if isinstance(call, exp.Sum):
             only(call, "this")
             value = call.this.unnest()

@@ -117,7 +117,8 @@ class Conditions(Domains):
         atom = self.atom(tree)
         if isinstance(atom, Truth):
             return Decided(atom.true, atom.false)
-        return self._leaf(tree)
+        plain = isinstance(tree, exp.Predicate) or _condition_in(tree) is not tree
+        return self._leaf(tree if plain else exp.cast(tree, "BOOLEAN"))
 
     def _leaf(self, tree: exp.Expr) -> Decided:
         """A condition that is no connective."""
@@ -157,7 +158,9 @@ class Conditions(Domains):
             return self._on_numbers(tree)
         if len(rows) == 2 and all(isinstance(atom, Item) for atom in atoms) and isinstance(tree, exp.EQ | exp.NEQ):
             raise unsupported("a comparison of the items of two copies in this place", "Join them by AND.")
-        raise unsupported(f"{name_of(tree)} of an item beside another value", "Compare each with a literal.")
+        raise unsupported(
+            f"{name_of(_condition_in(tree))} of an item beside another value", "Compare each with a literal."
+        )
 
     # ---------------------------------------------------------------- cases
 
@@ -219,7 +222,11 @@ class Conditions(Domains):
             atom = self.atom(tree.this)
             if isinstance(atom, Listing):
                 return certain(negate(LISTED_ITEMS) if atom.nullable else NEVER)
-        raise unsupported(name_of(tree))
+        lists = (column.parent for column in tree.find_all(exp.Column) if isinstance(self.atom(column), Listing))
+        around = next(lists, None)
+        while isinstance(around, exp.Paren):
+            around = around.parent
+        raise unsupported(name_of(around or tree))
 
     def _on_part(self, tree: exp.Expr) -> Decided:
         places = [
@@ -299,13 +306,24 @@ class Conditions(Domains):
             sides = [tree.this.unnest(), *(part.unnest() for part in tree.expressions)]
         if not sides or not isinstance(self.atom(sides[0]), Item):
             return None
-        if not all(isinstance(side, exp.Literal) and side.is_string for side in sides[1:]):
+        kinds = {side.is_string if isinstance(side, exp.Literal) else None for side in sides[1:]}
+        if None in kinds or len(kinds) > 1 or (not self.releases.typed and False in kinds):
             return None
         labels = frozenset(side.name for side in sides[1:])
         if self.releases.typed and not labels <= frozenset(self.releases.items):
-            return None  # another spelling of a value
+            labels = self._spelled(sides[1:])
         self.written |= labels
         return labels
+
+    def _spelled(self, literals: Sequence[exp.Expr]) -> frozenset[str]:
+        """The texts of the values of the items' type that literals are equal to, as a release spells them."""
+        kind = exp.DataType.build(self.releases.type, dialect="duckdb")
+        values = [exp.cast(literal.copy(), kind) if literal.is_string else literal.copy() for literal in literals]
+        items = [exp.TryCast(this=exp.paren(value.copy()), to=kind.copy()) for value in values]
+        same = [exp.EQ(this=item.copy(), expression=value) for item, value in zip(items, values, strict=True)]
+        texts = [exp.cast(item, "VARCHAR") for item in items]
+        found = self.releases.rows(exp.select(*texts, *same))[0]
+        return frozenset(text for text, held in zip(found, found[len(texts) :], strict=False) if held)
 
     # ---------------------------------------------------------------- numbers
 
@@ -330,7 +348,7 @@ class Conditions(Domains):
         if labels is not None:
             return len(labels)
         if not all(isinstance(node, _PLAIN) for node in tree.walk()):
-            raise unsupported(f"{name_of(tree)} of a number of items that may be suppressed")
+            raise unsupported(f"{name_of(_condition_in(tree))} of a number of items that may be suppressed")
         if any(not n.is_string and float(n.name) >= FAR / 2 for n in tree.find_all(exp.Literal)):
             raise too_complex("it compares a number of items that may be suppressed with a large number")
         return FAR
@@ -461,7 +479,7 @@ class Conditions(Domains):
     def _on_numbers(self, tree: exp.Expr) -> Decided:
         """A comparison of sums: of their difference with a constant."""
         if not isinstance(tree, _COMPARED):
-            raise unsupported(f"{name_of(tree)} of several numbers of a person")
+            raise unsupported(f"{name_of(_condition_in(tree))} of several numbers of a person")
         difference = self.linear(
             exp.Sub(this=exp.paren(tree.this.copy()), expression=exp.paren(tree.expression.copy()))
         )
@@ -557,6 +575,13 @@ def has_value(truth: Truth, value: bool | None) -> Condition:
     if value is None:
         return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
     return truth.true if value else truth.false
+
+
+def _condition_in(tree: exp.Expr) -> exp.Expr:
+    """The expression that is cast to a condition; other expressions as they are."""
+    cast = isinstance(tree, exp.Cast) and tree.to.is_type("BOOLEAN")
+    inner: exp.Expr = tree.this
+    return inner if cast else tree
 
 
 def _cases(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:

@@ -221,9 +221,11 @@ class Domains:
             return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
 
         value = self.replaced(tree, value_of)
-        other = exp.select(exp.convert(OTHER).as_("item"), exp.false().as_("listed"))
-        domain = exp.union(self.releases.domain(), other, distinct=False).subquery("d")
-        asked = exp.select(exp.column("item", "d"), value, typeof(value)).from_(domain)
+        domain = self.releases.domain()
+        if self.releases.suppressed:
+            other = exp.select(exp.convert(OTHER).as_("item"), exp.false().as_("listed"))
+            domain = exp.union(domain, other, distinct=False)
+        asked = exp.select(exp.column("item", "d"), value, typeof(value)).from_(domain.subquery("d"))
         for table in tables:
             same = exp.EQ(this=exp.column("item", table), expression=exp.column("item", "d"))
             asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")

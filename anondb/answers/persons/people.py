@@ -375,8 +375,8 @@ class _Facts(Aggregates):
             return self._by_attribute(rows, what, ids=ids)
         if ids or not rows.rows:
             met = both(self.closed(rows), what.present)
-            if not ids and not rows.exact:
-                raise unsupported("a number of rows that may repeat", "Use count(DISTINCT id).")
+            if not ids:
+                self.check_exact(rows)
             plan = Plan(MEASURE, met, measure=what.weights, aggregate="histogram")
             return {row[:-2]: row[-2:] for row in self.answers.answer(self._named_by(plan))}
         raise unsupported("a number of rows for each number of items")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.conditions import LISTED_ITEMS, Decided, _cases
+from anondb.answers.persons.conditions import LISTED_ITEMS, MAX_TRUTHS, Decided, _cases
 from anondb.answers.persons.domains import UNKNOWN, typed, wrapped
 from anondb.answers.persons.rows import Cell, Rows
 from anondb.answers.persons.terms import (
@@ -36,6 +37,7 @@ from anondb.query.predicates import (
     ALWAYS,
     ANY_ITEM,
     NEVER,
+    NO_ITEM,
     Condition,
     ItemTest,
     Labels,
@@ -46,23 +48,34 @@ from anondb.query.predicates import (
     either,
     has,
     item_all,
+    item_any,
     item_not,
     negate,
     on_item,
 )
-from anondb.query.refusals import name_of, unsupported
+from anondb.query.refusals import name_of, too_complex, unsupported
 
 if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
 
-LISTS = (exp.ArrayContains, exp.ArrayOverlaps, exp.ArrayContainsAll, exp.ArrayContainedBy, exp.Length, exp.ArraySize)
+LISTS = (
+    exp.ArrayContains,
+    exp.Contains,
+    exp.ArrayOverlaps,
+    exp.ArrayContainsAll,
+    exp.ArrayContainedBy,
+    exp.Length,
+    exp.ArraySize,
+)
 _OF_LISTS: Mapping[type[exp.Expr], str] = {
     exp.ArrayContains: "one",
     exp.ArrayOverlaps: "any",
     exp.ArrayContainsAll: "all",
     exp.ArrayContainedBy: "inside",
+    exp.Contains: "one",
 }
 _CALLS = {"list_has_all": "all", "array_has_all": "all", "list_has_any": "any", "array_has_any": "any", "len": "len"}
+_TURNED = {"any": "any", "all": "inside", "inside": "all"}  # what a function says if the list is its second argument
 MAX_VALUES = 200  # of an item's function by which the rows of a person are divided
 
 
@@ -147,6 +160,9 @@ class PerPerson(Rows):
             return exp.Exists(this=self._inlined(query, scope))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return self._among(node, scope)
+        if (query := _compared(node)) is not None:  # IN in another spelling
+            found = self._among(exp.In(this=node.this, query=exp.Subquery(this=query)), scope)
+            return exp.Not(this=exp.paren(found)) if isinstance(node, exp.NEQ) else found
         if isinstance(node, exp.Subquery | exp.Select):
             query = node.unnest() if isinstance(node, exp.Subquery) else node
             return self._single(query, scope)
@@ -311,15 +327,19 @@ class PerPerson(Rows):
             return exp.Not(this=exp.paren(self._visit(inner, scope)))
         if not kind or this is None:
             return None
-        tree = self.resolved(this, scope, quiet=True)
-        listing = self.atom(tree)
+        listing = self.atom(self.resolved(this, scope, quiet=True))
+        if not isinstance(listing, Listing) and kind in _TURNED and other is not None:
+            turned = self.atom(self.resolved(other, scope, quiet=True))
+            if isinstance(turned, Listing):
+                kind, listing, other = _TURNED[kind], turned, this
         if not isinstance(listing, Listing):
             if kind == "one" and isinstance(node, exp.EQ) and isinstance(this.unnest(), exp.Array):
                 return self._visit(
                     exp.In(this=node.this, expressions=[e.copy() for e in this.unnest().expressions]), scope
                 )
             return None
-        there = LISTED_ITEMS if listing.nullable else ALWAYS
+        rows = isinstance(node, exp.EQ)  # of the list, of which ANY reads none if it is NULL
+        there = LISTED_ITEMS if listing.nullable and not rows else ALWAYS
         if kind == "len":
             weights = Weights(ANY_ITEM)
             return self.column(Number(weights, there))
@@ -570,21 +590,18 @@ class PerPerson(Rows):
                 default=exp.Literal.number(0),
             )
         atom = self.atom(tree)
-        condition, test = self._one_row(scope.rows, tree)
-        if isinstance(atom, Item):
-            weights = Weights(test)
-        else:
+        cases = self._one_row(scope.rows, tree)
+        weights = Weights(ANY_ITEM)
+        if not isinstance(atom, Item):
             found = self.evaluated(tree)
             if found.other is UNKNOWN and self.releases.suppressed:
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
             listed = [(x, v) for x, v in found.values.items() if v is not None]
             if found.other is not UNKNOWN and found.other is not None and self.releases.suppressed:
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
-            weights = replace(values_of(listed), test=test)
-        number: exp.Expr = self.column(Number(weights))
-        return (
-            number if self._holds(condition, met) else _case(self._column_of(condition), number, exp.Literal.number(0))
-        )
+            weights = values_of(listed)
+        numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
+        return self._of_cases(numbers, exp.Literal.number(0), met)
 
     def _column_of(self, condition: Condition) -> exp.Expr:
         return self.column(self._truth(condition))
@@ -595,20 +612,37 @@ class PerPerson(Rows):
         known = set(conjuncts(met))
         return all(part in known for part in conjuncts(condition) if part != ALWAYS)
 
-    def _one_row(self, rows: PersonRows, tree: exp.Expr) -> tuple[Condition, ItemTest]:
-        """The condition on the person and the test of the item that an expression depends on; other variables exist."""
+    def _one_row(self, rows: PersonRows, tree: exp.Expr) -> list[tuple[Condition, ItemTest]]:
+        """The cases of a person in which an expression of one item has rows, of which at most one holds.
+
+        Each is a condition with the test of the items that have a row then.
+        """
         own = self.rows_of(tree)
         if len(own) != 1:
             raise unsupported("an expression of several items")
         (row,) = own
-        parts = []
-        for one in self.settled_rows(rows, own):
-            closed = self.some_of(one, one.rows - {row})
-            parts += self.divided(closed, row)
-        if len(parts) != 1:
-            raise unsupported("an aggregate with OR between an item and other conditions")
-        ((test, condition),) = parts
-        return condition, test
+        settled = self.settled_rows(rows, own)
+        if any(row not in one.rows for one in settled):
+            raise unsupported("an expression of an item that is compared with another one")
+        parts = self.divided(either(*(self.some_of(one, one.rows - {row}) for one in settled)), row)
+        conditions = [condition for _, condition in parts if condition != ALWAYS]
+        if len(conditions) > MAX_TRUTHS:
+            raise too_complex(f"more than {MAX_TRUTHS} conditions on a person beside those on an item")
+        found: dict[ItemTest, list[Condition]] = {}
+        for truth in product((True, False), repeat=len(conditions)):
+            met = dict(zip(conditions, truth, strict=True))
+            case = both(*(c if held else negate(c) for c, held in met.items()))
+            test = self._simpler(item_any(*(t for t, c in parts if met.get(c, True))))
+            if case != NEVER and test != NO_ITEM:
+                found.setdefault(test, []).append(case)
+        return [(either(*cases), test) for test, cases in found.items()]
+
+    def _of_cases(self, cases: Sequence[tuple[Condition, exp.Expr]], other: exp.Expr, met: Condition) -> exp.Expr:
+        """The value of the case of a person that holds; another one in no case."""
+        if len(cases) == 1 and self._holds(cases[0][0], met):
+            return cases[0][1]
+        ifs = [exp.If(this=self._column_of(condition), true=value) for condition, value in cases]
+        return exp.Case(ifs=ifs, default=other) if ifs else other
 
     def _numbers(self, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
         """The number of rows."""
@@ -685,13 +719,20 @@ class PerPerson(Rows):
             there.append(self.closed(rows))
             number = self._numbers([Scope(rows, {})], met)
             return [exp.Mul(this=exp.paren(tree.copy()), expression=exp.paren(number))]
-        if not rows.exact:
-            raise unsupported("a sum over rows that may repeat")
+        self.check_exact(rows)
         if self.rows_of(tree):
-            cells = self.cells(rows, open_rows=self.rows_of(tree))
-            if len(self.rows_of(tree)) != 1 or any(cell.test is None or cell.second is not None for cell in cells):
-                raise unsupported("a sum over the rows of a self-join")
-            return [self._sum_of_cell(cell, tree, met, there) for cell in cells]
+            if len(rows.rows) > 1:
+                cells = self.cells(rows, open_rows=self.rows_of(tree))
+                if len(self.rows_of(tree)) != 1 or any(cell.test is None or cell.second is not None for cell in cells):
+                    raise unsupported("a sum over the rows of a self-join")
+                return [self._sum_of_cell(cell, tree, met, there) for cell in cells]
+            cases = self._one_row(rows, tree)
+            numbers: list[tuple[Condition, exp.Expr]] = []
+            for condition, test in cases:
+                weights, some = self.weights(tree, test)
+                there.append(both(condition, some))
+                numbers.append((condition, self.column(Number(weights))))
+            return [self._of_cases(numbers, exp.Literal.number(0), met)]
         cells = self.cells(rows)
         if any(cell.test is not None for cell in cells):
             raise unsupported("a sum of a number of the person over their rows")
@@ -769,12 +810,21 @@ class PerPerson(Rows):
         kind = MAX if isinstance(call, exp.Max) else MIN
         if self._is_mixed(tree):
             raise unsupported(f"{name_of(call)} of an item beside another value")
-        condition, test = self._one_row(scope.rows, tree)
+        cases = [
+            (condition, self._extreme_of(tree, test, kind, name_of(call), condition, met))
+            for condition, test in self._one_row(scope.rows, tree)
+        ]
+        return cases[0][1] if len(cases) == 1 else self._of_cases(cases, exp.null(), met)
+
+    def _extreme_of(
+        self, tree: exp.Expr, test: ItemTest, kind: str, name: str, condition: Condition, met: Condition
+    ) -> exp.Expr:
+        """The greatest or the least value of the items that pass a test, if a condition on the person holds; else NULL."""
         found = self.evaluated(tree)
         if found.other is UNKNOWN and self.releases.suppressed and not isinstance(self.atom(tree), Item):
-            raise unsupported(f"{name_of(call)} of items that may be suppressed")
+            raise unsupported(f"{name} of items that may be suppressed")
         if self.releases.suppressed and isinstance(self.atom(tree), Item):
-            raise unsupported(f"{name_of(call)} of items that may be suppressed")
+            raise unsupported(f"{name} of items that may be suppressed")
         inside = self.passing(test, frozenset(found.values))
         listed = {x: v for x, v in found.values.items() if v is not None and x in inside}
         other = found.other if self.releases.suppressed and self._may_pass(test) else None
@@ -801,14 +851,21 @@ class PerPerson(Rows):
             far, near = (places[1], places[0]) if kind == MAX else (places[0], places[1])
             beyond = self._column_of(self._reaches(number, far[0]))
             tree_of = _case(beyond, _literal(far[1]), _literal(near[1]))
-        return tree_of if self._implied(present, met, test) else _case(self._column_of(present), tree_of, exp.null())
-
-    def _implied(self, present: Condition, met: Condition, test: ItemTest) -> bool:
-        return self._holds(present, met)
+        return tree_of if self._holds(present, met) else _case(self._column_of(present), tree_of, exp.null())
 
     def _may_pass(self, test: ItemTest) -> bool:
         """Whether items that nothing names may pass a test."""
         return self.labels(test) is None
+
+
+def _compared(node: exp.Expr) -> exp.Query | None:
+    """The subquery of ``= ANY`` or ``<> ALL``; None for other expressions."""
+    right = node.args.get("expression")
+    listed = (isinstance(node, exp.EQ) and isinstance(right, exp.Any)) or (
+        isinstance(node, exp.NEQ) and isinstance(right, exp.All)
+    )
+    found = node.expression.this.unnest() if listed else None
+    return found if isinstance(found, exp.Query) else None
 
 
 def _all_of(node: exp.Expr) -> exp.Expr | None:

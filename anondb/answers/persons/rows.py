@@ -135,6 +135,16 @@ class Rows(Conditions):
 
     # ---------------------------------------------------------------- numbers of rows
 
+    def check_exact(self, rows: PersonRows) -> None:
+        """Refuse rows that may repeat.
+
+        Raises:
+            InputError: ``unsupported_query``.
+        """
+        if not rows.exact:
+            what = ", which a bag may repeat" if self.releases.bags else " that may repeat"
+            raise unsupported(f"a number of rows{what}", "Use count(DISTINCT id) or count(DISTINCT item).")
+
     def cells(self, rows: PersonRows, *, open_rows: frozenset[int] = frozenset()) -> list[Cell]:
         """The rows of a person, each in one cell.
 
@@ -145,11 +155,7 @@ class Rows(Conditions):
         Raises:
             InputError: ``unsupported_query``: there is no such list of cells.
         """
-        if not rows.exact:
-            what = (
-                "a number of rows, which a bag may repeat" if self.releases.bags else "a number of rows that may repeat"
-            )
-            raise unsupported(what, "Use count(DISTINCT id) or count(DISTINCT item).")
+        self.check_exact(rows)
         if len(rows.rows) == 2 and len(rows.compared) == 1 and (pair := self._pair(rows)) is not None:
             return [pair]
         return [cell for part in self._by_items(rows) for cell in self._cells(part, open_rows)]
