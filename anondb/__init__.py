@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from anondb.models.transactional import TransactionalK
     from anondb.release.reader import open_release
     from anondb.sealed import verify_file
+    from anondb.session.opening import open_session as open
     from anondb.session.result import Result
     from anondb.session.session import Session
-    from anondb.session.session import open_session as open
 
 __version__ = "0.2.0"
 
@@ -67,7 +67,8 @@ _LAZY = {
     "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
     "Result": "session.result",
-    **dict.fromkeys(("Session", "open"), "session.session"),
+    "Session": "session.session",
+    "open": "session.opening",
     "open_release": "release.reader",
     "verify_file": "sealed",
 }

@@ -15,7 +15,8 @@ from typing import Any
 from anondb import errors
 from anondb.engine.answering import DEFAULT_MEMORY
 from anondb.session.files import Sources
-from anondb.session.session import Session, open_session
+from anondb.session.opening import open_session
+from anondb.session.session import Session
 
 apilevel = "2.0"
 threadsafety = 1

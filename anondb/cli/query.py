@@ -58,7 +58,7 @@ def query(
 def _session(file: str, release: str | None, trusted: str | None, on_statement: Said) -> Iterator[Session]:
     """A session on sealed releases, or on a release in the owner's database."""
     if release is None:
-        from anondb.session.session import open_session
+        from anondb.session.opening import open_session
 
         with open_session(file, on_statement=on_statement, trusted=trusted) as session:
             yield session

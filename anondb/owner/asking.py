@@ -10,8 +10,9 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.answering import Limits
 from anondb.owner.releases import find_whole
 from anondb.release.reader import SealedRelease
+from anondb.session.opening import session_on
 from anondb.session.result import Result
-from anondb.session.session import Session, session_on
+from anondb.session.session import Session
 
 
 def session_of(engine: DuckDBEngine, name: str) -> Session:

@@ -171,7 +171,8 @@ def _statement(tokens: list[Token], sql: str) -> Statement:
     text = sql[tokens[0].start : tokens[-1].end + 1]
     first = tokens[0]
     if first.token_type in _STARTS:
-        return Statement(SELECT, _parsed(tokens, sql), text)
+        tree = _parsed(tokens, sql)
+        return Statement("INSERT" if isinstance(tree, exp.Insert) else SELECT, tree, text)
     quoted = first.token_type in (TokenType.STRING, TokenType.IDENTIFIER)
     word = _SAME.get(first.text.upper(), first.text.upper()) if first.text.isascii() and not quoted else ""
     if word in _ALONE:

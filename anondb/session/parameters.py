@@ -63,7 +63,7 @@ def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any
         if name not in values:
             raise InputError(f"The parameter {name!r} has no value.", code="bad_parameter", hint="Pass parameters=...")
         used.add(name)
-        literal = _literal(values[name])
+        literal = literal_of(values[name])
         if node is made:
             return literal
         node.replace(literal)
@@ -90,7 +90,12 @@ def _numbered(values: Sequence[Any]) -> dict[str, Any]:
     return {str(n): value for n, value in enumerate(values, 1)}
 
 
-def _literal(value: Any) -> exp.Expr:
+def literal_of(value: Any) -> exp.Expr:
+    """A value as a literal.
+
+    Raises:
+        InputError: ``bad_parameter``: its type has none.
+    """
     if getattr(value, "ndim", 0):
         raise InputError("A parameter is an array.", code="bad_parameter", hint="Pass a list, or one value of it.")
     if isinstance(value, np.datetime64):
@@ -113,7 +118,7 @@ def _literal(value: Any) -> exp.Expr:
     if isinstance(value, date):
         return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
     if isinstance(value, list | tuple):
-        return exp.Array(expressions=[_literal(v) for v in value])
+        return exp.Array(expressions=[literal_of(v) for v in value])
     raise InputError(
         "A parameter has a type that cannot be written in SQL.",
         code="bad_parameter",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -24,94 +22,27 @@ from anondb.answers.ranged.known import Known
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.tables import OwnTables, WorldTables
 from anondb.engine import DuckDBEngine
-from anondb.engine.answering import DEFAULT_MEMORY, Limits
-from anondb.engine.elsewhere import is_url
-from anondb.engine.untrusted import desk_engine, materialized
+from anondb.engine.answering import Limits
+from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import SELECT, Statement, lowered, parse_script
 from anondb.query.reading import Together
 from anondb.query.refusals import unsupported
-from anondb.release.reader import SealedRelease, contradictions_told, sealed_releases
-from anondb.release.signing import Keys
+from anondb.release.reader import SealedRelease, contradictions_told
 from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.desk import Desk
-from anondb.session.files import Sources, check_alike, notes_on, paths_of, weakest
+from anondb.session.files import notes_on, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.output import output, selected_from
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
+from anondb.session.pivots import written_out
 from anondb.session.registered import registered
 from anondb.session.releases import Releases
 from anondb.session.result import Result
 from anondb.session.scratch import Scratch
 from anondb.session.statements import Statements, as_query
-from anondb.warehouse.at_hand import at_hand, name_of
-
-
-def open_session(
-    files: Sources,
-    *,
-    memory_limit: str = DEFAULT_MEMORY,
-    max_seconds: float | None = None,
-    threads: int | None = None,
-    on_statement: Callable[[str], None] | None = None,
-    trusted: str | os.PathLike[str] | Keys | None = None,
-) -> Session:
-    """Open sealed files to ask them in SQL that is written for the original tables.
-
-    Args:
-        files: a sealed file, a folder of them, a release in PostgreSQL (``postgresql://HOST/DATABASE/SCHEMA``), a list of
-            these, or a pattern such as ``weeks/*.duckdb``. Several must be releases of disjoint persons and of tables with
-            equal names and columns; their counts add up.
-        memory_limit: how much memory an answer may take, in DuckDB's notation. On Linux it holds for all memory that this
-            process takes while it opens the files, answers, or converts the rows of a result, and an eighth more.
-        max_seconds: how many seconds it may take; by default 60 seconds of CPU time, so that other programs do not
-            shorten it.
-        threads: DuckDB's number of threads.
-        on_statement: called with the text of every statement before it runs.
-        trusted: the public key that must have signed each file, or a file with such keys; by default that of
-            ``ANONDB_TRUSTED``, if it is set.
-
-    Raises:
-        VerificationFailed: ``not_trusted``: no trusted key signed a file.
-        DamagedFile: a file is cut short, or bytes of it have changed.
-        InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``, ``different_releases``, or ``overlap``: the
-            manifests show that files hold the same persons.
-        EngineError: a file is locked by a process that writes it, or a limit was reached.
-    """
-    limits = Limits.of(memory_limit, max_seconds)
-    options: dict[str, Any] = {"threads": threads, "on_statement": on_statement}
-    with limits.hold(), contextlib.ExitStack() as stack:
-        paths = paths_of(files)
-        local = [stack.enter_context(at_hand(path, on_statement, memory_limit)) for path in paths]
-        trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(path) for path in paths]}
-        opened = stack.enter_context(sealed_releases(local, memory_limit=memory_limit, **options, **trust))
-        sealed = [
-            one if is_url(path) else replace(one, path=Path(path)) for one, path in zip(opened, paths, strict=True)
-        ]
-        return session_on(sealed, stack.pop_all(), limits=limits, **options)
-
-
-def session_on(
-    sealed: Sequence[SealedRelease],
-    resources: contextlib.ExitStack | None = None,
-    *,
-    limits: Limits = Limits(),  # noqa: B008
-    threads: int | None = None,
-    on_statement: Callable[[str], None] | None = None,
-) -> Session:
-    """A session on open releases, which closes ``resources``; ``limits`` hold for each answer."""
-    with contextlib.ExitStack() as stack:
-        if resources is not None:
-            stack.enter_context(resources)
-        check_alike(sealed)
-        desk = desk_engine(memory_limit=limits.memory, threads=threads, on_statement=on_statement)
-        stack.callback(desk.close)
-        kept = contextlib.ExitStack()
-        session = Session(sealed, desk, kept, limits)
-        kept.enter_context(stack.pop_all())
-        return session
 
 
 class Session:
@@ -217,17 +148,28 @@ class Session:
         if word == SELECT and is_of_catalog(tree, self.tables):
             return self.catalog.answer(tree)
         if word == SELECT:
-            return self._answer(self._scratch.resolved(tree), bounds == "columns")
+            return self._answer(self._resolved(tree), bounds == "columns")
         if word == "SUMMARIZE":
             return self._summary(tree.this)
         if word == "DESCRIBE" and isinstance(tree.this, exp.Query):
-            result = self._answer(self._scratch.resolved(tree.this), bounds == "columns")
+            result = self._answer(self._resolved(tree.this), bounds == "columns")
             return self.catalog.columns(result.columns, result.types)
         if word in ("DESCRIBE", "EXPLAIN", "PRAGMA", "SHOW"):
-            return self.catalog.told(word, self._scratch.resolved(tree) if word == "EXPLAIN" else tree)
+            return self.catalog.told(word, self._resolved(tree) if word == "EXPLAIN" else tree)
         done = Statements(self._scratch).run(replace(statement, tree=tree))
         self._changed()
         return Result(materialized(self._desk.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)
+
+    def _resolved(self, tree: exp.Expr) -> exp.Expr:
+        """A query over tables alone: without names of the analyst, PIVOT and UNPIVOT."""
+
+        def columns_of(query: exp.Query) -> list[str]:
+            return [name for name, _ in self._releases.bind(self._scratch.resolved(query))]
+
+        def values_of(query: exp.Query) -> list[Any]:
+            return [row[0] for row in self._answer(self._scratch.resolved(query), bounds=False).fetchall()]
+
+        return self._scratch.resolved(written_out(tree, columns_of, values_of))
 
     def _changed(self) -> None:
         """Forget what was derived from the analyst's tables."""
@@ -255,7 +197,7 @@ class Session:
     def _summary(self, source: exp.Expr) -> Result:
         """The rows of SUMMARIZE, of the first world where it reads the original's tables."""
         query = source if isinstance(source, exp.Query) else exp.select("*").from_(source)
-        tree = self._scratch.resolved(query)
+        tree = self._resolved(query)
         roles = self.roles()
         shown = summarized(tree, roles.relation(tree).columns, roles.misused)
         bound = self._releases.bind(shown)

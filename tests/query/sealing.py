@@ -18,7 +18,7 @@ from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_release
 from anondb.release.publish import BUILD_NAME
 from anondb.release.reader import SealedRelease
-from anondb.session.session import session_on
+from anondb.session.opening import session_on
 
 WITHOUT_BOUNDS = ("No bounds, since no rule reads this: ", "Rows of persons are modelled")
 """Notes on answers without bounds, which these tests take for refusals."""

@@ -52,6 +52,37 @@ def test_own_tables_are_what_duckdb_makes_of_them(named: Named, sql: str) -> Non
     assert not {"prices2", "dear", "cheap"} & session.tables.keys()
 
 
+PIVOTS = [
+    "PIVOT prices2 ON item USING sum(cost)",
+    "PIVOT prices2 ON item IN ('milk', 'tea') USING count(*) AS n, max(note) GROUP BY \"in stock\"",
+    "PIVOT (SELECT item, cost > 1 AS dear FROM prices2) ON dear USING count(*) GROUP BY item",
+    "FROM (SELECT item, note FROM prices2) PIVOT (count(*) FOR item IN ('milk', 'tea') GROUP BY note)",
+    "WITH p AS (PIVOT prices2 ON item USING max(cost) GROUP BY note) SELECT milk + 1 FROM p",
+    "UNPIVOT (SELECT item, cost, note FROM prices2) ON cost INTO NAME what VALUE v",
+    "UNPIVOT (SELECT 1 AS a, 2 AS b, 3 AS c) ON a, b",
+]
+
+
+@pytest.mark.parametrize("sql", PIVOTS)
+def test_pivots_are_what_duckdb_makes_of_them(named: Named, sql: str) -> None:
+    _, session = named
+    script = OWN.split("CREATE OR REPLACE")[0]
+    session.sql("DROP TABLE IF EXISTS prices2")
+    with duckdb.connect(":memory:") as raw:
+        raw.execute(script)
+        expected, result = raw.sql(sql), session.sql(script + sql)
+        assert sorted(result.fetchall(), key=str) == sorted(expected.fetchall(), key=str)
+        assert result.columns == expected.columns
+        session.sql("DROP TABLE prices2")
+
+
+def test_a_pivot_has_the_bounds_of_each_item(named: Named) -> None:
+    _, session = named
+    pivot = session.sql("PIVOT (SELECT item FROM sales) ON item IN ('milk', 'bread') USING count(*)").df()
+    single = session.sql("SELECT count(*) AS milk FROM sales WHERE item = 'milk'").df()
+    assert pivot[single.columns].equals(single)
+
+
 SAME = {
     "CREATE TEMP TABLE t AS SELECT item, count(*) AS n FROM sales GROUP BY item; SELECT * FROM t WHERE item = 'milk'": (
         "SELECT item, count(*) AS n FROM sales WHERE item = 'milk' GROUP BY item"
