@@ -92,7 +92,7 @@ def answered(tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House) -> 
         notes.append(OUTSIDE_NOTE)
     if any(question.roles[n].computed for end in question.ends for n in end.columns) and ORDER_NOTE not in notes:
         notes.append(ORDER_NOTE)
-    return made, notes
+    return made, [*notes, *made.notes]
 
 
 def modelled(

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from anondb.answers.asked import Asked
 from anondb.answers.ends import End
+from anondb.answers.first_rows import certain_first
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
 from anondb.answers.roles import Role
@@ -62,11 +63,13 @@ class Estimated:
         known: keys, means over worlds, and bounds.
         tables: the tables on which the rows depend.
         contradicted: whether bounds were left out, since a world has an answer outside of them.
+        notes: remarks on the rows.
     """
 
     known: Known
     tables: Sequence[Table]
     contradicted: bool = False
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,9 @@ class Estimator:
         outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
         flagged = replace(known, flagged=known.flagged or known.open, columns=columns)
         bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
-        return Estimated(self._ended(flagged, table), made, bad)
+        whole = not (bad or known.open or self.asked.leading) and len(self.asked.ends) == 1
+        notes = certain_first(self.engine, self.asked.ends[0], flagged, table) if whole else []
+        return Estimated(self._ended(flagged, table), made, bad, notes)
 
     def _column(self, n: int, ruled: Column | None) -> Column:
         """What is known of a column; a computed number that no rule reads has bounds that are NULL."""

@@ -170,3 +170,19 @@ def test_pairs_after_an_offset(session: anondb.Session) -> None:
     every = [row[:3] for row in session.sql(pairs).fetchall()]
     for end, expected in (("LIMIT 3", every[:3]), ("OFFSET 2", every[2:]), ("LIMIT 2 OFFSET 1", every[1:3])):
         assert [row[:3] for row in session.sql(f"{pairs} {end}").fetchall()] == expected, end
+
+
+def test_a_list_says_how_many_of_its_rows_are_certain(session: anondb.Session) -> None:
+    every = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item").fetchall()
+    for k in (1, 2, 4):
+        for order, near, far, sign in (("n DESC", 2, 3, 1), ("n", 3, 2, -1)):
+            result = session.sql(
+                f"SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY {order}, item LIMIT {k}"
+            )
+            others = [
+                sum(sign * other[far] >= sign * row[near] for other in every if other is not row) for row in every
+            ]
+            certain = sum(n < k and row[2] >= 1 for n, row in zip(others, every, strict=True))
+            assert f"Of the {k} first rows, {certain} belong to these for certain." in result.notes
+    whole = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n LIMIT 1000")
+    assert not any("for certain" in note for note in whole.notes)

@@ -1,0 +1,42 @@
+"""How many rows of a list of the first ones belong to it, whatever the original is."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.answers.ends import End
+from anondb.answers.ranged.known import SURE, Known
+from anondb.engine import DuckDBEngine, Table
+
+NOTE = "Of the {shown} first rows, {certain} belong to these for certain."
+
+
+def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list[str]:
+    """The number as a note; none for a list that is not cut off at a number of rows, by a number with bounds.
+
+    A row belongs to the first k for certain if it is there for certain, and its number is beyond what all but k - 1 others
+    may reach: the k + 1st of the ends of all rows.
+
+    Args:
+        engine: the engine.
+        end: the order of the list and its length.
+        known: what is known of the rows.
+        table: all rows, before the list is cut off.
+    """
+    number = None if end.limit is None else end.limit.args.get("expression")
+    if not isinstance(number, exp.Literal) or not number.name.isdigit() or end.ranked or end.offset or not end.order:
+        return []
+    n, first, places = end.columns[0], end.order[0], int(number.name)
+    if not isinstance(first.this, exp.Column) or not known.columns[n].bounded or not places:
+        return []
+    down = bool(first.args.get("desc"))
+    near, far = (f"c{n}_l", f"c{n}_u") if down else (f"c{n}_u", f"c{n}_l")
+    order = exp.Order(expressions=[exp.Ordered(this=exp.column(far), desc=down, nulls_first=True)])
+    ranked = exp.select("*", exp.Window(this=exp.RowNumber(), order=order).as_("r")).from_(table.expression())
+    beyond = exp.select(far).from_(ranked.subquery("ranked")).where(exp.column("r").eq(places + 1)).subquery()
+    compare = exp.GT if down else exp.LT
+    sure = exp.column(SURE) if known.flagged else exp.true()
+    ahead = exp.CountIf(this=exp.and_(sure, compare(this=exp.column(near), expression=beyond)))
+    counted = exp.select(ahead.as_("certain"), exp.Count(this=exp.Star()).as_("n")).from_(table.expression())
+    found = engine.select(counted, "the certain rows of a list")
+    return [NOTE.format(shown=places, certain=int(found["certain"][0]))] if int(found["n"][0]) > places else []
