@@ -70,16 +70,18 @@ class RoleReader(ValueRoles):
     def query(self, node: exp.Expr, env: Env, outer: Scope | None) -> Relation:
         """The columns of a query that sees common table expressions, and the scope around it."""
         env = self._with(node, env, outer)
-        if isinstance(node, exp.Subquery | exp.Paren):
-            return _aliased(self.query(node.this, env, outer), node)
-        if isinstance(node, exp.SetOperation):
-            return self._set_operation(node, env, outer)
+        if isinstance(node, exp.Subquery | exp.Paren | exp.SetOperation):
+            found = self._combined(node, env, outer)
+            for name in ("order", "limit", "offset"):
+                if node.args.get(name) is not None:
+                    self._clause(node.args[name], Scope([("", found)], outer), env)
+            return _aliased(self._pivoted(node, found), node)
         if isinstance(node, exp.Select):
             return self._select(node, env, outer)
         if isinstance(node, exp.Values):
-            return self._values(node)
+            return self._values(node, env, outer)
         if isinstance(node, exp.Table):
-            return self._table(node, env)
+            return self._table(node, env, outer)
         self.misuse(name_of(node))
         return Relation(())
 
@@ -94,8 +96,22 @@ class RoleReader(ValueRoles):
             seen[lowered(cte.alias)] = _aliased(self.query(cte.this, seen, outer), cte)
         return seen
 
+    def _combined(self, node: exp.Expr, env: Env, outer: Scope | None) -> Relation:
+        """The columns of a set operation, or of what parentheses enclose, which may be a join."""
+        if isinstance(node, exp.SetOperation):
+            return self._set_operation(node, env, outer)
+        if not _is_join(node.this):
+            return self.query(node.this, env, outer)
+        scope = Scope(outer=outer)
+        self._source(node.this, scope, env)
+        sources = [relation for _, relation in scope.sources]
+        columns = tuple(column for relation in sources for column in relation.columns)
+        return Relation(columns, any(relation.of_persons for relation in sources))
+
     def _set_operation(self, node: exp.SetOperation, env: Env, outer: Scope | None) -> Relation:
         sides = [self.query(node.args[key], env, outer) for key in ("this", "expression")]
+        if node.args.get("by_name"):
+            sides = _by_name(*sides)
         columns = []
         for (name, one), (_, two) in zip(*(side.columns for side in sides), strict=False):
             if (one is Role.ID) != (two is Role.ID):
@@ -105,16 +121,30 @@ class RoleReader(ValueRoles):
         of_persons = any(side.of_persons for side in sides)
         return Relation(tuple(columns), of_persons and (repeated or any(role is Role.ID for _, role in columns)))
 
-    def _values(self, node: exp.Values) -> Relation:
-        width = max((len(row.expressions) for row in node.expressions), default=0)
-        return _aliased(Relation(tuple((f"col{n}", Role.KEY) for n in range(width))), node)
+    def _values(self, node: exp.Values, env: Env, outer: Scope | None) -> Relation:
+        """The columns of listed rows, which may name columns of the queries around them."""
+        rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
+        columns = []
+        for n, cells in enumerate(zip(*rows, strict=False)):
+            roles = {self.value(cell, Scope(outer=outer), env) for cell in cells}
+            if Role.ID in roles and len(roles) > 1:
+                self.misuse("VALUES of ids and something else")
+            columns.append((f"col{n}", Role.ID if Role.ID in roles else Role.KEY))
+        return _aliased(Relation(tuple(columns)), node)
 
-    def _table(self, node: exp.Table, env: Env) -> Relation:
+    def _pivoted(self, node: exp.Expr, found: Relation) -> Relation:
+        """A source that has no PIVOT or UNPIVOT of ids."""
+        if node.args.get("pivots") and any(role is Role.ID for _, role in found.columns):
+            self.misuse("PIVOT of rows with ids")
+        return found
+
+    def _table(self, node: exp.Table, env: Env, outer: Scope | None) -> Relation:
         if not isinstance(node.this, exp.Identifier):
             if not isinstance(node.this, _SERIES):
                 self.misuse(name_of(node.this))
             for part in node.this.iter_expressions():
-                self.value(part, Scope(), env)
+                if self.value(part, Scope(outer=outer), env) is Role.ID:
+                    self.misuse(f"{name_of(node.this)} of ids")
             return _aliased(Relation(((lowered(node.alias) or "unnest", Role.KEY),)), node)
         dotted = lowered(".".join(part.name for part in node.parts))
         if not node.db and dotted in env:
@@ -127,9 +157,7 @@ class RoleReader(ValueRoles):
         else:
             self.misuse(f"the table {node.name!r}")
             found = Relation(())
-        if node.args.get("pivots") and any(role is Role.ID for _, role in found.columns):
-            self.misuse("PIVOT of rows with ids")
-        return _aliased(found, node)
+        return _aliased(self._pivoted(node, found), node)
 
     # ---------------------------------------------------------------- one SELECT
 
@@ -150,7 +178,7 @@ class RoleReader(ValueRoles):
         for selected in node.expressions:
             inner = selected.this if isinstance(selected, exp.Alias) else selected
             if _is_star(inner):
-                columns += self._star(inner, scope)
+                columns += self._star(inner, scope, env)
                 continue
             role = self.value(inner, scope, env)
             key = grouped is not None and (inner in grouped or (grouped == [] and not self.has_aggregate(inner)))
@@ -163,10 +191,13 @@ class RoleReader(ValueRoles):
                 role = Role.KEY
             columns.append((name, role))
             scope.aliases[name] = role
-        for name in ("where", "having", "qualify", "group", "order", "distinct", "windows", "sample"):
-            part = node.args.get(name)
+        clauses = ("where", "having", "qualify", "group", "order", "distinct", "windows", "sample", "limit", "offset")
+        for name in clauses:
+            part, scope.named = node.args.get(name), name != "where"
             for one in part if isinstance(part, list) else [part]:
-                if isinstance(one, exp.Expr) and not (name == "distinct" and not one.args.get("on")):
+                if isinstance(one, exp.Window):
+                    self.value(one, scope, env)
+                elif isinstance(one, exp.Expr) and not (name == "distinct" and not one.args.get("on")):
                     self._clause(one, scope, env)
         rows = any(relation.of_persons for _, relation in scope.sources)
         if grouped is not None:
@@ -223,8 +254,8 @@ class RoleReader(ValueRoles):
                 roles = [role for _, r in scope.sources for n, role in r.columns if n == name]
                 if Role.ID in roles and set(roles) != {Role.ID}:
                     self.misuse("a join of an id with something else")
-            if node.args.get("on") is not None:
-                self.value(node.args["on"], scope, env)
+            if node.args.get("on") is not None and self.value(node.args["on"], scope, env) is Role.ID:
+                self.misuse("a condition on an id")
             return
         if isinstance(node, exp.Lateral):
             relation = self.query(node.this, env, scope) if isinstance(node.this, exp.Query) else Relation(())
@@ -241,31 +272,28 @@ class RoleReader(ValueRoles):
                 (lowered(node.alias), Relation(tuple((lowered(n), Role.KEY) for n in names or ["unnest"])))
             )
             return
-        if isinstance(node, exp.Subquery | exp.Query | exp.Values):
-            relation = self.query(node, env, scope.outer)
-        elif isinstance(node, exp.Table):
-            relation = self._table(node, env)
-        else:
-            self.misuse(name_of(node))
-            relation = Relation(())
-        scope.sources.append((lowered(node.alias_or_name), relation))
+        hidden = node.alias or node.args.get("pivots")
+        if isinstance(node, exp.Subquery) and _is_join(node.this) and not hidden:
+            self._source(node.this, scope, env)
+        else:  # DuckDB lets a query name the columns of the sources before it
+            scope.sources.append((lowered(node.alias_or_name), self.query(node, env, scope)))
         for join in node.args.get("joins") or ():
             self._source(join, scope, env)
 
-    def _star(self, node: exp.Expr, scope: Scope) -> list[tuple[str, Role]]:
+    def _star(self, node: exp.Expr, scope: Scope, env: Env) -> list[tuple[str, Role]]:
         """The columns of ``*`` or ``t.*``."""
         table = lowered(node.table) if isinstance(node, exp.Column) else ""
         star = node.this if isinstance(node, exp.Column) else node
         left_out = {lowered(e.name) for e in star.args.get("except_") or ()}
-        for part in star.args.get("replace") or ():
-            if any(c for c in part.find_all(exp.Column) if scope.role(c) is Role.ID):
-                self.misuse("REPLACE of an id")
-        listed: list[tuple[str, Role]] = []
-        renamed = {lowered(e.this.name): lowered(e.alias) for e in star.args.get("rename") or ()}
-        for alias, relation in scope.sources:
-            if table in ("", alias):
-                listed += [(renamed.get(name, name), role) for name, role in relation.columns if name not in left_out]
-        return listed
+        put = {lowered(e.alias): self.value(e.this, scope, env) for e in star.args.get("replace") or ()}
+        named = {lowered(e.this.name): lowered(e.alias) for e in star.args.get("rename") or ()}
+        return [
+            (named.get(name, name), put.get(name, role))
+            for alias, relation in scope.sources
+            if table in ("", alias)
+            for name, role in relation.columns
+            if name not in left_out
+        ]
 
 
 def _keys(scope: Scope) -> list[exp.Column]:
@@ -283,6 +311,21 @@ def _either(one: Role, two: Role) -> Role:
 
 def _is_star(node: exp.Expr) -> bool:
     return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
+
+
+def _is_join(node: exp.Expr) -> bool:
+    """Whether the content of parentheses is a join, and no query."""
+    return isinstance(node, exp.Table | exp.Subquery) and bool(node.args.get("joins"))
+
+
+def _by_name(one: Relation, two: Relation) -> list[Relation]:
+    """The sides of a set operation BY NAME, each with the columns of both; one that a side lacks has the other's role."""
+    names = list(dict.fromkeys(name for side in (one, two) for name, _ in side.columns))
+    roles = [dict(reversed(side.columns)) for side in (one, two)]
+    return [
+        Relation(tuple((name, of.get(name, other.get(name, Role.KEY))) for name in names), side.of_persons)
+        for side, of, other in zip((one, two), roles, reversed(roles), strict=True)
+    ]
 
 
 def _aliased(relation: Relation, node: exp.Expr) -> Relation:

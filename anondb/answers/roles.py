@@ -7,7 +7,7 @@ which construct of a query does so, or uses an id in another way than to count, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -68,13 +68,15 @@ Person = tuple[int, int]
 class Scope:
     """The sources of a SELECT, by their aliases; the SELECT around it; and the roles of what it selects.
 
-    ``persons`` says for each source of persons, by its number, which sources have the same person in each row.
+    ``persons`` says for each source of persons, by its number, which sources have the same person in each row; ``named``
+    whether names of what is selected may come before those of columns, as in HAVING.
     """
 
     sources: list[tuple[str, Relation]] = field(default_factory=list)
     outer: Scope | None = None
     aliases: dict[str, Role] = field(default_factory=dict)
     persons: dict[int, Person] = field(default_factory=dict)
+    named: bool = False
 
     def owners(self, column: exp.Column) -> list[int]:
         """The numbers of the sources that have a column."""
@@ -85,9 +87,17 @@ class Scope:
             if table in ("", alias) and any(other == name for other, _ in relation.columns)
         ]
 
+    def around(self) -> Iterator[Scope]:
+        """This scope, and those around it."""
+        yield self
+        if self.outer is not None:
+            yield from self.outer.around()
+
     def role(self, column: exp.Column) -> Role | None:
         """The role of a column; None if there is no such column."""
         name, table = lowered(column.name), lowered(column.table)
+        if self.named and not table and self.aliases.get(name) is Role.ID:
+            return Role.ID
         for alias, relation in self.sources:
             if table in ("", alias):
                 for other, role in relation.columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
@@ -10,12 +11,13 @@ from sqlglot import exp
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of
-from anondb.query.trees import operands
+from anondb.query.trees import bare, operands
 
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
 _SCALED = (exp.Mul, exp.Div)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
+_WHOLE = (exp.Distinct, exp.Group, exp.Ordered, exp.Window, exp.Count)  # what distinguishes tuples, and reads no part
 _KEPT = (exp.Alias, exp.Paren, exp.Distinct, exp.Ordered, exp.Any, exp.All)  # what has the role of its operand
 
 
@@ -56,6 +58,8 @@ class ValueRoles(ABC):
         """The role of an expression."""
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             return self._column(node, scope)
+        if isinstance(node, exp.Identifier) and node.find_ancestor(exp.Dot) is not None:
+            return self._column(exp.column(node.copy()), scope)
         if isinstance(node, exp.Connector):
             roles = [self.value(part, scope, env) for part in operands(node)]
             if Role.ID in roles:
@@ -68,6 +72,10 @@ class ValueRoles(ABC):
         if isinstance(node, exp.Query):
             columns = self.query(node, env, scope).columns
             return columns[0][1] if columns else Role.KEY
+        if isinstance(node, exp.PositionalColumn):
+            return self._every(node, scope)
+        if isinstance(node, exp.Dot):
+            return self._dot(node, scope, env)
         if isinstance(node, exp.In):
             return self._in(node, scope, env)
         if isinstance(node, exp.Exists):
@@ -78,10 +86,7 @@ class ValueRoles(ABC):
         if isinstance(node, exp.Case | exp.If):
             return self._case(node, scope, env)
         if isinstance(node, _COMPARED) and isinstance(node.this, exp.Tuple) and isinstance(node.expression, exp.Tuple):
-            pairs = zip(node.this.expressions, node.expression.expressions, strict=False)
-            for a, b in pairs:
-                self.value(exp.EQ(this=a.copy(), expression=b.copy()), scope, env)
-            return Role.KEY
+            return self._compared(node.this, node.expression, scope, env, "a comparison of an id with something else")
         parts = [self.value(part, scope, env) for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
         if isinstance(node, exp.Count):
             return Role.TOTAL
@@ -106,11 +111,28 @@ class ValueRoles(ABC):
     def _column(self, node: exp.Column, scope: Scope) -> Role:
         role = scope.role(node)
         if role is None:
-            whole = any(lowered(node.name) == alias and relation.of_persons for alias, relation in scope.sources)
+            whole = any(
+                lowered(node.name) == alias and any(role is Role.ID for _, role in relation.columns)
+                for here in scope.around()
+                for alias, relation in here.sources
+            )
             if whole or lowered(node.name) in self.ids:
                 self.misuse(f"the column {node.name!r}" if not whole else "a whole row of a person")
             return Role.KEY
         return role
+
+    def _dot(self, node: exp.Dot, scope: Scope, env: Env) -> Role:
+        """The role of functions that are written behind their first operand, whose columns sqlglot reads as names alone."""
+        parts = list(node.flatten())
+        names = list(itertools.takewhile(lambda part: isinstance(part, exp.Identifier), parts))
+        table = names[-2].name if len(names) > 1 else None
+        of = [exp.column(names[-1].name, table)] if names else []
+        roles = [self.value(part, scope, env) for part in (*of, *parts[len(names) :])]
+        if len(roles) == 1:
+            return roles[0]
+        if Role.ID in roles:
+            self.misuse("a function of an id")
+        return Role.VALUE if any(role.computed for role in roles) else Role.KEY
 
     def _every(self, node: exp.Expr, scope: Scope) -> Role:
         """The role of all columns as operands of an expression: of none in count(*)."""
@@ -119,18 +141,30 @@ class ValueRoles(ABC):
             self.misuse("a function of all columns")
         return Role.VALUE if any(role.computed for role in roles) else Role.KEY
 
+    def _compared(self, one: exp.Expr, two: exp.Expr, scope: Scope, env: Env, construct: str) -> Role:
+        """The role of whether two values are equal; tuples are compared part by part."""
+        one, two = bare(one), bare(two)
+        if isinstance(one, exp.Tuple) and isinstance(two, exp.Tuple):
+            pairs = zip(one.expressions, two.expressions, strict=False)
+            roles = [self._compared(*pair, scope, env, construct) for pair in pairs]
+        else:
+            roles = [self.value(side, scope, env) for side in (one, two)]
+            if (roles[0] is Role.ID) != (roles[1] is Role.ID):
+                self.misuse(construct)
+        return Role.VALUE if any(role.computed for role in roles) else Role.KEY
+
     def _in(self, node: exp.In, scope: Scope, env: Env) -> Role:
-        left = [self.value(part, scope, env) for part in _members(node.this)]
         query = node.args.get("query")
         if query is None:
-            others = [self.value(part, scope, env) for part in node.expressions]
-            if Role.ID in left and set(others) != {Role.ID}:
-                self.misuse("IN with an id")
-        else:
-            right = [role for _, role in self.query(query, env, scope).columns]
-            if any((a is Role.ID) != (b is Role.ID) for a, b in zip(left, right, strict=False)):
-                self.misuse("IN with an id")
-        counted = query is not None and query.find(exp.Having, exp.Qualify, exp.Limit) is not None
+            others = [*node.expressions, *(node.args[key] for key in ("field", "unnest") if node.args.get(key))]
+            roles = [self._compared(node.this, other, scope, env, "IN with an id") for other in others]
+            return Role.VALUE if any(role.computed for role in roles) else Role.KEY
+        left = [self.value(part, scope, env) for part in _members(node.this)]
+        right = [role for _, role in self.query(query, env, scope).columns]
+        whole = len(left) != len(right) and Role.ID in (*left, *right)  # a tuple is compared with a struct
+        if whole or any((a is Role.ID) != (b is Role.ID) for a, b in zip(left, right, strict=False)):
+            self.misuse("IN with an id")
+        counted = query.find(exp.Having, exp.Qualify, exp.Limit) is not None
         chosen = counted and Role.ID not in left  # conditions on a person's rows choose no groups
         return Role.VALUE if chosen or any(role.computed for role in left) else Role.KEY
 
@@ -138,9 +172,14 @@ class ValueRoles(ABC):
         role = self.value(node.this, scope, env)
         for part in node.args.get("partition_by") or ():
             self.value(part, scope, env)
-        order = node.args.get("order")
-        for part in order.expressions if order is not None else ():
-            self.value(part, scope, env)
+        order, spec, select = node.args.get("order"), node.args.get("spec"), node.parent_select
+        ordered = [self.value(part, scope, env) for part in (order.expressions if order is not None else ())]
+        for base in parts_of(select.args.get("windows")) if select is not None and node.args.get("alias") else ():
+            ordered += [self.value(part.this, scope, env) for part in base.find_all(exp.Ordered)]
+        ends = [end for key in ("start", "end") for end in parts_of(spec.args.get(key))] if spec is not None else []
+        by_id = bool(ends) and Role.ID in ordered and spec is not None and spec.args.get("kind") == "RANGE"
+        if by_id or Role.ID in [self.value(end, scope, env) for end in ends]:
+            self.misuse("a window of ids within a distance")
         return Role.TOTAL if role is Role.TOTAL else Role.VALUE
 
     def _case(self, node: exp.Case | exp.If, scope: Scope, env: Env) -> Role:
@@ -166,7 +205,7 @@ class ValueRoles(ABC):
         """The role of an expression with ids among its operands."""
         if isinstance(node, exp.Coalesce) and set(parts) == {Role.ID}:
             return Role.ID
-        if isinstance(node, exp.Tuple):
+        if isinstance(node, exp.Tuple) and (set(parts) == {Role.ID} or isinstance(node.parent, _WHOLE)):
             return Role.ID
         null = isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
         if not null and not (isinstance(node, _COMPARED) and set(parts) == {Role.ID}):

@@ -99,6 +99,27 @@ class Statement:
     text: str
 
 
+def _ended_inside(tree: exp.Expr) -> exp.Expr:
+    """A query in which only a SELECT or a set operation has ORDER BY, LIMIT or OFFSET, and no parentheses around one."""
+    for node in list(tree.find_all(exp.Subquery, exp.Values)):
+        ends = {key: node.args[key] for key in ("order", "limit", "offset") if node.args.get(key) is not None}
+        if not ends:
+            continue
+        listed = node.copy() if isinstance(node, exp.Values) else exp.Subquery(this=node.this)
+        for key in ends:
+            node.set(key, None)
+            listed.set(key, None)
+        listed.set("alias", exp.TableAlias(this=exp.to_identifier("listed")))
+        made = exp.Select(expressions=[exp.Star()], from_=exp.From(this=listed), **ends)
+        if isinstance(node, exp.Subquery):
+            node.set("this", made)
+        elif node is tree:
+            tree = made
+        else:
+            node.replace(made)
+    return tree
+
+
 def parse(sql: str) -> exp.Expr:
     """Parse a text that holds exactly one query.
 
@@ -193,4 +214,4 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     for node in trees[0].walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None
-    return trees[0]
+    return _ended_inside(trees[0])

@@ -334,3 +334,22 @@ def test_a_time_limit_is_a_number_above_0(shop: Path, seconds: Any) -> None:
     with pytest.raises(anondb.InputError) as error:
         anondb.open(shop / "supports.duckdb", max_seconds=seconds)
     assert error.value.code == "bad_parameter"
+
+
+COUNTED = "SELECT item, count(*) AS n FROM sales GROUP BY item"
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside"),
+    [
+        (f"({COUNTED}) ORDER BY n DESC, item LIMIT 1", f"{COUNTED} ORDER BY n DESC, item LIMIT 1"),
+        (
+            f"(({COUNTED}) ORDER BY n DESC, item LIMIT 3) LIMIT 1 OFFSET 1",
+            f"{COUNTED} ORDER BY n DESC, item LIMIT 1 OFFSET 1",
+        ),
+        (f"SELECT * FROM (({COUNTED}) ORDER BY item LIMIT 2) t", f"{COUNTED} ORDER BY item LIMIT 2"),
+        (f"WITH t AS (({COUNTED}) ORDER BY item LIMIT 2) FROM t", f"{COUNTED} ORDER BY item LIMIT 2"),
+    ],
+)
+def test_ends_may_follow_parentheses(named: Named, outside: str, inside: str) -> None:
+    assert named[1].sql(outside).fetchall() == named[1].sql(inside).fetchall()

@@ -202,10 +202,10 @@ class Relations(PerPerson):
 
     def scopes(self, node: exp.Select, env: Env, outer: Scope | None = None) -> list[Scope]:
         """The rows of FROM, joins and WHERE, as alternatives."""
-        clause = node.args.get("from_")
-        assert clause is not None
+        clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
+        if clause is None or not any(self.people.is_source(one.this, env) for one in (clause, *joins)):
+            raise unsupported("rows of persons beside other rows")
         only(clause, "this")
-        joins = list(node.args.get("joins") or ())
         where = node.args.get("where")
         pool = conjuncts(where.this if where is not None else None)
         places: list[exp.Expr] = [clause, *joins]
