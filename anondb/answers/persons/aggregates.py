@@ -399,7 +399,7 @@ class Aggregates(Relations):
         plans: list[Plan] = []
         notes = (LISTED_NOTE,) if ids else (LISTED_NOTE, MERGED_NOTE)
         if ids:
-            met = either(*(self.some_of(part, part.rows - {row}) for part in self.settled_rows(rows)))
+            met = either(*(self.some_of(part, part.rows - {row}) for part in self.settled_rows(rows, frozenset({row}))))
             parts = [(rest, test) for test, rest in self.divided(settled(met), row)]
         else:
             parts = self._by_row(rows, row)

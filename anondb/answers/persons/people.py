@@ -154,7 +154,8 @@ class _Facts(Aggregates):
         else:
             rows, some = self._groups(scopes, trees, kinds, basics, most)
             if not keys:
-                rows = {key: of[:-1] for key, of in (rows or {(): [NONE] * (len(basics) + 1)}).items()}
+                empty = [NONE if b.how in ("rows", "ids", "distinct", "sum") else (None, None, None) for b in basics]
+                rows = {key: of[:-1] for key, of in (rows or {(): [*empty, NONE]}).items()}
             tree = self.people.counts.put(kinds, rows, len(basics))
             sure = not keys or all((of[-1][0] or 0) >= 1 for of in rows.values())
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]

@@ -380,6 +380,8 @@ class PerPerson(Rows):
             if not self.rows_of(tree) or isinstance(self.atom(tree), Item):
                 parts = [((*values, tree if not self.rows_of(tree) else None), part) for values, part in parts]
                 continue
+            if len(self.rows_of(tree)) > 1:
+                raise unsupported("GROUP BY an expression of the items of two copies")
             found = self.evaluated(tree)
             if found.other is UNKNOWN and self.releases.suppressed:
                 raise unsupported("GROUP BY an expression of items that may be suppressed")
@@ -398,7 +400,7 @@ class PerPerson(Rows):
                     fixed = typed(value, found.kind)
                     rows = replace(part.rows, where=where)
                     more.append(((*values, (repr(value),)), replace(part, rows=rows, fixed={**part.fixed, key: fixed})))
-            parts = more
+            parts = more or [_without_rows(*parts[0], key)]
         return [(tuple(v if not isinstance(v, exp.Expr) else v.sql() for v in values), part) for values, part in parts]
 
     def _grouped(self, node: exp.Select, keys: Sequence[exp.Expr], group: Sequence[Scope]) -> list[PersonRows]:
@@ -414,7 +416,7 @@ class PerPerson(Rows):
         for scope in group:
             self.check_one(scope.rows)
         if kept:
-            found = [self.some_of(part, part.rows - kept) for part in self.settled_rows(first)]
+            found = [self.some_of(part, part.rows - kept) for part in self.settled_rows(first, kept)]
             met = either(*found)
             inside = [replace(group[0], rows=replace(first, where=both(first.where)))]
         else:
@@ -601,7 +603,7 @@ class PerPerson(Rows):
             raise unsupported("an expression of several items")
         (row,) = own
         parts = []
-        for one in self.settled_rows(rows):
+        for one in self.settled_rows(rows, own):
             closed = self.some_of(one, one.rows - {row})
             parts += self.divided(closed, row)
         if len(parts) != 1:
@@ -687,18 +689,10 @@ class PerPerson(Rows):
         if not rows.exact:
             raise unsupported("a sum over rows that may repeat")
         if self.rows_of(tree):
-            condition, test = self._one_row(rows, tree)
-            if len(rows.rows) > 1 and any(cell.test is None for cell in self.cells(rows)):
+            cells = self.cells(rows, open_rows=self.rows_of(tree))
+            if len(self.rows_of(tree)) != 1 or any(cell.test is None or cell.second is not None for cell in cells):
                 raise unsupported("a sum over the rows of a self-join")
-            weights, some = self.weights(tree, test)
-            present = both(condition, some)
-            there.append(present)
-            number = self.column(Number(weights))
-            return [
-                number
-                if self._holds(condition, met)
-                else _case(self._column_of(condition), number, exp.Literal.number(0))
-            ]
+            return [self._sum_of_cell(cell, tree, met, there) for cell in cells]
         cells = self.cells(rows)
         if any(cell.test is not None for cell in cells):
             raise unsupported("a sum of a number of the person over their rows")
@@ -709,6 +703,14 @@ class PerPerson(Rows):
             else _case(self._column_of(cell.person), tree.copy(), exp.Literal.number(0))
             for cell in cells
         ]
+
+    def _sum_of_cell(self, cell: Cell, tree: exp.Expr, met: Condition, there: list[Condition]) -> exp.Expr:
+        """The sum of an expression of the items of a cell."""
+        weights, some = self.weights(tree, cell.test or ANY_ITEM)
+        present = both(cell.person, some)
+        there.append(present)
+        number = self.column(Number(weights))
+        return number if self._holds(present, met) else _case(self._column_of(present), number, exp.Literal.number(0))
 
     def weights(self, tree: exp.Expr, test: ItemTest) -> tuple[Weights, Condition]:
         """The numbers of items that pass a test, by an expression, and the condition that there is one that is not NULL."""
@@ -824,6 +826,12 @@ def refused(error: InputError) -> Refused:
     """The column that no rule reads, by the error of its reading."""
     construct = str(error).removeprefix("Not answered from a release: ").partition(". ")[0].rstrip(".")
     return Refused(construct, error.hint or "")
+
+
+def _without_rows(values: tuple[Any, ...], scope: Scope, key: exp.Expr) -> tuple[tuple[Any, ...], Scope]:
+    """A scope with no rows, in which a key is NULL."""
+    nothing = replace(scope.rows, where=NEVER)
+    return (*values, ("NULL",)), replace(scope, rows=nothing, fixed={**scope.fixed, key: exp.null()})
 
 
 def _same(key: exp.Expr, node: exp.Expr) -> bool:

@@ -150,7 +150,7 @@ class Relations(PerPerson):
             rest = first.rows - items
             if not rest:
                 return [replace(first, exact=True)]
-            closed = [self.some_of(part, rest) for part in self.settled_rows(first)]
+            closed = [self.some_of(part, rest) for part in self.settled_rows(first, frozenset(items))]
             return [replace(first, where=either(*closed), rows=first.rows & items, compared=frozenset(), exact=True)]
         if len(first.columns) > 1:
             raise unsupported("DISTINCT over rows of several kinds", "Select the id alone.")

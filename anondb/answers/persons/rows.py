@@ -68,8 +68,8 @@ class Rows(Conditions):
         """The condition that the person has such a row; variables of an outer query stay."""
         return either(*(close(part.where, part.rows) for part in self.settled_rows(rows)))
 
-    def settled_rows(self, rows: PersonRows) -> list[PersonRows]:
-        """The same rows, or as many that exist if these do, without comparisons of two items."""
+    def settled_rows(self, rows: PersonRows, kept: frozenset[int] = frozenset()) -> list[PersonRows]:
+        """Rows without comparisons of two items, of which one exists with the same items of these variables if one did."""
         todo, done = [rows], []
         while todo:
             one = todo.pop()
@@ -80,7 +80,8 @@ class Rows(Conditions):
                 raise too_complex("a comparison of the items of two copies with too many items")
             sign, left, right = sorted(one.compared)[0]
             rest = replace(one, compared=one.compared - {(sign, left, right)})
-            todo += self._by_item(rest, sign, left, right) or [self._of_any(rest, sign, left, right)]
+            parts = self._by_item(rest, sign, left, right)
+            todo += [self._of_any(rest, sign, left, right, kept)] if parts is None else parts
         return done
 
     def _by_item(self, rows: PersonRows, sign: str, left: int, right: int) -> list[PersonRows] | None:
@@ -116,19 +117,21 @@ class Rows(Conditions):
         tree = _SIGNS[sign](this=exp.Literal.string(label), expression=self.column(Item(row)))
         return self.test(tree, lambda value: bool(value))
 
-    def _of_any(self, rows: PersonRows, sign: str, left: int, right: int) -> PersonRows:
-        """Rows of which one exists if two items compare so: the two variables become a number of items."""
+    def _of_any(self, rows: PersonRows, sign: str, left: int, right: int, kept: frozenset[int]) -> PersonRows:
+        """Rows of which one exists if two items compare so: a number of items takes the place of variables that go."""
         tests, person, mixed = split(settled(rows.where))
-        one, two = tests.pop(left, ANY_ITEM), tests.pop(right, ANY_ITEM)
+        one, two = tests.get(left, ANY_ITEM), tests.get(right, ANY_ITEM)
+        gone = {left, right} - kept
         used = any({left, right} & rows_of(part) for part in mixed) or any(
             {left, right} & {a, b} for _, a, b in rows.compared
         )
-        if used or not {left, right} <= rows.rows or (one != two and sign != "<>"):
+        told = len(gone) == 2 or (len(gone) == 1 and sign == "<>" and (one == two or tests.keys().isdisjoint(gone)))
+        if used or not told or not {left, right} <= rows.rows or (one != two and sign != "<>"):
             raise unsupported("a comparison of the items of two copies", "Group by both items, or name one of them.")
         number = 1 if "=" in sign else 2
         met = both(at_least(1, one), at_least(1, two), at_least(number, item_any(one, two)))
-        where = both(person, *mixed, met, *(on_item(row, test) for row, test in tests.items()))
-        return replace(rows, where=where, rows=rows.rows - {left, right})
+        others = (on_item(row, test) for row, test in tests.items() if row not in gone)
+        return replace(rows, where=both(person, *mixed, met, *others), rows=rows.rows - gone)
 
     # ---------------------------------------------------------------- numbers of rows
 
