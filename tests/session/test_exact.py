@@ -34,6 +34,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
 
 
 COPIES = "sales a JOIN sales b ON a.tid = b.tid"
+CS = "SELECT tid, count(*) FILTER (WHERE item = 'c') AS n FROM sales GROUP BY tid"
 COUNTED = "SELECT count(*) AS n FROM"
 SIZES = "SELECT tid, count(*) AS n FROM sales WHERE item < 'c' GROUP BY tid"
 
@@ -64,6 +65,15 @@ SIZES = "SELECT tid, count(*) AS n FROM sales WHERE item < 'c' GROUP BY tid"
         f"{COUNTED} (SELECT tid FROM (SELECT tid, 7 AS g FROM sales UNION ALL SELECT tid, 7 FROM sales) GROUP BY tid, g)",
         f"{COUNTED} (SELECT tid, g FROM (SELECT tid, 1 AS g FROM sales UNION ALL {SIZES}) GROUP BY tid, g)",
         f"{COUNTED} (SELECT tid, 10 AS g FROM sales UNION ALL SELECT tid, '9' FROM sales) WHERE g < '9'",
+        f"{COUNTED} ({CS}) WHERE n",
+        f"{COUNTED} ({CS}) WHERE NOT n - 1",
+        f"{COUNTED} ({CS}) WHERE n < 'inf'::DOUBLE",
+        f"{COUNTED} ({CS}) WHERE n = 'nan'::DOUBLE",
+        f"{COUNTED} (SELECT tid FROM sales GROUP BY tid HAVING count(*) FILTER (WHERE item = 'c'))",
+        f"{COUNTED} (SELECT tid, sum(CASE WHEN item = 'a' THEN 1.5::DOUBLE ELSE 0 END) AS s, count(*) AS c "
+        "FROM sales GROUP BY tid) WHERE s::BIGINT + c = 5",
+        f"{COUNTED} sales WHERE 'no' OR item = 'a'",
+        f"{COUNTED} sales WHERE CASE WHEN item = 'a' THEN 'false' ELSE 'true' END",
         f"{COUNTED} (SELECT tid, 5 AS g FROM sales UNION ALL SELECT tid, 2.5 FROM sales) WHERE g // 2 = 2",
     ],
 )
