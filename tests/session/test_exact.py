@@ -86,3 +86,10 @@ def test_two_copies_with_other_items_are_counted_exactly(case: Case) -> None:
     sql = f"SELECT count(*) AS n FROM (SELECT DISTINCT a.tid, a.item FROM {COPIES} WHERE a.item <> b.item)"
     ((_, lower, upper),) = case[0].sql(sql).fetchall()
     assert lower == upper == sum(len(basket) for basket in BASKETS if len(basket) > 1)
+
+
+@pytest.mark.parametrize("grouped", ["ROLLUP (parent)", "CUBE (k)", "GROUPING SETS ((1), ())"])
+def test_totals_are_told_from_groups_of_null(case: Case, grouped: str) -> None:
+    sql = f"SELECT parent AS k, count(*) AS n FROM sales LEFT JOIN food ON node = item GROUP BY {grouped}"
+    true = sorted((str(k), n, n, n) for k, n in case[1].execute(sql).fetchall())
+    assert sorted((str(row[0]), *row[1:]) for row in case[0].sql(sql).fetchall()) == true
