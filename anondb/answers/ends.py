@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from anondb.answers.role_reader import SETS, RoleReader
+from anondb.answers.ranged.unions import sets_of
+from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Relation
 from anondb.query.parsing import lowered
 
@@ -97,8 +98,11 @@ class Ended:
             return False
         self.reader.relation(body)
         grouped, group = self.reader.grouped(body), body.args.get("group")
-        if group is not None and (group.args.get("all") or group.find(*SETS) is not None):
-            return bool(group.args.get("all"))
+        if group is not None and group.args.get("all"):
+            return True
+        sets = sets_of(body)
+        if len(set(map(frozenset, sets))) < len(sets):
+            return False
         if grouped is None and any(map(self.reader.has_aggregate, body.expressions)):
             return True
         shown = [selected.unalias() for selected in body.expressions]
@@ -108,7 +112,8 @@ class Ended:
         missing = [
             key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
         ]
-        self._hide([key.copy() for key in missing])
+        told = [exp.Grouping(expressions=[key.copy() for key in dict.fromkeys(k for one in sets for k in one)])]
+        self._hide([*(key.copy() for key in missing), *(told if sets else ())])
         return grouped is not None
 
     def ruled(self) -> exp.Query:

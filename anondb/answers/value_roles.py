@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
@@ -41,17 +42,7 @@ class ValueRoles(ABC):
 
     def has_aggregate(self, node: exp.Expr) -> bool:
         """Whether an expression of a SELECT has an aggregate of this SELECT that is not a window function."""
-        if isinstance(node, exp.Query):
-            return False
-        if isinstance(node, exp.Window):
-            inner = [*node.this.iter_expressions()]
-            inner += [part for key in ("partition_by", "order") for part in parts_of(node.args.get(key))]
-            return any(map(self.has_aggregate, inner))
-        if isinstance(node, exp.AggFunc) or (
-            isinstance(node, exp.Anonymous) and self.functions.is_aggregate(node.name)
-        ):
-            return True
-        return any(map(self.has_aggregate, node.iter_expressions()))
+        return has_aggregate(node, self.functions.is_aggregate)
 
     def value(self, node: exp.Expr, scope: Scope, env: Env) -> Role:
         """The role of an expression."""

@@ -205,6 +205,39 @@ def draw_sealed(rnd: random.Random, folder: Path, records: bool | None = None) -
         return Sealed(original, files, how + (f", {len(files)} files" if len(files) > 1 else ""), all(complete))
 
 
+def draw_narrow(rnd: random.Random, folder: Path, records: bool) -> Sealed:
+    """A random small shop with a release that shows most items as they are, so that bounds are narrow."""
+    while True:
+        original = draw_original(rnd, records)
+        items = rnd.sample(NAMES, rnd.randint(3, 6))
+        baskets = {tid: [i for i in items if rnd.random() < 0.45] for tid in range(1, rnd.randint(6, 16))}
+        if not records or original.inline:
+            baskets = {tid: basket or items[:1] for tid, basket in baskets.items()}
+        persons = {tid: _person(rnd) for tid in baskets} if records else {}
+        tree = {**{item: rnd.choice(["dairy", "bakery"]) for item in items}, "dairy": "all", "bakery": "all"}
+        original = replace(original, baskets=baskets, tree=tree, records=persons)
+        policy: dict[str, Any] = {"model": anondb.KmAnonymity(rnd.choice([2, 2, 3]), 1), "algorithm": "coat"}
+        if records:
+            policy = {
+                "model": anondb.KkmAnonymity(2, 1),
+                "algorithm": rnd.choice(["rfirst", "tfirst"]),
+                "quasi_identifiers": "age,town,day",
+                **({} if original.inline else {"records": "records"}),
+            }
+        elif rnd.random() < 0.6:
+            policy |= {"algorithm": rnd.choice(["apriori", "hghs", "similar"]), "taxonomy": "food"}
+        if not records and rnd.random() < 0.5:
+            policy["item_supports"] = True
+        file = folder / f"{rnd.getrandbits(40):x}.duckdb"
+        try:
+            complete = seal(original, policy, file)
+        except anondb.AnondbError as error:
+            if error.code in ("internal_error", "verification_failed"):
+                raise
+            continue  # what the policy asks is infeasible
+        return Sealed(original, [file], str(policy), complete)
+
+
 def _halves(original: Original) -> list[Original]:
     tids = list(original.baskets)
     return [

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise, product
+from math import isfinite
 from operator import or_
 from typing import Any
 
@@ -121,7 +122,8 @@ class Conditions(Domains):
         return self._leaf(tree if plain else exp.cast(tree, "BOOLEAN"))
 
     def _leaf(self, tree: exp.Expr) -> Decided:
-        """A condition that is no connective."""
+        """A condition that is no connective; DuckDB converts numbers and texts to truth values."""
+        name = name_of(_condition_in(tree))
         atoms = self.atoms_of(tree)
         if any(isinstance(atom, Id) for atom in atoms):
             return self._on_ids(tree)
@@ -158,9 +160,7 @@ class Conditions(Domains):
             return self._on_numbers(tree)
         if len(rows) == 2 and all(isinstance(atom, Item) for atom in atoms) and isinstance(tree, exp.EQ | exp.NEQ):
             raise unsupported("a comparison of the items of two copies in this place", "Join them by AND.")
-        raise unsupported(
-            f"{name_of(_condition_in(tree))} of an item beside another value", "Compare each with a literal."
-        )
+        raise unsupported(f"{name} of an item beside another value", "Compare each with a literal.")
 
     # ---------------------------------------------------------------- cases
 
@@ -463,7 +463,7 @@ class Conditions(Domains):
         if self.atom(left) != atom or self.atoms_of(right):
             return None
         value = self.value(right)
-        if value is None or isinstance(value, bool | str):
+        if value is None or isinstance(value, bool | str) or not isfinite(value):
             return None if value is not None else Decided(NEVER, NEVER)
         limit = Fraction(value)
         above = int(limit // 1) + 1  # the least whole number above it
@@ -509,6 +509,7 @@ class Conditions(Domains):
         if not self.atoms_of(tree):
             value = self.value(tree)
             plain = value is not None and not isinstance(value, bool | str) and hasattr(value, "__float__")
+            plain = plain and isfinite(value)
             return ({}, Fraction(value)) if plain else None
         if isinstance(tree, exp.Neg):
             return _times(self.linear(tree.this), Fraction(-1))
@@ -518,7 +519,7 @@ class Conditions(Domains):
             and tree.to.is_type("DOUBLE", "BIGINT", "HUGEINT")
         ):
             inner = self.linear(tree.this)
-            whole = inner is not None and all(a.weights.scale == 1 for a in inner[0])
+            whole = inner is not None and inner[1].denominator == 1 and all(map(_is_whole, inner[0].items()))
             return inner if tree.to.is_type("DOUBLE") or whole else None
         if isinstance(tree, exp.Add | exp.Sub):
             one, two = self.linear(tree.this), self.linear(tree.expression)
@@ -624,6 +625,12 @@ def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
         return exp.cast(exp.Literal.string(str(value)), kind)
     made = typed(value, kind)
     return exp.cast(made, kind) if kind and not plain and not isinstance(value, str) else made
+
+
+def _is_whole(multiple: tuple[Number, Fraction]) -> bool:
+    """Whether a multiple of a sum over a person's items is a whole number, whatever the items are."""
+    (atom, factor), of = multiple, multiple[0].weights.by_label or ()
+    return factor.denominator == 1 and atom.weights.scale == 1 and all(weight.is_integer() for _, weight in of)
 
 
 def _times(

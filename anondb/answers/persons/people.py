@@ -68,6 +68,9 @@ class Counts(Releases, Protocol):
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
 
+    def is_aggregate(self, name: str) -> bool:
+        """Whether a function of DuckDB computes one value from several rows."""
+
     def answer(self, plan: Plan) -> Sequence[Row]:
         """The groups of a plan."""
 

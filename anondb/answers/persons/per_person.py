@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import inf
@@ -12,7 +12,8 @@ from sqlglot import exp
 
 from anondb.answers.persons.conditions import LISTED_ITEMS, MAX_TRUTHS, Decided, _cases
 from anondb.answers.persons.domains import UNKNOWN, typed, wrapped
-from anondb.answers.persons.rows import Cell, Rows
+from anondb.answers.persons.kinds import Kinds
+from anondb.answers.persons.rows import Cell
 from anondb.answers.persons.terms import (
     Choice,
     Column,
@@ -27,7 +28,8 @@ from anondb.answers.persons.terms import (
     Truth,
 )
 from anondb.answers.persons.weights import values_of, weights_of
-from anondb.answers.ranged.compiler import Env
+from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.errors import InputError
@@ -53,7 +55,7 @@ from anondb.query.predicates import (
     negate,
     on_item,
 )
-from anondb.query.refusals import name_of, too_complex, unsupported
+from anondb.query.refusals import name_of, only, too_complex, unsupported
 
 if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
@@ -75,11 +77,12 @@ _OF_LISTS: Mapping[type[exp.Expr], str] = {
     exp.Contains: "one",
 }
 _CALLS = {"list_has_all": "all", "array_has_all": "all", "list_has_any": "any", "array_has_any": "any", "len": "len"}
+_ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}  # parts of a SELECT that has one row if it aggregates
 _TURNED = {"any": "any", "all": "inside", "inside": "all"}  # what a function says if the list is its second argument
 MAX_VALUES = 200  # of an item's function by which the rows of a person are divided
 
 
-class PerPerson(Rows):
+class PerPerson(Kinds):
     """Resolves names, and reads aggregates over the rows of one person."""
 
     people: Persons
@@ -137,8 +140,6 @@ class PerPerson(Rows):
             raise unsupported("table.* in an expression")
         if not node.table and node.name in self.atoms and node.this.args.get("quoted"):
             return node
-        if node.table == "k" and node.name.startswith("c") and node.name[1:].isdigit():
-            return node
         table, name = lowered(node.table), lowered(node.name)
         for here in scope.around():
             found = [c for c in here.rows.columns if c.name == name and (c.alias == table if table else not c.merged)]
@@ -151,7 +152,8 @@ class PerPerson(Rows):
 
     def _special(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """Subqueries, and functions of lists of items; None for other expressions."""
-        if isinstance(node, exp.AggFunc | exp.Window):
+        named = isinstance(node, exp.Anonymous) and self.compiler.tables.is_aggregate(node.name)
+        if named or isinstance(node, exp.AggFunc | exp.Window):
             raise unsupported(f"{name_of(node)} in this place")
         if isinstance(node, exp.Exists):
             query = node.this.unnest() if isinstance(node.this, exp.Subquery) else node.this
@@ -178,6 +180,9 @@ class PerPerson(Rows):
         """The condition that a subquery has a row."""
         made = query.copy()
         if isinstance(made, exp.Select) and made.args.get("group") is None:
+            if self._has_aggregate(made):
+                only(made, *_ONE_ROW)
+                return ALWAYS
             made.set("expressions", [exp.Literal.number(1).as_("one")])
             made.set("distinct", None)
         listed = self.relation(made, scope.env, scope)
@@ -252,20 +257,34 @@ class PerPerson(Rows):
         """A subquery with one value: of the person, of known tables, or of counts that are known."""
         if not self.people.reads_persons(query, scope.env):
             return exp.Subquery(this=self._inlined(query, scope))
-        if isinstance(query, exp.Select) and len(query.expressions) == 1 and query.args.get("group") is None:
+        plain = isinstance(query, exp.Select) and {key for key, part in query.args.items() if part} <= _ONE_ROW
+        if isinstance(query, exp.Select) and plain and len(query.expressions) == 1:
             try:
-                inner = self.scopes(query, scope.env, scope)
+                inner = self.scopes(query, with_ctes(query, scope.env, self.people.of_persons), scope)
                 linked = all(self.is_linked(one.rows, scope) for one in inner)
             except InputError:
                 linked = False
             if linked:
                 for one in inner:
                     self.check_one(one.rows)
-                return exp.paren(self.aggregated(query.expressions[0].unalias(), inner, ALWAYS))
+                return exp.paren(self._value_of(query, inner))
         value = scalar(exp.Subquery(this=query.copy()), self.compiler, scope.env)
         if not value.exact:
             raise unsupported("a comparison of persons with an estimate", "Compare the result of two queries.")
         return exp.paren(value.estimate.copy())
+
+    def _value_of(self, query: exp.Select, inner: Sequence[Scope]) -> exp.Expr:
+        """The value that a subquery about the person has: an aggregate, or that of the only row, NULL without one."""
+        value = self.aggregated(query.expressions[0].unalias(), inner, ALWAYS)
+        if self._has_aggregate(query):
+            return value
+        if len(inner) > 1:
+            raise unsupported("a subquery with rows of several kinds")
+        present = self.closed(inner[0].rows)
+        return value if present == ALWAYS else _case(self._column_of(present), value, exp.null())
+
+    def _has_aggregate(self, query: exp.Select) -> bool:
+        return any(has_aggregate(e, self.compiler.tables.is_aggregate) for e in query.expressions)
 
     def _inlined(self, query: exp.Expr, scope: Scope) -> exp.Expr:
         """A subquery of known tables in which these are written out, and outer names are resolved."""
@@ -379,12 +398,37 @@ class PerPerson(Rows):
             raise unsupported("GROUP BY something else than the id in a subquery")
         made: dict[tuple[Any, ...], list[Scope]] = {}
         for scope, of in zip(scopes, trees, strict=True):
-            for values, part in self._divided_by(scope, keys, of):
+            parts = self._divided_by(scope, keys, of)
+            new = [part for values, part in parts if values not in made]
+            if not self._are_others(keys, new, made.values()):
+                raise unsupported("GROUP BY the id and values of rows of several kinds", "Group by the id alone.")
+            for values, part in parts:
                 made.setdefault(values, []).append(part)
         listed = []
         for group in made.values():
             listed += self._grouped(node, keys, group)
         return listed
+
+    def _are_others(self, keys: Sequence[exp.Expr], parts: Sequence[Scope], groups: Iterable[Sequence[Scope]]) -> bool:
+        """Whether rows have other values of the keys than those of groups, or belong to other persons."""
+
+        def differ(one: Scope, two: Scope, key: exp.Expr) -> bool:
+            sides = [self.resolved(scope.fixed.get(key, key), scope) for scope in (one, two)]
+            if any(isinstance(self.atom(side), Id) for side in sides):
+                return False
+            if any(map(self.atoms_of, sides)):
+                null, other = sides if isinstance(sides[0].unnest(), exp.Null) else sides[::-1]
+                atom = self.atom(other)
+                never = isinstance(atom, Item) or (isinstance(atom, Number) and atom.present == ALWAYS)
+                return isinstance(null.unnest(), exp.Null) and never
+            values = [self.value(side) for side in sides]
+            return values[0] != values[1] and (None in values or type(values[0]) is type(values[1]))
+
+        def apart(one: Scope, two: Scope) -> bool:
+            other = any(differ(one, two, key) for key in keys)
+            return other or both(self.closed(one.rows), self.closed(two.rows)) == NEVER
+
+        return all(apart(part, scope) for part in parts for group in groups for scope in group)
 
     def _has(self, column: exp.Column, scope: Scope) -> bool:
         name, table = lowered(column.name), lowered(column.table)
@@ -396,8 +440,10 @@ class PerPerson(Rows):
         """The rows of a scope for each value of the keys that depend on an item, which are constants then."""
         parts: list[tuple[tuple[Any, ...], Scope]] = [((), scope)]
         for key, tree in zip(keys, trees, strict=True):
-            if not self.rows_of(tree) or isinstance(self.atom(tree), Item):
-                parts = [((*values, tree if not self.rows_of(tree) else None), part) for values, part in parts]
+            atom = self.atom(tree)
+            if not self.rows_of(tree) or isinstance(atom, Item):
+                same = None if isinstance(atom, Item | Id) else tree
+                parts = [((*values, same), part) for values, part in parts]
                 continue
             if len(self.rows_of(tree)) > 1:
                 raise unsupported("GROUP BY an expression of the items of two copies")

@@ -106,6 +106,8 @@ class Relations(PerPerson):
             ):
                 raise unsupported("HAVING without GROUP BY the id")
             return self.by_id(node, scopes)
+        if self._has_aggregate(node):
+            raise unsupported("an aggregate of all persons beside rows of single ones")
         made = []
         for scope in scopes:
             made += self._projected(node, scope)
@@ -181,6 +183,7 @@ class Relations(PerPerson):
             raise unsupported("a set operation of different numbers of columns")
         for one, two in zip([left[0]] * len(right), right, strict=True):
             self._unite(min(one.people), min(two.people))
+        self.check_alike([*left, *right])
         repeated = not node.args.get("distinct")
         if repeated and isinstance(node, exp.Union):
             return left + [replace(rows.renamed("", names)) for rows in right]
@@ -216,6 +219,11 @@ class Relations(PerPerson):
                     "Group by its columns alone, and count a column of the persons: count(id) in place of count(*).",
                 )
             moved = joins[first - 1]
+            only(moved, "this", "kind", "on", "using")
+            if moved.kind.upper() not in ("", "INNER", "CROSS"):
+                raise unsupported(
+                    f"{moved.kind} JOIN of persons to a table of your own", "Write column IN (SELECT ...)."
+                )
             pool += conjuncts(moved.args.get("on"))
             shared = moved.args.get("using") or ()
             places = [exp.From(this=moved.this), *(p for p in places if p is not moved)]

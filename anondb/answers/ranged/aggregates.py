@@ -42,6 +42,23 @@ def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
         yield from aggregates(child)
 
 
+def has_aggregate(node: exp.Expr | None, is_aggregate: Callable[[str], bool]) -> bool:
+    """Whether an expression of a SELECT has an aggregate of this SELECT that is not a window function.
+
+    Args:
+        node: the expression; None has none.
+        is_aggregate: tells by the name of a function that sqlglot does not know whether it is an aggregate.
+    """
+    if node is None or isinstance(node, exp.Query):
+        return False
+    if isinstance(node, exp.Window):
+        parts = [*node.this.iter_expressions(), *node.args.get("partition_by", ()), node.args.get("order")]
+        return any(has_aggregate(part, is_aggregate) for part in parts)
+    if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and is_aggregate(node.name)):
+        return True
+    return any(has_aggregate(part, is_aggregate) for part in node.iter_expressions())
+
+
 def over_all(node: exp.Window) -> bool:
     """Whether a window function is an aggregate over all rows."""
     function = node.this.this if isinstance(node.this, exp.Filter) else node.this

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
@@ -19,6 +19,10 @@ class Tables(Protocol):
 
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
+        ...
+
+    def is_aggregate(self, name: str) -> bool:
+        """Whether a function of DuckDB computes one value from several rows."""
         ...
 
 
@@ -38,7 +42,7 @@ class RowsOfPersons:
         ids = self._ids(node, env)
         if node.args.get("group") is not None:
             return any(_named(key, ids) for key in grouped(node, lambda column: _named(column, ids)))
-        if any(True for part in (*node.expressions, node.args.get("having")) for _ in aggregates(part)):
+        if any(has_aggregate(p, self.counts.is_aggregate) for p in (*node.expressions, node.args.get("having"))):
             return False
         selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
         return node.args.get("distinct") is None or any(isinstance(e, exp.Star) or _named(e, ids) for e in selected)

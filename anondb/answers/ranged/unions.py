@@ -28,22 +28,28 @@ def grouping_sets(node: exp.Select) -> exp.Query | None:
     Raises:
         InputError: ``unsupported_query``.
     """
-    group = node.args.get("group")
-    if group is None or not any(isinstance(bare(key), SETS) for key in group.expressions):
+    sets = sets_of(node)
+    if not sets:
         return None
-    only(group, "expressions")
+    only(node.args["group"], "expressions")
     if any(node.args.get(key) for key in ("qualify", "distinct")) or node.find(exp.Window):
         raise unsupported("GROUP BY several sets with DISTINCT or window functions", "Put it around, in a subquery.")
-    parts = [_sets(key) for key in group.expressions]
-    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
-    sets = [
-        tuple(dict.fromkeys(_resolved(key, node, aliases) for keys in chosen for key in keys))
-        for chosen in product(*parts)
-    ]
     if len(sets) > MAX_SIDES:
         raise unsupported(f"GROUP BY over {MAX_SIDES} sets")
     every = list(dict.fromkeys(key for keys in sets for key in keys))
     return _union(node, [_of_set(node, keys, every) for keys in sets])
+
+
+def sets_of(node: exp.Select) -> list[tuple[exp.Expr, ...]]:
+    """The sets of keys by which a SELECT groups; none without ROLLUP, CUBE or GROUPING SETS."""
+    group = node.args.get("group")
+    if group is None or not any(isinstance(bare(key), SETS) for key in group.expressions):
+        return []
+    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    return [
+        tuple(dict.fromkeys(_resolved(key, node, aliases) for keys in chosen for key in keys))
+        for chosen in product(*map(_sets, group.expressions))
+    ]
 
 
 def _sets(node: exp.Expr) -> list[tuple[exp.Expr, ...]]:
