@@ -245,6 +245,8 @@ class Domains:
                 values[item] = one
             kinds.add(str(kind))
         kinds -= {'"NULL"'}
+        if any(kind.endswith("_NS") for kind in kinds):  # Python has no nanoseconds
+            raise unsupported(f"a value of the type {kinds.pop()}", "Cast it to VARCHAR or TIMESTAMP.")
         check_plain([*values.values(), *([] if unnamed is UNKNOWN else [unnamed])])
         return Evaluated(values, unnamed, kinds.pop() if len(kinds) == 1 else "VARCHAR")
 
