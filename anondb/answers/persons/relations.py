@@ -28,7 +28,7 @@ from anondb.query.predicates import (
     renamed,
 )
 from anondb.query.refusals import name_of, only, unsupported
-from anondb.query.trees import operands
+from anondb.query.trees import bare, operands
 from anondb.query.values import LISTED
 
 MAX_BRANCHES = 128  # of the rows of persons
@@ -246,7 +246,7 @@ class Relations(PerPerson):
 
     def _where(self, tree: exp.Expr, rows: PersonRows) -> PersonRows:
         """The rows for which one condition is true: equal ids unite persons, and items of two copies may be compared."""
-        tree = tree.unnest()
+        tree = bare(tree)
         if isinstance(tree, exp.And):
             for part in operands(tree):
                 rows = self._where(part, rows)
@@ -597,7 +597,7 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     """The conditions that AND connects."""
     if condition is None:
         return []
-    whole = condition.unnest()
+    whole = bare(condition)
     return operands(whole) if isinstance(whole, exp.And) else [whole]
 
 
