@@ -74,6 +74,11 @@ def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
             "SELECT count(*) FROM sales WHERE CASE WHEN item = 'milk' THEN 0.30000000000000001 ELSE 0.2 END = 0.3",
             None,
         ),
+        ("SELECT count(*) FROM sales WHERE (SELECT true)", None),
+        ("SELECT count(*) FROM sales WHERE item = 'milk' AND NOT ((SELECT true))", None),
+        ("SELECT count(*) FROM sales WHERE (SELECT 'milk') = item", None),
+        ("SELECT count(*) FROM sales WHERE EXISTS (SELECT 1 FROM prices p WHERE p.item = sales.item)", None),
+        ("SELECT count(*) FROM generate_series(1, 5) t(k) JOIN (SELECT tid FROM sales GROUP BY tid) b ON true", None),
         ("SELECT coalesce(price, 0), count(*) FROM sales NATURAL JOIN prices GROUP BY 1", "this kind of join"),
     ],
 )
