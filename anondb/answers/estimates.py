@@ -222,7 +222,7 @@ class Estimator:
         """What is known of a column; a computed number that no rule reads has bounds that are NULL."""
         unread = ruled is None or ruled.by_estimate
         if self.asked.roles[n].computed and unread and self.types[n].startswith(NUMBERS):
-            return Column("", bounded=True)
+            return Column("", bounded=True, by_estimate=ruled is not None)
         return ruled or Column("", by_estimate=self.asked.roles[n].computed)
 
     @staticmethod

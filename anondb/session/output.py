@@ -74,7 +74,7 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
         listed.append(_number(estimate, kind) if column.bounded else _whole(estimate, kind))
         if column.by_estimate or (column.bounded and not numeric):
             notes.append(f"The column {name!r} is computed from estimates, and has no bounds.")
-        elif column.bounded and bounds:
+        if column.bounded and numeric and bounds:
             listed += [_finite(lower, kind), _finite(upper, kind)]
             columns += [f"{name}_lower", f"{name}_upper"]
     if known.asked or (bounds and known.unsure):

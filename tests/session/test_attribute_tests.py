@@ -70,7 +70,7 @@ def test_a_condition_is_one_on_values(session: Session, condition: str, plain: s
 def test_not_of_a_condition_that_is_null_for_a_value(session: Session) -> None:
     ((number, *ends),) = session.sql("SELECT count(*) FROM records WHERE NOT (nullif(age, 20) < 35)").fetchall()
     ((other, low, high),) = session.sql("SELECT count(*) FROM records WHERE age >= 35 AND age <> 20").fetchall()
-    assert number == other and (ends[0] is None or ends[0] <= high) and (ends[1] is None or ends[1] >= low)
+    assert [number, *ends] == [other, low, high]
 
 
 CHARTS = {
@@ -107,8 +107,9 @@ def test_charts_of_bi_tools_have_the_answers_of_plain_sql(session: Session, name
 
 
 def test_a_date_may_be_written_in_another_way(session: Session) -> None:
-    sql = "SELECT dayname(day) AS d, count(*) FROM records WHERE day < '2026-4-1' GROUP BY d"
-    assert len(session.sql(sql))
+    sql = "SELECT dayname(day) AS d, count(*) FROM records WHERE day < '{}' GROUP BY d"
+    found, same = (session.sql(sql.format(day)).fetchall() for day in ("2026-4-1", "2026-04-01"))
+    assert found == same and found and all(None not in row for row in found)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from session.checker import faults, unsound
+from session.checker import check_bounds, faults
 from session.conftest import RELEASES, Named
 from session.test_odd_queries import refused
 
@@ -41,13 +41,13 @@ def wrong(named: Named, shop: Path, sql: str, *, filtered: bool) -> list[tuple[s
     return faults(result.columns, result.fetchall(), names, truth, filtered=filtered, every=every)
 
 
-def read_or_wrong(named: Named, shop: Path, sql: str) -> list[tuple[str, str]]:
-    """What is wrong with the bounds of a query, if it has some."""
+def check_shop(named: Named, shop: Path, sql: str, words: str | None = None) -> None:
+    """Check the bounds of a query, or that it has none, as ``words`` say (``check_bounds``)."""
     name, session = named
     with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as raw:
         for table in session._desk.shapes:
             raw.register(table[0], session.sql(f'FROM "{table[0]}"').df())
-        return unsound(session, raw, sql)
+        check_bounds(session, raw, sql, words, open_ends=name == "suppressed")
 
 
 @pytest.mark.parametrize("sql", LISTS)

@@ -31,6 +31,8 @@ def test_a_row_that_an_estimate_chooses_has_no_bounds(named: Named) -> None:
     assert all(row[2:] == (None, None) for row in result.fetchall())
     result = named[1].sql(f"SELECT k, ntile(n::INTEGER + 1) OVER (ORDER BY k) AS v FROM ({COUNTS})")
     assert all(row[2:] == (None, None) for row in result.fetchall())
+    assert result.columns == ["k", "v", "v_lower", "v_upper"]
+    assert any("No bounds" in note or "no bounds" in note for note in result.notes)
 
 
 def test_the_value_of_another_row_has_its_bounds(named: Named) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
-from session.checker import unsound
+from session.checker import check_bounds
 
 import anondb
 
@@ -70,15 +70,15 @@ WHOLE = [
     "SELECT week, count(*) AS n FROM plain GROUP BY ROLLUP (week)",
     "SELECT week, count(*) AS n FROM (SELECT tid, week + 1 AS week FROM plain) AS q GROUP BY week",
 ]
-REFUSED = [
-    "SELECT count(*) FROM plain WHERE week = 1 OR item = 'a'",
-    "SELECT count(*) FROM plain WHERE abs(week) = 1",
-    "SELECT count(DISTINCT week) FROM plain",
-    "SELECT max(week) FROM plain",
-    "SELECT count(*) FROM plain AS s JOIN plain AS t USING (tid, week)",
-    "SELECT count(*) FROM plain AS s JOIN plain AS t ON s.tid = t.tid AND s.week <> t.week",
-    "SELECT count(*) FROM (SELECT tid FROM plain WHERE week = 1 UNION SELECT tid FROM plain WHERE week = 2) AS q",
-]
+HARD = {
+    "SELECT count(*) FROM plain WHERE week = 1 OR item = 'a'": None,
+    "SELECT count(*) FROM plain WHERE abs(week) = 1": None,
+    "SELECT count(DISTINCT week) FROM plain": None,
+    "SELECT max(week) FROM plain": "the function MAX",
+    "SELECT count(*) FROM plain AS s JOIN plain AS t USING (tid, week)": "USING (week)",
+    "SELECT count(*) FROM plain AS s JOIN plain AS t ON s.tid = t.tid AND s.week <> t.week": None,
+    "SELECT count(*) FROM (SELECT tid FROM plain WHERE week = 1 UNION SELECT tid FROM plain WHERE week = 2) AS q": None,
+}
 
 
 def by_key(columns: list[str], rows: list[tuple[Any, ...]], keys: list[str]) -> dict[tuple[str, ...], dict[str, Any]]:
@@ -129,8 +129,8 @@ def test_other_uses_of_the_column(place: Path) -> None:
     with anondb.open(place / "weeks") as session, duckdb.connect(str(place / "owner.duckdb"), read_only=True) as owner:
         for text in WHOLE:
             assert check(session, owner, text), text
-        for text in REFUSED:
-            assert not unsound(session, owner, text), text
+        for text, words in HARD.items():
+            check_bounds(session, owner, text, words)
     with anondb.open(place / "days") as session, duckdb.connect(str(place / "owner.duckdb"), read_only=True) as owner:
         months = "SELECT month(day) AS month, count(DISTINCT tid) AS n FROM days WHERE item = 'a' GROUP BY month"
         assert sorted(check(session, owner, months)) == [("1",), ("2",)]

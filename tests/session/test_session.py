@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
-from session.checker import without_bounds
+from session.checker import check_bounds, without_bounds
 from session.conftest import RELEASES, TREE, Named
 
 import anondb
@@ -253,6 +253,10 @@ def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
+        ("SELECT tid FROM sales", "are modelled"),
+        ("SELECT * FROM sales", "are modelled"),
+        ("SELECT item FROM sales WHERE item = 'milk'", "are modelled"),
+        ("SELECT tid, count(*) FROM sales GROUP BY tid", "are modelled"),
         ("SELECT list(item) FROM sales", "ARRAY_AGG"),
         ("SELECT count(*) || ' baskets' FROM sales", "of an estimate"),
         ("SELECT DISTINCT count(*) FROM sales GROUP BY item", "DISTINCT of estimates"),
@@ -262,6 +266,24 @@ def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
 def test_what_no_rule_reads_has_no_bounds(shop: Path, sql: str, words: str) -> None:
     with anondb.open(shop / "plain.duckdb") as session:
         assert words in without_bounds(session, sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item",
+        "SELECT count(*) FROM sales a LEFT JOIN sales b ON a.tid = b.tid AND a.item < b.item",
+        "SELECT a.item, b.item AS other, count(*) FROM sales a JOIN sales b USING (tid) JOIN sales c USING (tid) "
+        "WHERE c.item LIKE 'm%' GROUP BY 1, 2",
+    ],
+)
+def test_copies_whose_items_are_compared(shop: Path, sql: str) -> None:
+    for name in ("plain", "supports"):
+        with (
+            anondb.open(shop / f"{name}.duckdb") as session,
+            duckdb.connect(str(shop / "shop.duckdb"), read_only=True) as raw,
+        ):
+            check_bounds(session, raw, sql)
 
 
 def test_a_file_of_the_analyst_is_read_as_files_are(shop: Path, tmp_path: Path) -> None:

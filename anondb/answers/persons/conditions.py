@@ -92,7 +92,7 @@ class Conditions(Domains):
         Raises:
             InputError: ``unsupported_query`` or ``query_too_complex``.
         """
-        tree = tree.unnest()
+        tree = bare(tree)
         if isinstance(tree, exp.And | exp.Or):
             parts = [self.decided(part) for part in operands(tree)]
             true, false = [p.true for p in parts], [p.false for p in parts]
@@ -299,13 +299,14 @@ class Conditions(Domains):
         """The texts that a condition compares an item with for equality; None for other conditions."""
         sides: list[exp.Expr] = []
         if isinstance(tree, exp.EQ | exp.NEQ):
-            sides = [tree.this.unnest(), tree.expression.unnest()]
+            sides = [bare(tree.this), bare(tree.expression)]
             if not isinstance(self.atom(sides[0]), Item):
                 sides.reverse()
         elif isinstance(tree, exp.In) and tree.expressions:
-            sides = [tree.this.unnest(), *(part.unnest() for part in tree.expressions)]
+            sides = [bare(tree.this), *map(bare, tree.expressions)]
         if not sides or not isinstance(self.atom(sides[0]), Item):
             return None
+        sides = [side if self.atoms_of(side) else self.constant(side) for side in sides]
         kinds = {side.is_string if isinstance(side, exp.Literal) else None for side in sides[1:]}
         if None in kinds or len(kinds) > 1 or (not self.releases.typed and False in kinds):
             return None

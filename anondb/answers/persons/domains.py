@@ -27,6 +27,7 @@ from anondb.query.predicates import (
     rows_of,
 )
 from anondb.query.refusals import unsupported
+from anondb.query.trees import bare
 from anondb.query.values import Attribute
 
 UNKNOWN = object()
@@ -174,7 +175,7 @@ class Domains:
 
     def constant(self, tree: exp.Expr) -> exp.Expr:
         """An expression without atoms as a literal."""
-        tree = tree.unnest()
+        tree = bare(tree)
         if isinstance(tree, exp.Literal | exp.Null | exp.Boolean):
             return tree
         found = self._constants.get(tree)
@@ -185,7 +186,7 @@ class Domains:
 
     def value(self, tree: exp.Expr) -> Any:
         """The value of an expression without atoms."""
-        tree = tree.unnest()
+        tree = bare(tree)
         if isinstance(tree, exp.Null):
             return None
         if isinstance(tree, exp.Boolean):
@@ -245,6 +246,8 @@ class Domains:
                 values[item] = one
             kinds.add(str(kind))
         kinds -= {'"NULL"'}
+        if any(kind.endswith("_NS") for kind in kinds):  # Python has no nanoseconds
+            raise unsupported(f"a value of the type {kinds.pop()}", "Cast it to VARCHAR or TIMESTAMP.")
         check_plain([*values.values(), *([] if unnamed is UNKNOWN else [unnamed])])
         return Evaluated(values, unnamed, kinds.pop() if len(kinds) == 1 else "VARCHAR")
 

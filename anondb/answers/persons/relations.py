@@ -253,7 +253,7 @@ class Relations(PerPerson):
 
     def _where(self, tree: exp.Expr, rows: PersonRows) -> PersonRows:
         """The rows for which one condition is true: equal ids unite persons, and items of two copies may be compared."""
-        tree = tree.unnest()
+        tree = bare(tree)
         if isinstance(tree, exp.And):
             for part in operands(tree):
                 rows = self._where(part, rows)
@@ -604,7 +604,7 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     """The conditions that AND connects."""
     if condition is None:
         return []
-    whole = condition.unnest()
+    whole = bare(condition)
     return operands(whole) if isinstance(whole, exp.And) else [whole]
 
 
