@@ -9,15 +9,13 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.persons.aggregates import Bounds, Row
 from anondb.answers.ranged.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value
 from anondb.answers.views import OWN
 from anondb.engine import DuckDBEngine, Table
 from anondb.query.parsing import lowered
 
-Bounds = tuple[float | None, float | None]
-"""Lower bound and upper bound of a number; None where there is none."""
-Row = tuple[Any, ...]
 MAX_LISTED = 4  # answers whose rows stay on the desk
 
 
