@@ -45,12 +45,6 @@ def cycle(size: Ints, a: Ints) -> Ints:
     return np.asarray(size // np.gcd(a, size), dtype=np.int64)
 
 
-def perm(j: Numbers, size: Numbers, a: Numbers, b: Numbers) -> Ints:
-    """Where a permutation of 0..size-1 takes j."""
-    j, size, a, b = (np.asarray(value, dtype=np.int64) for value in (j, size, a, b))
-    return np.asarray((a * j + j // cycle(size, a) + b) % size, dtype=np.int64)
-
-
 def seed_of(content_digest: str) -> int:
     """The first 32 bits of a content digest, with or without its prefix ``content:``."""
     return int(content_digest.rpartition(":")[2][:8], 16)

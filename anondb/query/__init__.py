@@ -1,4 +1,4 @@
-"""Answer COUNT queries, written for the original table, from a release: lower bound, estimate, upper bound."""
+"""Answer COUNT queries, written for the original table, from a release: lower bound and upper bound."""
 
 from anondb.query.parsing import parse
 from anondb.query.plan import Plan

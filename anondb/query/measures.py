@@ -131,15 +131,17 @@ def has_sums(condition: Condition) -> bool:
 def with_sizes_as_sums(plan: Plan) -> Plan | None:
     """The plan with "at least n items of any kind" as conditions on a sum; None if it has other conditions.
 
-    The walk over the items of a transaction counts them up to n, which a sum does not.
+    The walk over the items of a transaction counts them up to n, which takes too many steps for a large one. Of numbers of
+    different items the walk knows which go together, and sums do not.
     """
-    if plan.counts != IDS:
+    sizes = [leaf for leaf in set(leaves(plan.condition)) if isinstance(leaf, AtLeast)]
+    alike = len({leaf.test for leaf in sizes}) == 1 and finite(sizes[0].test) is None
+    large = any(leaf.count > 1 for leaf in sizes) and len(sizes) <= MAX_COMPARED
+    if plan.counts != IDS or not alike or not large:
         return None
 
     def as_sum(leaf: Condition) -> Condition:
-        if isinstance(leaf, AtLeast) and leaf.count > 1 and finite(leaf.test) is None:
-            return OnSum(Weights(leaf.test), leaf.count - 0.5, open=True)
-        return leaf
+        return OnSum(Weights(leaf.test), leaf.count - 0.5, open=True) if isinstance(leaf, AtLeast) else leaf
 
     condition = replaced(plan.condition, as_sum)
     return replace(plan, condition=condition) if all(isinstance(leaf, OnSum) for leaf in leaves(condition)) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from anondb.query.predicates import Condition, ItemTest, Weights, finite
+from anondb.query.predicates import AtLeast, Condition, ItemTest, OnSum, Weights, finite, leaves
 from anondb.query.values import Attribute
 
 IDS, ROWS, ITEMS, PAIRS, MEASURE = "ids", "rows", "items", "pairs", "measure"
@@ -23,7 +23,7 @@ class Plan:
         condition: on one person's set of items.
         test: the test of the counted or listed items; None if ids are counted.
         second: the test of the second of two listed items.
-        most: how many pairs of items with the largest estimates are wanted; None for all.
+        most: how many of the most frequent pairs of items are wanted, by the order of ``query/pairs``; None for all.
         signs: how the first of two listed items may compare with the second: ``less``, ``equal``, ``greater``.
         labels: all items that the query names.
         notes: remarks for the analyst on the interpretation.
@@ -47,6 +47,15 @@ class Plan:
     measure: Weights | Attribute | Condition | None = None
     aggregate: str = ""
     share: Fraction | None = None
+
+    @property
+    def tests(self) -> list[ItemTest]:
+        """The tests of items, in the condition and of what is counted."""
+        of = list(leaves(self.condition))
+        tests = [leaf.test for leaf in of if isinstance(leaf, AtLeast)]
+        tests += [leaf.weights.test for leaf in of if isinstance(leaf, OnSum)]
+        tests += [self.measure.test] if isinstance(self.measure, Weights) else []
+        return [*tests, *(test for test in (self.test, self.second) if test is not None)]
 
     @property
     def counts_any(self) -> bool:

@@ -38,7 +38,7 @@ def answered(release: Opened, plan: Plan, *, unbounded: bool) -> Ends:
 
 def _scalar(release: Opened, plan: Plan) -> Bounds:
     """Answer a query with a single number: persons, or items of persons."""
-    sized = with_sizes_as_sums(plan) if release.supported is not None and release.bags is None else None
+    sized = with_sizes_as_sums(plan) if release.bags is None else None
     bounds = _from_rows(release, plan) if sized is None else counted(release, sized)
     return bounds if release.supported is None else release.supported.scalar(plan, bounds)
 

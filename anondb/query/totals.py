@@ -19,7 +19,7 @@ from anondb.query.classes import Classes, Passing
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question, suppressed_part
 from anondb.query.held_sums import Array, HeldRows, indices
 from anondb.query.plan import Plan
-from anondb.query.predicates import AtLeast, ItemTest, OnSum, Weights, leaves, mentioned
+from anondb.query.predicates import mentioned
 
 Bounds = tuple[int, int]
 """Lower bound and upper bound of a count."""
@@ -37,15 +37,7 @@ def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
 
 def labels_of(plan: Plan) -> frozenset[str]:
     """The items that a query names."""
-    return frozenset().union(*map(mentioned, _tests(plan)))
-
-
-def _tests(plan: Plan) -> list[ItemTest]:
-    of = list(leaves(plan.condition))
-    tests = [leaf.test for leaf in of if isinstance(leaf, AtLeast)]
-    tests += [leaf.weights.test for leaf in of if isinstance(leaf, OnSum)]
-    tests += [plan.measure.test] if isinstance(plan.measure, Weights) else []
-    return [*tests, *(test for test in (plan.test, plan.second) if test)]
+    return frozenset().union(*map(mentioned, plan.tests))
 
 
 def outside_of(release: Opened, question: Question, passing: Passing, labels: frozenset[str]) -> list[Part]:

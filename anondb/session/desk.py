@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.persons.aggregates import Bounds, Row
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value
@@ -19,9 +20,6 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import executed
 from anondb.query.parsing import lowered
 
-Bounds = tuple[float | None, float | None]
-"""Lower bound and upper bound of a number; None where there is none."""
-Row = tuple[Any, ...]
 MAX_LISTED = 4  # answers whose rows stay on the desk
 
 

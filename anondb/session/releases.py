@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
-from itertools import product
+from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Bounds, Row
 from anondb.answers.persons.people import Described
-from anondb.answers.persons.terms import Choice, OnPart, choices
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.values import ambiguous
@@ -21,88 +19,27 @@ from anondb.engine import Table
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
 from anondb.query import Plan
-from anondb.query.aggregates import CONT, DISC, SPREADS, Aggregated, average_over
-from anondb.query.answer import Answer, answer_plan, average_in
-from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
-from anondb.query.plan import IDS, ITEMS, PAIRS
+from anondb.query.plan import IDS
 from anondb.query.predicates import (
     ALWAYS,
-    NEVER,
-    AtLeast,
-    Condition,
-    Constant,
-    ItemAll,
-    ItemAny,
-    ItemNot,
-    ItemTest,
-    Labels,
-    OnSum,
-    Weights,
-    at_least,
-    item_all,
-    item_any,
-    item_not,
-    leaves,
-    replaced,
 )
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.release.manifest import SUPPRESSED
 from anondb.session.desk import Desk
-from anondb.session.kept import Kept
-from anondb.session.names import not_accepted, unknown_items
+from anondb.session.names import not_accepted
 from anondb.session.parts import Parts
+from anondb.session.plans import Plans
 from anondb.session.result import fetched
 from anondb.session.scratch import OWN_SCHEMAS
 
-MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
-LISTED_NOTE = "A listed item may not occur in the original at all."
-MISSING_NOTE = "Suppressed items are missing, and a listed item may not occur in the original at all."
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
 
 MAX_SPELLINGS = 100_000  # values of a column of the desk whose spelling is checked
-
-
-def _put_together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
-    """A count or a sum, the least or the greatest number of disjoint persons from those of each part.
-
-    Raises:
-        InputError: ``unsupported_query`` for a quantile or a variance.
-    """
-    if aggregate in (CONT, DISC, *SPREADS.values()):
-        what = "a quantile" if aggregate in (CONT, DISC) else "a variance"
-        raise unsupported(f"{what} over several files", "Ask each file.")
-    how: Any = {"min": min, "max": max}.get(aggregate, sum)
-    lower, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
-    return lower, upper
-
-
-def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
-    """The groups of disjoint persons from the rows of each part, and the bounds of a group that a part does not list."""
-    if not aggregate:
-        return _counts_added(answers)
-    parts = [({row[:-2]: row[-2:] for row in rows}, absent) for rows, absent in answers]
-    keys = dict.fromkeys(key for rows, _ in parts for key in rows)
-    return [(*key, *_put_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
-
-
-def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
-    """``_summed`` for counts: there may be many; only their upper ends may be None, or above 0 where none is listed."""
-    counts = [(rows, int(absent or 0)) for rows, (_, absent) in answers if isinstance(rows, ItemCounts)]
-    if len(counts) == len(answers):
-        return [*added(counts)]
-    totals: dict[Row, Row] = {}
-    elsewhere = sum(absent or 0 for _, (_, absent) in answers)
-    for rows, (_, absent) in answers:
-        for row in rows:
-            key, (lower, upper) = row[:-2], row[-2:]
-            low, high = totals.get(key, (0, elsewhere))
-            totals[key] = low + lower, None if upper is None or high is None else high + upper - (absent or 0)
-    return [(*key, *bounds) for key, bounds in totals.items()]
 
 
 class Releases:
@@ -125,8 +62,7 @@ class Releases:
         self._written: frozenset[str] = frozenset()
         self._own: frozenset[str] = frozenset()
         self._domain: tuple[Table, frozenset[str]] | None = None
-        self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
-        self._sums: Kept[list[Row]] = Kept(len)
+        self._plans = Plans(releases)
 
     @property
     def shapes(self) -> list[tuple[str, Mapping[str, str]]]:
@@ -326,60 +262,8 @@ class Releases:
     # ---------------------------------------------------------------- answers
 
     def answer(self, plan: Plan) -> Sequence[Row]:
-        """The groups of a plan; numbers of several releases are put together.
-
-        Where counts choose items (``Choice``), a count lies between those for the fewest and for the most of them.
-
-        Raises:
-            InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
-        """
-        chosen = list(dict.fromkeys(choice for test in _tests(plan) for choice in choices(test)))
-        if not chosen:
-            return self._added(plan)
-        if len(chosen) > MAX_CHOSEN or plan.aggregate or plan.most is not None:
-            raise unsupported("IN with a subquery of estimates, in this query")
-        corners = []
-        for ends in product((True, False), repeat=len(chosen)):
-            of = {c: Labels(c.certain if end else c.possible) for c, end in zip(chosen, ends, strict=True)}
-            corners.append({row[:-2]: row[-2:] for row in self._added(_with_tests(plan, of))})
-        rows: list[Row] = []
-        for key in dict.fromkeys(key for answers in corners for key in answers):
-            lower, upper = zip(*(answers.get(key, (0, 0)) for answers in corners), strict=True)
-            rows.append((*key, min(lower), None if None in upper else max(upper)))
-        return rows
-
-    def _added(self, plan: Plan) -> Sequence[Row]:
-        """The groups of a plan over all releases."""
-        releases = list(self._opened)
-        if len(releases) > 1:
-            plan = replace(plan, most=None)  # the largest of a sum may be small in each part
-        releases[0].together.asked = [release.schema for release in releases]
-        answered: list[tuple[Sequence[Row], Bounds]] = []
-        averages: list[tuple[Aggregated, Any]] = []
-        plans: list[Plan] = []
-        localized = [(release, _localized(plan, release, place)) for place, release in enumerate(releases)]
-        live = [(release, asked) for release, asked in localized if asked.condition != NEVER] or localized[:1]
-        for release, asked in live:
-            notes = unknown_items(release, asked, self._written)
-            if plan.aggregate == "avg" and len(live) > 1:
-                averages.append(average_in(release, asked))
-                self.notes.update(dict.fromkeys([*plan.notes, *notes]))
-                continue
-            answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
-            missing = {LISTED_NOTE: MISSING_NOTE} if self.suppressed else {}
-            self.notes.update(dict.fromkeys([*(missing.get(note, note) for note in answer.notes), *notes]))
-            if len(live) == 1:
-                return answer.rows
-            plans.append(asked)
-            listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
-            answered.append((answer.rows, (0, release.size if listing and release.suppressed else 0)))
-        if averages:
-            return [average_over(averages)]
-        if self.attributes:
-            return _summed(plan.aggregate, answered)
-        return self._sums.get(
-            (tuple(plans), tuple(id(release) for release, _ in live)), partial(_summed, plan.aggregate, answered)
-        )
+        """The groups of a plan (``Plans.answer``)."""
+        return self._plans.answer(plan, self._written, self.notes)
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""
@@ -474,48 +358,3 @@ class Releases:
                 marks.append(len(labels) <= MAX_SPELLINGS and self.plain(frozenset(labels)))
             self._desk.plain[lowered(name)] = marks
         return replace(known, columns=tuple(replace(c, plain=p) for c, p in zip(known.columns, marks, strict=True)))
-
-
-def _localized(plan: Plan, release: Opened, place: int) -> Plan:
-    """A plan for one release: with its attributes, and whether conditions on files hold for it."""
-    condition = replaced(
-        plan.condition, lambda leaf: Constant(place in leaf.places) if isinstance(leaf, OnPart) else leaf
-    )
-    own = {a.name: a for a in release.attributes or ()}
-    grouped = plan.grouped if plan.grouped is None else own[plan.grouped.name]
-    measure = own[plan.measure.name] if isinstance(plan.measure, Attribute) else plan.measure
-    return replace(plan, condition=condition, grouped=grouped, measure=measure)
-
-
-def _tests(plan: Plan) -> list[ItemTest]:
-    """The tests of a plan."""
-    of = list(leaves(plan.condition))
-    tests = [leaf.test for leaf in of if isinstance(leaf, AtLeast)]
-    tests += [leaf.weights.test for leaf in of if isinstance(leaf, OnSum)]
-    tests += [plan.measure.test] if isinstance(plan.measure, Weights) else []
-    return [*tests, *(test for test in (plan.test, plan.second) if test is not None)]
-
-
-def _with_tests(plan: Plan, of: Mapping[Choice, Labels]) -> Plan:
-    """A plan with lists of items in place of choices."""
-
-    def changed(test: Any) -> ItemTest:
-        if isinstance(test, Choice):
-            return of[test]
-        if isinstance(test, ItemNot):
-            return item_not(changed(test.part))
-        if isinstance(test, ItemAll | ItemAny):
-            return (item_all if isinstance(test, ItemAll) else item_any)(*map(changed, test.parts))
-        return test  # type: ignore[no-any-return]
-
-    def leaf_of(leaf: Condition) -> Condition:
-        if isinstance(leaf, AtLeast):
-            return at_least(leaf.count, changed(leaf.test))
-        return (
-            replace(leaf, weights=replace(leaf.weights, test=changed(leaf.weights.test)))
-            if isinstance(leaf, OnSum)
-            else leaf
-        )
-
-    test, second = (None if t is None else changed(t) for t in (plan.test, plan.second))
-    return replace(plan, condition=replaced(plan.condition, leaf_of), test=test, second=second)

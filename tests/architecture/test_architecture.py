@@ -61,7 +61,6 @@ LONG_FILES = {  # over 400 lines, and why
     "answers/persons/people.py": "groups and aggregates of a SELECT over persons",
     "answers/persons/per_person.py": "every expression of one person, one function for each",
     "answers/persons/relations.py": "every operator over relations of persons, one function for each",
-    "session/releases.py": "plans over several files, and the parts of a release",
 }
 
 

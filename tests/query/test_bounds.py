@@ -242,3 +242,14 @@ def test_patterns_never_lie(engine: Engine, asked: Sessions, seed: int) -> None:
         assert lower <= least <= most <= upper
         if suppression == "none":
             assert (lower, upper) == (least, most)
+
+
+def test_a_large_number_of_items_has_bounds(engine: Engine, asked: Sessions) -> None:
+    """A released item stands for one to all of its members, so numbers of items lie between the sums of these."""
+    blocks = {f"k{n}": [f"k{n}.{i}" for i in range(40)] for n in range(60)}
+    sizes = [21 + person % 40 for person in range(60)]
+    opened = asked(engine, by_hand(engine, [[f"k{n}.0" for n in range(size)] for size in sizes], blocks))
+    for least in (50, 1000):
+        sql = f"SELECT count(*) FROM (SELECT tid FROM t GROUP BY tid HAVING count(*) >= {least})"
+        lower, _, upper = opened.answer(sql).bounds
+        assert (lower, upper) == (sum(n >= least for n in sizes), sum(40 * n >= least for n in sizes))

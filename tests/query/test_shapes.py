@@ -14,13 +14,14 @@ from query.sealing import opened as opened_on
 from query.small import release, untouched
 from session.checker import check_bounds, without_bounds
 
+from anondb.answers.persons.aggregates import LISTED_NOTE
 from anondb.database import Database
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest
 from anondb.release.publish import publish
 from anondb.session.output import one_count
-from anondb.session.releases import LISTED_NOTE, MISSING_NOTE
+from anondb.session.plans import MISSING_NOTE
 
 TRANSACTIONS = [
     ["milk", "bread"], ["milk", "beer", "wine"], ["bread"], ["milk", "bread", "beer", "wine"], [], ["wine"],

@@ -13,7 +13,7 @@ import sqlglot
 import anondb
 from anondb.answers.ranged import selects
 from anondb.query import classes
-from anondb.session import kept, releases
+from anondb.session import kept, plans
 from anondb.session.desk import MAX_LISTED
 
 SIZES = [
@@ -28,8 +28,8 @@ SIZES = [
 
 def test_answers_are_kept(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    answer = releases.answer_plan
-    monkeypatch.setattr(releases, "answer_plan", lambda r, p, **more: asked.append(p) or answer(r, p, **more))  # type: ignore[func-returns-value]
+    answer = plans.answer_plan
+    monkeypatch.setattr(plans, "answer_plan", lambda r, p, **more: asked.append(p) or answer(r, p, **more))  # type: ignore[func-returns-value]
     monkeypatch.setattr(kept, "MAX_KEPT", 2)
     texts = [f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item = '{item}'" for item in ("milk", "bread", "figs")]
     with anondb.open(shop / "supports.duckdb") as session:

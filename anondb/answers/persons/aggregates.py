@@ -52,6 +52,7 @@ from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.values import Attribute
 
 Bounds = tuple[float | None, float | None]
+"""Lower bound and upper bound of a number; None where there is none."""
 Row = tuple[Any, ...]
 NONE: Bounds = (0, 0)
 MAX_TERMS = 120  # of a sum of counts

@@ -18,7 +18,7 @@ from anondb.answers.persons.terms import Atom, Id, Item, Listing, Number, Of, On
 from anondb.answers.persons.weights import weights_of
 from anondb.errors import InputError
 from anondb.query.merged import MAX, SUM, VALUES
-from anondb.query.parsing import operands
+from anondb.query.parsing import bare, operands
 from anondb.query.predicates import (
     ALWAYS,
     NEVER,

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from anondb.answers.persons.terms import Atom, Id, Item, Listing, Looked, Number, Of, Part, Refused, Truth, choices
+from anondb.answers.persons.terms import Atom, Item, Looked, Refused, Truth, choices
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.expressions import DRAWN
 from anondb.answers.ranged.values import constant
+from anondb.query.parsing import bare
 from anondb.query.predicates import (
     ANY_ITEM,
     ItemTest,
@@ -27,7 +28,6 @@ from anondb.query.predicates import (
     rows_of,
 )
 from anondb.query.refusals import unsupported
-from anondb.query.trees import bare
 from anondb.query.values import Attribute
 
 UNKNOWN = object()
@@ -318,11 +318,6 @@ def rows_of_atom(atom: Atom) -> frozenset[int]:
     if isinstance(atom, Truth):
         return rows_of(atom.true) | rows_of(atom.false)
     return frozenset()
-
-
-def is_of_person(atom: Atom) -> bool:
-    """Whether an atom is a value of the person."""
-    return isinstance(atom, Of | Part | Id | Number | Listing) or (isinstance(atom, Truth) and not rows_of_atom(atom))
 
 
 def wrapped(value: exp.Expr) -> exp.Expr:

@@ -14,7 +14,7 @@ from anondb.answers.persons.terms import Column, Id, Item, Listing, Looked, Of, 
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.sources import source_rows
-from anondb.query.parsing import lowered, operands
+from anondb.query.parsing import bare, lowered, operands
 from anondb.query.predicates import (
     ALWAYS,
     NEVER,

@@ -31,7 +31,7 @@ class Value:
     """SQL expressions for a value.
 
     Attributes:
-        estimate: the value itself, or its estimate.
+        estimate: the value itself, or a guess.
         lower, upper: the bounds of a number or, with ``truth``, of a condition; None if ``estimate`` is exact or has none.
         by_estimate: whether it has no bounds because it depends on estimates, such as a rank.
         truth: whether it is a boolean with bounds.

@@ -1,0 +1,190 @@
+"""Answers plans over the releases of a session, whose counts add up: their persons are disjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+from anondb.answers.persons.aggregates import LISTED_NOTE, Bounds, Row
+from anondb.answers.persons.terms import Choice, OnPart, choices
+from anondb.query import Plan
+from anondb.query.aggregates import CONT, DISC, SPREADS, Aggregated, average_over
+from anondb.query.answer import Answer, answer_plan, average_in
+from anondb.query.by_item import ItemCounts, added
+from anondb.query.cached_release import Opened
+from anondb.query.plan import ITEMS, PAIRS
+from anondb.query.predicates import (
+    NEVER,
+    AtLeast,
+    Condition,
+    Constant,
+    ItemAll,
+    ItemAny,
+    ItemNot,
+    ItemTest,
+    Labels,
+    OnSum,
+    at_least,
+    item_all,
+    item_any,
+    item_not,
+    replaced,
+)
+from anondb.query.refusals import unsupported
+from anondb.query.values import Attribute
+from anondb.session.kept import Kept
+from anondb.session.names import unknown_items
+
+MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
+MISSING_NOTE = "Suppressed items are missing, and a listed item may not occur in the original at all."
+
+
+class Plans:
+    """Answers plans; the last short answers are kept, since releases do not change.
+
+    Args:
+        opened: the releases, of tables with equal names and columns.
+    """
+
+    def __init__(self, opened: Sequence[Opened]) -> None:
+        self._opened = opened
+        self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
+        self._sums: Kept[list[Row]] = Kept(len)
+
+    def answer(self, plan: Plan, written: Set[str], notes: dict[str, None]) -> Sequence[Row]:
+        """The groups of a plan; numbers of several releases are put together.
+
+        Where counts choose items (``Choice``), a count lies between those for the fewest and for the most of them.
+
+        Args:
+            plan: the plan.
+            written: the texts in the query.
+            notes: remarks, to which those on the answer are added.
+
+        Raises:
+            InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
+        """
+        chosen = list(dict.fromkeys(choice for test in plan.tests for choice in choices(test)))
+        if not chosen:
+            return self._added(plan, written, notes)
+        if len(chosen) > MAX_CHOSEN or plan.aggregate or plan.most is not None:
+            raise unsupported("IN with a subquery of estimates, in this query")
+        corners = []
+        for ends in product((True, False), repeat=len(chosen)):
+            of = {c: Labels(c.certain if end else c.possible) for c, end in zip(chosen, ends, strict=True)}
+            corners.append({row[:-2]: row[-2:] for row in self._added(_with_tests(plan, of), written, notes)})
+        rows: list[Row] = []
+        for key in dict.fromkeys(key for answers in corners for key in answers):
+            lower, upper = zip(*(answers.get(key, (0, 0)) for answers in corners), strict=True)
+            rows.append((*key, min(lower), None if None in upper else max(upper)))
+        return rows
+
+    def _added(self, plan: Plan, written: Set[str], notes: dict[str, None]) -> Sequence[Row]:
+        """The groups of a plan over all releases."""
+        releases = list(self._opened)
+        if len(releases) > 1:
+            plan = replace(plan, most=None)  # the largest of a sum may be small in each part
+        releases[0].together.asked = [release.schema for release in releases]
+        answered: list[tuple[Sequence[Row], Bounds]] = []
+        averages: list[tuple[Aggregated, Any]] = []
+        plans: list[Plan] = []
+        localized = [(release, _localized(plan, release, place)) for place, release in enumerate(releases)]
+        live = [(release, asked) for release, asked in localized if asked.condition != NEVER] or localized[:1]
+        for release, asked in live:
+            unknown = unknown_items(release, asked, written)
+            if plan.aggregate == "avg" and len(live) > 1:
+                averages.append(average_in(release, asked))
+                notes.update(dict.fromkeys([*plan.notes, *unknown]))
+                continue
+            answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
+            missing = {LISTED_NOTE: MISSING_NOTE} if any(one.suppressed for one in self._opened) else {}
+            notes.update(dict.fromkeys([*(missing.get(note, note) for note in answer.notes), *unknown]))
+            if len(live) == 1:
+                return answer.rows
+            plans.append(asked)
+            listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
+            answered.append((answer.rows, (0, release.size if listing and release.suppressed else 0)))
+        if averages:
+            return [average_over(averages)]
+        if self._opened[0].attributes:
+            return _summed(plan.aggregate, answered)
+        return self._sums.get(
+            (tuple(plans), tuple(id(release) for release, _ in live)), partial(_summed, plan.aggregate, answered)
+        )
+
+
+def _put_together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
+    """A count or a sum, the least or the greatest number of disjoint persons from those of each part.
+
+    Raises:
+        InputError: ``unsupported_query`` for a quantile or a variance.
+    """
+    if aggregate in (CONT, DISC, *SPREADS.values()):
+        what = "a quantile" if aggregate in (CONT, DISC) else "a variance"
+        raise unsupported(f"{what} over several files", "Ask each file.")
+    how: Any = {"min": min, "max": max}.get(aggregate, sum)
+    lower, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
+    return lower, upper
+
+
+def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
+    """The groups of disjoint persons from the rows of each part, and the bounds of a group that a part does not list."""
+    if not aggregate:
+        return _counts_added(answers)
+    parts = [({row[:-2]: row[-2:] for row in rows}, absent) for rows, absent in answers]
+    keys = dict.fromkeys(key for rows, _ in parts for key in rows)
+    return [(*key, *_put_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
+
+
+def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
+    """``_summed`` for counts: there may be many; only their upper ends may be None, or above 0 where none is listed."""
+    counts = [(rows, int(absent or 0)) for rows, (_, absent) in answers if isinstance(rows, ItemCounts)]
+    if len(counts) == len(answers):
+        return [*added(counts)]
+    totals: dict[Row, Row] = {}
+    elsewhere = sum(absent or 0 for _, (_, absent) in answers)
+    for rows, (_, absent) in answers:
+        for row in rows:
+            key, (lower, upper) = row[:-2], row[-2:]
+            low, high = totals.get(key, (0, elsewhere))
+            totals[key] = low + lower, None if upper is None or high is None else high + upper - (absent or 0)
+    return [(*key, *bounds) for key, bounds in totals.items()]
+
+
+def _localized(plan: Plan, release: Opened, place: int) -> Plan:
+    """A plan for one release: with its attributes, and whether conditions on files hold for it."""
+    condition = replaced(
+        plan.condition, lambda leaf: Constant(place in leaf.places) if isinstance(leaf, OnPart) else leaf
+    )
+    own = {a.name: a for a in release.attributes or ()}
+    grouped = plan.grouped if plan.grouped is None else own[plan.grouped.name]
+    measure = own[plan.measure.name] if isinstance(plan.measure, Attribute) else plan.measure
+    return replace(plan, condition=condition, grouped=grouped, measure=measure)
+
+
+def _with_tests(plan: Plan, of: Mapping[Choice, Labels]) -> Plan:
+    """A plan with lists of items in place of choices."""
+
+    def changed(test: Any) -> ItemTest:
+        if isinstance(test, Choice):
+            return of[test]
+        if isinstance(test, ItemNot):
+            return item_not(changed(test.part))
+        if isinstance(test, ItemAll | ItemAny):
+            return (item_all if isinstance(test, ItemAll) else item_any)(*map(changed, test.parts))
+        return test  # type: ignore[no-any-return]
+
+    def leaf_of(leaf: Condition) -> Condition:
+        if isinstance(leaf, AtLeast):
+            return at_least(leaf.count, changed(leaf.test))
+        return (
+            replace(leaf, weights=replace(leaf.weights, test=changed(leaf.weights.test)))
+            if isinstance(leaf, OnSum)
+            else leaf
+        )
+
+    test, second = (None if t is None else changed(t) for t in (plan.test, plan.second))
+    return replace(plan, condition=replaced(plan.condition, leaf_of), test=test, second=second)
