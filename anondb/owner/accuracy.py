@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import singledispatch
+from dataclasses import dataclass, replace
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from anondb.errors import InternalError
 from anondb.policy import Policy, Workload
 from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
+from anondb.release.holders import expected_holders
 from anondb.release.objects import ANATOMY, Kind, SchemaName
 from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
@@ -88,24 +89,34 @@ def measure_on(
 
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
     coded = CodedRelease(engine, schema) if rows is None else rows
-    members = schema.table("released_items")
-    k, suppressed = k_of(manifest), manifest["suppression"] == "some"
-    if kind.local or kind.item_supports:
-        accuracy = measure_local(
-            engine,
-            dataset,
-            coded.classes,
-            coded.items,
-            members,
-            manifest["semantics"],
-            queries,
-            k=k,
-            item_supports=schema.table("item_supports") if kind.item_supports else None,
-            suppressed=None if kind.local else suppressed,
-        )
+    suppressed = manifest["suppression"] == "some"
+    tables = {name: schema.table(name) for name in kind.tables}
+    answer = partial(
+        measure_local,
+        engine,
+        dataset,
+        coded.classes,
+        coded.items,
+        tables["released_items"],
+        manifest["semantics"],
+        queries,
+        k=k_of(manifest),
+        suppressed=None if kind.local else suppressed,
+    )
+    if manifest["semantics"] == "atomic":
+        accuracy = answer()
     else:
-        released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
-        accuracy = measure(engine, dataset, released, queries, k=k)
+        accuracy = answer(holders=expected_holders(tables, local=kind.local))
+        if not kind.item_supports:
+            if kind.local:
+                papers = answer(target="papers")
+            else:
+                members = tables["released_items"]
+                released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
+                papers = measure(engine, dataset, released, queries, target="papers")
+                engine.drop(released.members)
+            accuracy = replace(accuracy, uniform=papers.average_relative_error)
+            engine.drop(papers.answers)
     if rows is None:
         coded.drop()
     return _held(accuracy, must_hold)

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from anondb.engine import load
 from anondb.errors import InputError
 from anondb.postgres.server import text_of
 from anondb.postgres.tables import place, written_type
@@ -21,7 +22,8 @@ from anondb.release.definitions import (
     body_of,
     bounds_query,
     column_comment,
-    supported_parts,
+    parts_of_bounds,
+    parts_of_view,
     view_queries,
 )
 from anondb.release.objects import ANATOMY, ITEM_COUNTS, Kind
@@ -30,7 +32,11 @@ NUMBERS = "DECIMAL[]"  # the type of a condition on a number: a range of two
 TIMES = "TIMESTAMP[]"
 _BOUNDS = {name: kind for name, kind in ITEM_COUNTS.items() if name != "item"}
 _TRANSACTIONS = {"transaction_id": "INTEGER", "items": "VARCHAR[]"}
-_OWN = {"baskets": "postgres/baskets"}  # queries that are written for PostgreSQL
+_OWN = {  # queries that are written for PostgreSQL
+    "release/baskets": "postgres/baskets",
+    "release/expected_global": "postgres/expected",
+    "release/expected_local": "postgres/expected",
+}
 _COMMENTS = {
     "transactions": "The released items of each transaction. The table released_items says what they stand for",
     "count_bounds": "SELECT * FROM count_bounds(ARRAY['a', 'b']): how many original transactions hold all of these items",
@@ -55,7 +61,8 @@ def _texts(kind: Kind) -> tuple[str, ...]:
 def _definitions(schema: str, kind: Kind) -> Iterator[str]:
     passed = {"unhidden": exp.select(exp.true().as_("passed"))}
     for name, query in view_queries(kind).items():
-        tree = body_of(_OWN.get(name, query), schema, {}, {} if name in _OWN else passed)
+        made = {} if query in _OWN else passed | parts_of_view(name, schema, kind, _OWN)
+        tree = body_of(_OWN.get(query, query), schema, {}, made)
         yield text_of(exp.Create(this=place(schema, name), kind="VIEW", expression=_converted(tree)))
     yield _function(schema, "count_bounds", _conditions(kind), _BOUNDS, _bounds(schema, kind))
     if kind is ANATOMY:
@@ -98,9 +105,9 @@ def _bounds(schema: str, kind: Kind) -> exp.Query:
             if not column.table and column.name in numbers:
                 column.replace(_argument(numbers[column.name]))
         made["judged_records"] = judged
-    if kind.item_supports:
-        made |= supported_parts(schema, items)
-    body = body_of(bounds_query(kind), schema, {} if kind.item_supports else items, made)
+    if kind is not ANATOMY:
+        made |= parts_of_bounds(schema, kind, items, _OWN)
+    body = body_of(bounds_query(kind), schema, {name: items[name] for name in load(bounds_query(kind)).params}, made)
     return _converted(body)
 
 

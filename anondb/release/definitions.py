@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -19,20 +20,8 @@ _ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
 _ANY = secrets.token_hex(16)  # stands for names and numbers in texts that are kept for all releases of a kind
 ANY_RELEASE = f"release {_ANY}"
 _ANY_SCHEMA = SchemaName(f"catalog {_ANY}", f"schema {_ANY}")
-
-
-_COUNTS = {  # by whether a release is read as a local recoding, and whether it has item supports
-    (False, False): "release/item_counts",
-    (False, True): "release/item_counts_supports",
-    (True, False): "release/item_counts_local",
-    (True, True): "release/item_counts_local_supports",
-}
-_BOUNDS = {
-    (False, False): "release/count_bounds",
-    (False, True): "release/count_bounds_supports",
-    (True, False): "release/count_bounds_local",
-    (True, True): "release/count_bounds_local_supports",
-}
+_COUNTS = ("release/item_counts", "release/item_counts_local", "release/item_counts_local_supports")
+_BOUNDS = ("release/count_bounds", "release/count_bounds_local", "release/count_bounds_local_supports")
 
 
 def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
@@ -67,8 +56,18 @@ def view_queries(kind: Kind) -> dict[str, str]:
     """The named query of each view."""
     if kind is ANATOMY:
         return {"item_counts": "release/item_counts_buckets"}
-    counts = _COUNTS[kind.local, kind.item_supports]
-    return {"transactions": "release/transactions", "baskets": "release/baskets", "item_counts": counts}
+    return {
+        "transactions": "release/transactions",
+        "baskets": "release/baskets",
+        "item_counts": _query_of(_COUNTS, kind),
+    }
+
+
+def _query_of(names: tuple[str, str, str], kind: Kind) -> str:
+    """The named query of a kind of release: of a global recoding, of a local one, and of a local one with item supports."""
+    if not kind.local:
+        return names[0]
+    return names[2] if kind.item_supports else names[1]
 
 
 def _view(schema: SchemaName, name: str, query: str, kind: Kind) -> exp.Create:
@@ -79,7 +78,7 @@ def _view(schema: SchemaName, name: str, query: str, kind: Kind) -> exp.Create:
         "table_names": _names(kind),
     }
     unhidden = body_of("release/unhidden", schema.name, values)
-    body = body_of(query, schema.name, {}, {"unhidden": unhidden})
+    body = body_of(query, schema.name, {}, {"unhidden": unhidden, **parts_of_view(name, schema.name, kind)})
     return exp.Create(this=schema.table(name).expression(), kind="VIEW", expression=body)
 
 
@@ -91,8 +90,18 @@ def definition_queries(kind: Kind) -> list[tuple[str, str]]:
         queries.append(("reconstruct", "release/reconstruct"))
     if kind.attributes is not None:
         parts += ["judged_category", "judged_range"]
-    if kind.item_supports:
-        parts += ["wanted_items", "supported_members", "supported_blocks"]
+    if kind is not ANATOMY:
+        expected = "expected_local" if _coupled(kind) else "expected_global"
+        parts += [
+            "wanted_items",
+            "asked_labels",
+            "all_labels",
+            "middles",
+            expected,
+            "weighted_members",
+            "supported_blocks",
+        ]
+        parts += [] if kind.item_supports else ["no_item_supports"]
     return [*queries, *((part, f"release/{part}") for part in parts)]
 
 
@@ -102,7 +111,7 @@ def bounds_query(kind: Kind) -> str:
         return "release/bucket_count_bounds"
     if kind.attributes is not None:
         return "release/count_bounds_relational"
-    return _BOUNDS[kind.local, kind.item_supports]
+    return _query_of(_BOUNDS, kind)
 
 
 def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Create]:
@@ -114,9 +123,9 @@ def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Cre
         for attribute in kind.attributes:
             named = exp.to_identifier(attribute.name, quoted=True)
             parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
-    if kind.item_supports:
-        made |= supported_parts(schema.name, _ITEMS)
-    values = {} if kind.item_supports else _ITEMS
+    if kind is not ANATOMY:
+        made |= parts_of_bounds(schema.name, kind, _ITEMS)
+    values = {name: _ITEMS[name] for name in load(bounds_query(kind)).params}
     yield _macro(schema, "count_bounds", parameters, body_of(bounds_query(kind), schema.name, values, made))
     if kind is ANATOMY:
         placed = {"in_place": _in_place("reconstruct", schema.name, release_id, kind)}
@@ -178,15 +187,48 @@ def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
     return {"checked": body_of("release/checked_items", schema, _ITEMS, placed)}
 
 
-def supported_parts(schema: str, items: Mapping[str, exp.Expression]) -> dict[str, exp.Query]:
-    """What the bounds of a release with item supports are made of, for the queried ``items``."""
+def parts_of_view(
+    name: str, schema: str, kind: Kind, own: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, exp.Query]:
+    """What the view ``name`` of a release is made of; ``own`` are the queries that an engine has in place of others."""
+    if name != "item_counts" or kind is ANATOMY:
+        return {}
+    return {"expected": _expected(schema, kind, body_of("release/all_labels", schema, {}), own)}
+
+
+def parts_of_bounds(
+    schema: str, kind: Kind, items: Mapping[str, exp.Expression], own: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, exp.Query]:
+    """What the bounds of a release of sets or bags are made of, for the queried ``items``; ``own`` as above."""
     wanted = body_of("release/wanted_items", schema, items)
-    members = body_of("release/supported_members", schema, {}, {"wanted": wanted})
+    asked = body_of("release/asked_labels", schema, {}, {"wanted": wanted})
+    read = body_of("release/all_labels", schema, {}) if _coupled(kind) else asked
+    members = {"wanted": wanted, "expected": _expected(schema, kind, read, own)}
+    weighted = body_of("release/weighted_members", schema, {}, members)
     return {
         "wanted": wanted,
-        "members": members,
-        "blocks": body_of("release/supported_blocks", schema, {}, {"members": members}),
+        "middles": _middles(schema, kind, asked),
+        "blocks": body_of("release/supported_blocks", schema, {}, {"weighted": weighted}),
     }
+
+
+def _coupled(kind: Kind) -> bool:
+    """Whether several released items may stand for one item, so that the expected holders of one depend on all."""
+    return kind.local or kind.attributes is not None
+
+
+def _expected(schema: str, kind: Kind, asked: exp.Query, own: Mapping[str, str]) -> exp.Query:
+    """How many transactions are expected to hold each member of the ``asked`` released items."""
+    query = "release/expected_local" if _coupled(kind) else "release/expected_global"
+    return body_of(own.get(query, query), schema, {}, {"middles": _middles(schema, kind, asked)})
+
+
+def _middles(schema: str, kind: Kind, asked: exp.Query) -> exp.Query:
+    """What item supports say of the members of the ``asked`` released items."""
+    made = {"asked": asked}
+    if not kind.item_supports:
+        made["item_supports"] = body_of("release/no_item_supports", schema, {})
+    return body_of("release/middles", schema, {}, made)
 
 
 def _without_ctes(query: exp.Query) -> exp.Query:

@@ -12,22 +12,22 @@ from anondb.release.objects import ANATOMY, GLOBAL, LOCAL, Kind, with_item_suppo
 _KNOWN = (
     (
         GLOBAL,
-        "eb5b948602cb855195cc475b3a7e658263193128349d5027219fd7a56b394f05",
+        "a808f0d5e1d857eed75ecbe6a740a6840cf1b775a6dca49c46e526352361c9aa",
         "f13190f5669617346492b7707af39add1ee6bb13695be10678794e050d5b0a26",
     ),
     (
         with_item_supports(GLOBAL),
-        "c85203a6a9611132b142dd7516e004e176666432fa88d171c5d4519969677345",
+        "b53b5f7157de7ddcee136a1dbabd0fc850c26d7d5381e73020354ecbec121e81",
         "c95207e15f673c941b3b2ed9e96e63501f7e928dc67378863a05c607f3d24e2f",
     ),
     (
         LOCAL,
-        "92cd6ae655969b73a1890d1ce9f55abb3199a1cd794005bacdacc891e4e9471e",
+        "aa6712d9797286d9fa4f0bc88efed916432f5f8a7ac88af081fd126ec716a973",
         "f13190f5669617346492b7707af39add1ee6bb13695be10678794e050d5b0a26",
     ),
     (
         with_item_supports(LOCAL),
-        "d121dafa6ff6e69f519b1ba5c54fbf291ddce1fb3154c5b61b1dfff9bf329117",
+        "7ab1f79c4cd70624ac069ba8b3154db86089e7662448fb408af454bbb131a85f",
         "c95207e15f673c941b3b2ed9e96e63501f7e928dc67378863a05c607f3d24e2f",
     ),
     (

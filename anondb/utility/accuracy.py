@@ -48,9 +48,11 @@ class Accuracy(AsTable):
         relative_error: the figures of |truth - estimate| / truth over the queries that were not skipped.
         skipped: number of queries with the true count 0, which have no relative error.
         outside: number of queries whose true count lies outside the bounds; 0 if the release is of these data.
-        estimator: ``joint`` or ``product``.
+        estimator: ``joint``, ``product``, or ``expected``: as ``count_bounds`` answers.
         seed, draw: the seed and the kind of the workload.
         answers: work table ``(query_id, items, truth, estimate, lower_bound, upper_bound, relative_error)``.
+        uniform: the mean error of the papers' estimates, which take the non-empty subsets of a released item's members as
+            equally likely, if the estimates are others.
     """
 
     queries: int
@@ -62,6 +64,7 @@ class Accuracy(AsTable):
     seed: int | None
     draw: str
     answers: Table = field(repr=False)
+    uniform: float | None = None
 
     def __repr__(self) -> str:
         """The number of queries, and the median error."""
@@ -71,8 +74,8 @@ class Accuracy(AsTable):
 
     @property
     def average_relative_error(self) -> float | None:
-        """The mean error over the queries that were not skipped (AvgRE of the papers); None if all were."""
-        return self.relative_error.mean
+        """AvgRE of the papers, the mean error over the queries that were not skipped; None if all were."""
+        return self.relative_error.mean if self.uniform is None else self.uniform
 
     def to_json(self) -> dict[str, Any]:
         """The figures that the command line prints."""

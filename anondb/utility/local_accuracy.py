@@ -1,10 +1,11 @@
-"""Accuracy of a release of a local recoding on COUNT queries, by the rules of the macro ``count_bounds``."""
+"""Accuracy of a release of sets or bags on COUNT queries, by the rules of the macro ``count_bounds``."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 import numpy as np
+from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
@@ -26,14 +27,13 @@ def measure_local(
     k: int | None = None,
     sanity_bound: float = 0.0,
     target: str = "answers",
-    item_supports: Table | None = None,
+    holders: exp.Query | None = None,
     suppressed: bool | None = None,
 ) -> Accuracy:
-    """Answer every query on the original data and on the release of a local recoding.
+    """Answer every query on the original data and on a release, as its macro ``count_bounds`` does.
 
-    Each published transaction counts by its released items that stand for the queried items, as in the release's macro
-    ``count_bounds`` (``sql/release/count_bounds_local.sql``); the bounds are the same. Equal published transactions are
-    evaluated once.
+    Each published transaction counts by its released items that stand for the queried items
+    (``sql/release/count_bounds_local.sql``). Equal published transactions are evaluated once.
 
     Args:
         engine: the engine, inside a transaction.
@@ -44,16 +44,19 @@ def measure_local(
         semantics: ``set`` or ``atomic``, from its manifest.
         workload: the queries; drawn ones must come from this dataset.
         k, sanity_bound, target: see ``measure``.
-        item_supports: the item supports of the release, if it has any; it may then also be a global recoding.
+        holders: of a release of sets, the query ``(released_item, item, at_least, at_most, expected)`` of
+            ``expected_holders``. Without it the non-empty sets of a released item's members are equally likely, as in the
+            papers, and the release is a local recoding.
         suppressed: of a global recoding, whether something was suppressed; None for a local recoding.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
     tables = {"released_items": released_items, "items": items}
     members = engine.create(f"{target}_members", "utility/released_members", tables)
     published = Published.read(engine, classes, items, members, workload, semantics == "atomic")
-    if item_supports is not None:
-        tables = {"members": members, "coded": items, "items": workload.items, "item_supports": item_supports}
-        published = SupportedItems.of(published, engine.query("utility/supported_members", tables), suppressed)
+    if holders is not None:
+        named: dict[str, Table | exp.Query] = {"members": members, "coded": items, "items": workload.items}
+        rows = engine.query("utility/supported_members", {**named, "expected": holders})
+        published = SupportedItems.of(published, rows, suppressed)
     counts = engine.put(f"{target}_counts", _counts(engine, published, workload))
     answers = engine.create(
         target,
@@ -70,7 +73,9 @@ def measure_local(
         sanity=float(sanity_bound),
     )
     engine.drop(truths, members, counts)
-    return accuracy_of(engine, workload, answers, "joint", k, sanity_bound * dataset.n_transactions)
+    return accuracy_of(
+        engine, workload, answers, "joint" if holders is None else "expected", k, sanity_bound * dataset.n_transactions
+    )
 
 
 def _counts(engine: Engine, published: Published, workload: Workload) -> dict[str, tuple[str, list[float] | list[int]]]:

@@ -1,4 +1,4 @@
-"""Answers on a release with item supports, by the rules of its macro ``count_bounds``."""
+"""Answers on a release of sets, by the rules of its macro ``count_bounds``."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ if TYPE_CHECKING:
     from anondb.engine import Columns
 
 Ints = npt.NDArray[np.int64]
+HALVINGS = 40  # as in the macro
+MARGIN = 1e-6  # shares that add up to less than 1 + MARGIN leave no room for two members
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SupportedItems(Published):
-    """The distinct published transactions with item supports.
+    """The distinct published transactions, with how many that show a released item hold each member.
 
     Attributes:
         bounds: for a released item and an item of the data, at least and at most how many transactions that show the one
-            hold the other.
+            hold the other, and how many are expected to.
         support, excess, share: of each released item, the number s of transactions that show it, the sum of all upper
             bounds of its members less s, and its weight.
         suppressed: of a global recoding, whether something was suppressed; None for a local recoding.
     """
 
-    bounds: dict[tuple[int, int], tuple[int, int]]
+    bounds: dict[tuple[int, int], tuple[int, int, float]]
     support: Ints
     excess: Ints
     share: npt.NDArray[np.float64]
@@ -39,14 +41,13 @@ class SupportedItems(Published):
         """Add the rows of ``utility/supported_members``."""
         support = np.asarray([published.weight[place].sum() for place, _ in published.holders], dtype=np.int64)
         released, at_most = members["released"].astype(np.int64), members["at_most"].astype(np.int64)
-        single = published.sizes[released] == 1
-        at_least = np.where(at_most >= 0, members["at_least"], np.where(single, support[released], 0))
-        at_most = np.where(at_most >= 0, at_most, support[released])
+        expected = members["expected"].astype(np.float64)
         total = np.bincount(released, weights=at_most, minlength=len(support)).astype(np.int64)
         share = np.ones(len(support))
-        share[released] = members["weight"]
+        share[released] = weights(released, expected / support[released])
         pairs = zip(released.tolist(), members["item"].tolist(), strict=True)
-        bounds = dict(zip(pairs, zip(at_least.tolist(), at_most.tolist(), strict=True), strict=True))
+        each = zip(members["at_least"].tolist(), at_most.tolist(), expected.tolist(), strict=True)
+        bounds = dict(zip(pairs, each, strict=True))
         known: dict[str, Any] = {f.name: getattr(published, f.name) for f in fields(Published)}
         return cls(**known, bounds=bounds, support=support, excess=total - support, share=share, suppressed=suppressed)
 
@@ -78,13 +79,35 @@ class SupportedItems(Published):
         low, middle, high = n, float(n), n
         queried: dict[int, int] = {}
         for item, released in zip(items, cover, strict=True):
-            least, most = self.bounds[released, item]
+            least, most, expected = self.bounds[released, item]
             s = int(self.support[released])
             low, high = low - (s - least), min(high, most)
-            middle *= (least + most) / (2 * s)
+            middle *= expected / s
             queried[released] = queried.get(released, 0) + 1
         for released, number in queried.items():
             if number > 1:
                 high = min(high, int(self.excess[released]) // (number - 1))
                 middle *= float(self.share[released]) ** (number - 1)
         return max(low, 0), middle, high
+
+
+def weights(released: Ints, share: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The weight of each row's released item: w = 1 - product of (1 - w share) over its members, 0 if these add up to 1.
+
+    A transaction that shows a released item holds at least one of its members. If they are held independently but for that,
+    q members are held together with the product of their shares and w^(q-1).
+
+    Args:
+        released: the released item of each row; rows of the same one follow each other.
+        share: the share of the transactions that show it and hold the member.
+    """
+    if not len(released):
+        return np.empty(0)
+    starts = np.flatnonzero(np.r_[True, released[1:] != released[:-1]])
+    sizes = np.diff(np.r_[starts, len(released)])
+    found = np.full(len(starts), 0.5)
+    with np.errstate(divide="ignore"):
+        for step in range(2, HALVINGS + 1):
+            held = -np.expm1(np.add.reduceat(np.log1p(-share * np.repeat(found, sizes)), starts))
+            found = found + np.where(held > found, 1, -1) * 0.5**step
+    return np.repeat(np.where(np.add.reduceat(share, starts) > 1 + MARGIN, found, 0.0), sizes)

@@ -25,7 +25,7 @@ from anondb.warehouse.statements import text_in
 
 SCHEMA = "release"
 _CATALOG = "the current database"
-_SPARK = "warehouse/spark/count_bounds"
+_PLAIN = "warehouse/plain/count_bounds"
 _HEAD = "-- The release of this folder in {0}: its tables, and count_bounds(items).\n"
 _WORDS = {
     "duckdb": """-- Run it in the folder: duckdb release.duckdb < bounds.duckdb.sql
@@ -99,7 +99,7 @@ def _named(kind: Kind, schema: str = "") -> dict[str, Table]:
 
 
 def _body(kind: Kind, schema: str = "") -> exp.Query:
-    query = load(_SPARK)
+    query = load(_PLAIN)
     tables: Mapping[str, Table] = _named(kind, schema)
     return query.bind({name: tables[name] for name in query.reads}, {"items": exp.column("items")})
 

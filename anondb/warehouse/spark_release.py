@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from anondb.engine import Table, load
+from anondb.release.holders import expected_holders
 
 UNFINISHED = "unfinished release of anondb, whose work is in "  # comments of a schema
 FINISHED = "release of anondb"
@@ -19,9 +20,10 @@ def quoted(name: str) -> exp.Identifier | None:
 
 def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
     """The statement that creates ``count_bounds(items)`` of a release, with or without item supports."""
-    with_supports = "warehouse/spark/count_bounds_supports"
-    query = load(with_supports if "item_supports" in tables else "warehouse/spark/count_bounds")
-    body = query.bind({table: tables[table] for table in query.reads}, {"items": exp.column("items")})
+    body = bounds_of(tables, exp.column("items"))
+    for call in [c for c in body.find_all(exp.Anonymous) if c.name.lower() == "list_reduce"]:
+        values, merge, start = call.expressions
+        call.replace(exp.Reduce(this=values, initial=start, merge=merge))
     for cast in [
         c for c in body.find_all(exp.Cast) if isinstance(c.this, exp.Concat)
     ]:  # NULL, not an error, without ANSI mode
@@ -37,3 +39,12 @@ def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
         ),
         expression=exp.Return(this=body),
     )
+
+
+def bounds_of(tables: Mapping[str, Table], items: exp.Expr) -> exp.Query:
+    """The query of ``count_bounds`` for a list of items."""
+    wanted = load("warehouse/spark/wanted").bind({"released_items": tables["released_items"]}, {"items": items})
+    expected = expected_holders(tables, local=False, wanted=wanted)
+    known: dict[str, Table | exp.Query] = {**tables, "wanted": wanted, "expected": expected}
+    query = load("warehouse/spark/count_bounds")
+    return query.bind({table: known[table] for table in query.reads}, {"items": items})

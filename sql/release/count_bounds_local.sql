@@ -1,4 +1,4 @@
--- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id, copies), labels(item_id, item), released_items(released_item, item)
+-- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id, copies), labels(item_id, item), released_items(released_item, item), blocks(released_item, chance)
 -- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
@@ -23,9 +23,8 @@
 --   released items are. What is certain stays certain, since suppression only adds to the original.
 -- Without items the count is N. Transactions that hold the same of what matters are judged once.
 --
--- The estimate takes transactions and released items as independent and suppressed items as absent. Set semantics: all
--- 2^s - 1 non-empty sets of s members are equally likely, so j given ones are all present with probability
--- 2^-j / (1 - 2^-s). Atomic semantics: c copies of s members hold one of them with probability min(1, c/s), several nodes
+-- The estimate takes transactions and released items as independent and suppressed items as absent. Set semantics: so are the
+-- members of a released item, but for the transactions that hold none of them (the blocks). Atomic semantics: c copies of s members hold one of them with probability min(1, c/s), several nodes
 -- above it with 1 minus the product of what is missing, several items with the product; 0 where there are too few copies.
 WITH asked AS (
     SELECT CAST(getvariable('items') AS TEXT[]) AS labels
@@ -37,7 +36,6 @@ covers AS (
     SELECT
         members.released_item,
         count(*) AS size,
-        count(wanted.item) AS queried,
         row_number() OVER (ORDER BY members.released_item ASC) AS number
     FROM released_items AS members
     LEFT JOIN wanted ON members.item = wanted.item
@@ -72,7 +70,7 @@ contents AS (
 ),
 nodes AS (
     SELECT
-        listed.number, listed.weight, listed.complete, covers.released_item, covers.size, covers.queried,
+        listed.number, listed.weight, listed.complete, covers.released_item, covers.size,
         listed.cell - covers.number * 4294967296 AS copies
     FROM (SELECT number, weight, complete, unnest(content) AS cell FROM contents) AS listed
     JOIN covers ON listed.cell // 4294967296 = covers.number
@@ -101,16 +99,14 @@ items_held AS (
 ),
 nodes_held AS (
     SELECT
-        number,
-        weight,
-        complete,
-        CAST(sum(copies) AS BIGINT) AS copies,
-        product(
-            pow(CAST(2 AS DOUBLE), -queried) / (1 - pow(CAST(2 AS DOUBLE), -size))
-            ORDER BY size ASC, queried ASC
-        ) AS chance
+        nodes.number,
+        nodes.weight,
+        nodes.complete,
+        CAST(sum(nodes.copies) AS BIGINT) AS copies,
+        product(blocks.chance ORDER BY blocks.chance ASC) AS chance
     FROM nodes
-    GROUP BY number, weight, complete
+    JOIN blocks ON nodes.released_item = blocks.released_item
+    GROUP BY nodes.number, nodes.weight, nodes.complete
 ),
 judged AS (
     SELECT

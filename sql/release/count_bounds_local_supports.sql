@@ -1,4 +1,4 @@
--- reads: checked(passed), wanted(item), members(item, queried, at_most), blocks(item_id, queried, slack, most, chance), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id)
+-- reads: checked(passed), wanted(item), middles(item, at_most), blocks(item_id, slack, most, chance), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item)
 -- params: none
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
@@ -20,9 +20,15 @@ WITH settings AS (
         (SELECT count(*) FROM transaction_ids WHERE NOT complete) AS n_incomplete
 ),
 held AS (
-    SELECT transaction_items.transaction_id, list_sort(list(transaction_items.item_id)) AS cover, sum(blocks.queried) AS covered
+    SELECT transaction_items.transaction_id, list_sort(list(transaction_items.item_id)) AS cover, sum(asked.queried) AS covered
     FROM transaction_items
-    JOIN blocks ON transaction_items.item_id = blocks.item_id
+    JOIN (
+        SELECT labels.item_id, count(*) AS queried
+        FROM labels
+        JOIN released_items ON labels.item = released_items.released_item
+        JOIN wanted ON released_items.item = wanted.item
+        GROUP BY labels.item_id
+    ) AS asked ON transaction_items.item_id = asked.item_id
     GROUP BY transaction_items.transaction_id
 ),
 covers AS (
@@ -50,7 +56,9 @@ judged AS (
 ),
 of_items AS (
     SELECT min(total) AS most, count(*) AS n_items
-    FROM (SELECT sum(members.at_most) AS total FROM members WHERE members.queried GROUP BY members.item) AS by_item
+    FROM (
+        SELECT sum(middles.at_most) AS total FROM middles JOIN wanted ON middles.item = wanted.item GROUP BY middles.item
+    ) AS by_item
 ),
 counted AS (
     SELECT

@@ -1,4 +1,4 @@
--- reads: checked(passed), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item), judged_records(transaction_id, must, may, chance)
+-- reads: checked(passed), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item), blocks(released_item, chance), judged_records(transaction_id, must, may, chance)
 -- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
@@ -14,9 +14,9 @@
 -- something stands for every x; and where a record is not complete, anything may have been suppressed besides. A record
 -- that must (may) do both counts in the lower (upper) bound, and the bounds of records add up.
 --
--- The estimate takes records, attributes and released items as independent, suppressed items as absent, the values that a
--- published value covers as equally likely, and so the 2^s - 1 non-empty sets of s members: j given ones are all present with
--- probability 2^-j / (1 - 2^-s).
+-- The estimate takes records, attributes and released items as independent, suppressed items as absent, and the values that a
+-- published value covers as equally likely; the members of a released item are independent but for the records that hold none of
+-- them (the blocks).
 --
 -- Every column is qualified: a parameter of the macro is called like an attribute, and DuckDB would put it in the place of a
 -- plain column of that name.
@@ -45,13 +45,11 @@ held AS (
         transaction_items.transaction_id AS held_by,
         sum(covers.n_wanted) AS covered,
         coalesce(sum(covers.n_wanted) FILTER (WHERE covers.n_members = 1), 0) AS certain,
-        product(
-            pow(CAST(2 AS DOUBLE), -covers.n_wanted) / (1 - pow(CAST(2 AS DOUBLE), -covers.n_members))
-            ORDER BY covers.n_members ASC, covers.n_wanted ASC
-        ) AS held_chance
+        product(blocks.chance ORDER BY blocks.chance ASC) AS held_chance
     FROM transaction_items
     JOIN labels ON transaction_items.item_id = labels.item_id
     JOIN covers ON labels.item = covers.covering
+    JOIN blocks ON covers.covering = blocks.released_item
     GROUP BY transaction_items.transaction_id
 ),
 judged AS (

@@ -1,10 +1,11 @@
--- reads: transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id, copies), labels(item_id, item), released_items(released_item, item), manifest(key, value), unhidden(passed)
+-- reads: transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id, copies), labels(item_id, item), released_items(released_item, item), manifest(key, value), expected(item, expected), unhidden(passed)
 -- params: none
 -- returns: item, lower_bound, estimate, upper_bound
 -- grain: item
 -- The view item_counts of a local recoding: what count_bounds says of each original item alone, see its proof.
 --
--- Several released items of a transaction may stand for the same item only as nodes of one taxonomy do: of two, one has all
+-- Released items of a set are disjoint, so that the expected holders of an item add up over the released items above it. Those of a
+-- bag may stand for the same item, but only as nodes of one taxonomy do: of two, one has all
 -- members of the other. So each transaction that has something for an item has one topmost of them, and its chance to hold
 -- the item, 1 minus the product of what each of them misses, is the sum over them of what each adds to those above it. Both
 -- sums can be taken by released item, without writing down what stands for each item in each transaction.
@@ -29,23 +30,16 @@ nested AS (
     ) AS above ON below.item = above.item
     WHERE below.size < above.size OR (below.size = above.size AND below.item_id > above.item_id)
 ),
-atomic AS (
-    SELECT coalesce(max(manifest.value), '') = 'atomic' AS is_atomic FROM manifest WHERE manifest.key = 'semantics'
-),
 held AS (
     SELECT
         transaction_items.transaction_id,
         transaction_items.item_id,
         transaction_ids.complete,
         sizes.size,
-        CASE
-            WHEN atomic.is_atomic THEN least(1, transaction_items.copies / CAST(sizes.size AS DOUBLE))
-            ELSE pow(CAST(2 AS DOUBLE), -1) / (1 - pow(CAST(2 AS DOUBLE), -sizes.size))
-        END AS chance
+        least(1, transaction_items.copies / CAST(sizes.size AS DOUBLE)) AS chance
     FROM transaction_items
     JOIN transaction_ids ON transaction_items.transaction_id = transaction_ids.transaction_id
     JOIN sizes ON transaction_items.item_id = sizes.item_id
-    CROSS JOIN atomic
 ),
 above_each AS (
     SELECT
@@ -89,16 +83,23 @@ added AS (
     LEFT JOIN counted ON labels.item_id = counted.item_id
     GROUP BY released_items.item
 ),
+of_sets AS (
+    SELECT expected.item, sum(expected.expected ORDER BY expected.expected ASC) AS expected
+    FROM expected
+    GROUP BY expected.item
+),
 incomplete AS (
     SELECT count(*) AS n FROM transaction_ids WHERE NOT transaction_ids.complete
 )
 SELECT
     added.item,
     CAST(added.certain AS BIGINT) AS lower_bound,
-    CAST(added.expected AS DOUBLE) AS estimate,
+    CAST(CASE WHEN semantics.atomic THEN added.expected ELSE of_sets.expected END AS DOUBLE) AS estimate,
     CAST(added.possible + incomplete.n AS BIGINT) AS upper_bound
 FROM added
+JOIN of_sets ON added.item = of_sets.item
 CROSS JOIN incomplete
+CROSS JOIN (SELECT max(manifest.value) = 'atomic' AS atomic FROM manifest WHERE manifest.key = 'semantics') AS semantics
 CROSS JOIN unhidden
 WHERE unhidden.passed
 ORDER BY added.item ASC

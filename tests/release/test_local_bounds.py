@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from portions import some
 from reference import Transactions, ancestors, leaves, nonempty_subsets
+from reference_expected import expected_count, expected_holders
 from release.benches import ReleaseBench
 
 from anondb.release.objects import LOCAL, is_local
@@ -109,21 +110,16 @@ def test_set_semantics_bounds_are_attained(bench: Bench, seed: int) -> None:
     complete = [rnd.random() < 0.6 for _ in published]
     bench.fill(published, complete, members, "set")
     originals = [originals_of_sets(t, c, members, domain) for t, c in zip(published, complete, strict=True)]
+    listed = {g: items for g, items in members.items() if any(g in t for t in published)}
+    holders = expected_holders(published, listed)
     queries = subsets(domain)
     for query, (lower, estimate, upper) in zip(queries, bench.ask(queries), strict=True):
         verdicts = [{set(query) <= o for o in possible} for possible in originals]
         assert lower == sum(v == {True} for v in verdicts), query
         assert upper == sum(True in v for v in verdicts), query
         assert lower <= estimate <= upper + 1e-9
-        expected = sum(_chance_of_set(t, members, query) for t in published)
-        assert estimate == pytest.approx(expected)
+        assert estimate == pytest.approx(expected_count(published, listed, query, holders), abs=1e-9), query
     check_item_counts(bench)
-
-
-def _chance_of_set(shown: Sequence[str], members: dict[str, list[str]], query: Sequence[str]) -> float:
-    """The share of the equally likely choices that hold the query, suppressed items absent."""
-    choices = list(product(*(nonempty_subsets(members[g]) for g in sorted(set(shown)))))
-    return sum(set(query) <= frozenset().union(*parts) for parts in choices) / len(choices)
 
 
 @pytest.mark.parametrize("seed", some(range(30), *range(6)))

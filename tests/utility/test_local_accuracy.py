@@ -87,4 +87,4 @@ def compare(database: anondb.Database, release: anondb.Release, people: list[lis
         assert estimate == pytest.approx(expected, rel=1e-12), items
         assert lower <= truth <= upper
         errors.append(abs(truth - estimate) / truth)
-    assert release.accuracy.average_relative_error == pytest.approx(math.fsum(errors) / len(errors), rel=1e-12)
+    assert release.accuracy.relative_error.mean == pytest.approx(math.fsum(errors) / len(errors), rel=1e-12)

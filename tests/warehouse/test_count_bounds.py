@@ -16,6 +16,7 @@ from sqlglot import exp
 
 import anondb
 from anondb.engine import DuckDBEngine, load
+from anondb.warehouse.spark_release import bounds_of
 
 
 def random_release(rnd: random.Random, duck: DuckDBEngine) -> tuple[dict[str, Any], list[str]]:
@@ -43,71 +44,68 @@ def random_release(rnd: random.Random, duck: DuckDBEngine) -> tuple[dict[str, An
     return made, [item for block in blocks for item in block]
 
 
-@pytest.mark.parametrize("seeds", portions(8, 100, 1000))
-def test_both_bodies_agree(duck: DuckDBEngine, seeds: range) -> None:
-    for seed in seeds:
-        rnd = random.Random(seed)
-        with duck.transaction():
-            tables, items = random_release(rnd, duck)
-            for _ in range(3):
-                asked = rnd.sample([*items, "x", "y"], rnd.randint(0, min(5, len(items) + 2)))
-                asked += asked[:1] if rnd.random() < 0.2 else []
-                listed = exp.cast(
-                    exp.Array(expressions=[exp.Literal.string(i) for i in asked]), "TEXT[]", dialect="duckdb"
-                )
-                found = []
-                for name in ("release/count_bounds", "warehouse/spark/count_bounds"):
-                    query = load(name)
-                    tree = query.bind({t: tables[t] for t in query.reads}, {"items": listed})
-                    found.append([column[0] for column in duck.select(tree).values()])
-                assert found[0] == [found[1][0], pytest.approx(found[1][1], rel=1e-9, abs=1e-12), found[1][2]]
-
-
 def supported_release(rnd: random.Random, duck: DuckDBEngine) -> tuple[dict[str, Any], list[str]]:
     """A random release with item supports of random bounds for some of its released items."""
     made, items = random_release(rnd, duck)
-    members = duck.fetch(exp.select("released_item", "item").from_(made["released_items"].expression()), most=99)
-    pairs = list(zip(members["released_item"].tolist(), members["item"].tolist(), strict=True))
-    with_bounds = {u for u, _ in pairs if rnd.random() < 0.8 and sum(u == other for other, _ in pairs) > 1}
-    rows = [(u, i, rnd.randint(0, 3), rnd.randint(3, 9), weight) for u in sorted(with_bounds)
-            for weight in [rnd.choice([0.0, 0.25, 0.7])] for v, i in pairs if v == u]  # fmt: skip
-    kinds = {
-        "released_item": "VARCHAR",
-        "item": "VARCHAR",
-        "at_least": "BIGINT",
-        "at_most": "BIGINT",
-        "weight": "DOUBLE",
-    }
+    members = duck.fetch(load("answers/members").bind({**_none(made), **made_of(made, "answers/members")}, {}), most=99)
+    listed = list(zip(*(members[c].tolist() for c in ("name", "item", "support")), strict=True))
+    names = [name for name, _, _ in listed]
+    with_bounds = {name for name in names if names.count(name) > 1 and rnd.random() < 0.8}
+    rows = []
+    for name, item, support in listed:
+        low, high = sorted((rnd.randint(0, support), rnd.randint(1, support)))
+        rows += [(name, item, low, high)] if name in with_bounds else []
+    kinds = {"released_item": "VARCHAR", "item": "VARCHAR", "at_least": "BIGINT", "at_most": "BIGINT"}
     columns = {c: (kind, [row[n] for row in rows]) for n, (c, kind) in enumerate(kinds.items())}
     made["item_supports"] = duck.put("random_supports", columns)
     return made, items
 
 
+def _none(tables: dict[str, Any]) -> dict[str, Any]:
+    """The table of item supports of a release that has none."""
+    return {"item_supports": load("release/no_item_supports").bind({"released_items": tables["released_items"]}, {})}
+
+
+def made_of(tables: dict[str, Any], query: str) -> dict[str, Any]:
+    """The tables that a query reads."""
+    return {name: table for name, table in tables.items() if name in load(query).reads}
+
+
+def of_macro(tables: dict[str, Any], items: exp.Expr) -> exp.Query:
+    """The body of the macro of a sealed file, from its parts."""
+    known = {**_none(tables), **tables, "wanted": load("release/wanted_items").bind({}, {"items": items})}
+    parts = {
+        "asked": "asked_labels",
+        "middles": "middles",
+        "expected": "expected_local",  # which holds of a global recoding, too
+        "weighted": "weighted_members",
+        "blocks": "supported_blocks",
+        "answer": "count_bounds",
+    }
+    for part, query in parts.items():
+        known[part] = load(f"release/{query}").bind(made_of(known, f"release/{query}"), {})
+    return known["answer"]
+
+
+@pytest.mark.parametrize("supported", [False, True], ids=["rows", "supports"])
 @pytest.mark.parametrize("seeds", portions(8, 100, 1000))
-def test_both_bodies_with_item_supports_agree(duck: DuckDBEngine, seeds: range) -> None:
-    """The body of Spark, run in DuckDB, and the macro of a sealed file."""
+def test_all_bodies_agree(duck: DuckDBEngine, seeds: range, supported: bool) -> None:
+    """The bodies of Spark, and of Snowflake and BigQuery, run in DuckDB, and the macro of a sealed file."""
     for seed in seeds:
         rnd = random.Random(seed)
         with duck.transaction():
-            tables, items = supported_release(rnd, duck)
+            tables, items = (supported_release if supported else random_release)(rnd, duck)
             for _ in range(3):
                 asked = rnd.sample([*items, "x", "y"], rnd.randint(0, min(5, len(items) + 2)))
                 asked += asked[:1] if rnd.random() < 0.2 else []
                 listed = exp.cast(exp.Array(expressions=[*map(exp.convert, asked)]), "TEXT[]", dialect="duckdb")
-                wanted = load("release/wanted_items").bind({}, {"items": listed})
-                bound: dict[str, Any] = {**tables, "wanted": wanted}
-                for part, query in (("members", "supported_members"), ("blocks", "supported_blocks")):
-                    named = load(f"release/{query}")
-                    bound[part] = named.bind({t: bound[t] for t in named.reads}, {})
-                found = []
-                for name, values in (
-                    ("release/count_bounds_supports", {}),
-                    ("warehouse/spark/count_bounds_supports", {"items": listed}),
-                ):
-                    query = load(name)
-                    answer = duck.select(query.bind({t: bound[t] for t in query.reads}, values))
-                    found.append([column[0] for column in answer.values()])
-                assert found[0] == [found[1][0], pytest.approx(found[1][1], rel=1e-9, abs=1e-12), found[1][2]]
+                bodies = [of_macro(tables, listed), bounds_of(tables, listed)]
+                if not supported:
+                    plain = "warehouse/plain/count_bounds"
+                    bodies.append(load(plain).bind(made_of(tables, plain), {"items": listed}))
+                wanted, *found = ([column[0] for column in duck.select(body).values()] for body in bodies)
+                for answer in found:
+                    assert answer == [wanted[0], pytest.approx(wanted[1], rel=1e-9, abs=1e-9), wanted[2]], (seed, asked)
 
 
 TREE = (
