@@ -65,6 +65,7 @@ SIZES = "SELECT tid, count(*) AS n FROM sales WHERE item < 'c' GROUP BY tid"
         f"{COUNTED} (SELECT tid FROM (SELECT tid, 7 AS g FROM sales UNION ALL SELECT tid, 7 FROM sales) GROUP BY tid, g)",
         f"{COUNTED} (SELECT tid, g FROM (SELECT tid, 1 AS g FROM sales UNION ALL {SIZES}) GROUP BY tid, g)",
         f"{COUNTED} (SELECT tid, 10 AS g FROM sales UNION ALL SELECT tid, '9' FROM sales) WHERE g < '9'",
+        "SELECT x, y, count(*) AS n FROM (SELECT tid, item AS x, item AS y FROM sales) GROUP BY x, y",
         f"{COUNTED} ({CS}) WHERE n",
         f"{COUNTED} ({CS}) WHERE NOT n - 1",
         f"{COUNTED} ({CS}) WHERE n < 'inf'::DOUBLE",

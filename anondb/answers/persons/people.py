@@ -314,7 +314,7 @@ class _Facts(Aggregates):
             counted = [self.value_of(basic, group.scopes) for basic in basics]
             return {group.values: [*counted, there]}
         (scope,) = group.scopes
-        whats = [what for _, what in group.listed]
+        whats = list(dict.fromkeys(what for _, what in group.listed))
         known = self._listing(whats, scope, Basic("ids"), most)
         answers: list[Mapping[Row, Bounds]] = []
         for basic in basics:
@@ -323,9 +323,9 @@ class _Facts(Aggregates):
             )
         rows: dict[Row, list[Bounds]] = {}
         for cells, there in known.items():
-            at = list(group.values)
-            for (n, _), cell in zip(group.listed, cells, strict=True):
-                at[n] = cell
+            at, of = list(group.values), dict(zip(whats, cells, strict=True))
+            for n, what in group.listed:
+                at[n] = of[what]
             rows[tuple(at)] = [*(answer.get(cells, NONE) for answer in answers), there]
         return rows
 
