@@ -11,7 +11,7 @@ from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.measures import counted, measured, with_sizes_as_sums
 from anondb.query.plan import MEASURE, ROWS, Plan
-from anondb.query.predicates import ALWAYS, ANY_ITEM, Weights, finite
+from anondb.query.predicates import ALWAYS, ANY_ITEM, Weights, at_least, finite
 from anondb.query.relational import Cell, RecordAnswers
 from anondb.query.totals import Bounds, chosen, labels_of, of_some_item, outcomes, outside_of, total
 from anondb.query.values import LISTS, ROW, OnValue
@@ -25,6 +25,8 @@ def answered(release: Opened, plan: Plan, *, unbounded: bool) -> Ends:
 
     The number of all rows is kept.
     """
+    if plan.counts == ROWS and plan.test is not None and plan.condition == at_least(1, plan.test):
+        plan = replace(plan, condition=ALWAYS)  # who has no such item adds nothing
     every = plan.counts == ROWS and plan.condition == ALWAYS and plan.test == ANY_ITEM
     if every and unbounded in release.lines:
         return release.lines[unbounded]

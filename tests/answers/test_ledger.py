@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from answers.known_failures import changes, known
 from answers.ledger import ANSWERED, FILE, Entry, Query, entries, queries, read, worse
-from answers.ledger_releases import KINDS
+from answers.ledger_releases import KINDS, asked
 
 QUERIES, LEDGER = queries(), read()
 
@@ -22,19 +22,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def check(folder: Path, release: str, chosen: Sequence[Query]) -> None:
     """Ask queries of a release; what is known to be worse has a line with its reason in the list of the ledger."""
     listed = dict(line.split(": ", 1) for line in known("ledger", release))
-    found, wrong, asked = {}, [], set()
+    found, wrong, tried = {}, [], set()
     for query, entry, faults in entries(folder, release, chosen):
-        asked.add(f"{query.shape} {query.n}")
+        tried.add(f"{query.shape} {query.n}")
         wrong += faults
         if fault := worse(LEDGER[release, query.shape, query.n], entry):
             found[f"{query.shape} {query.n}"] = f"{query.sql}: {fault}"
     assert not wrong, "\n".join(wrong[:10])
-    changed = changes("ledger", release, found, asked & set(listed))
+    changed = changes("ledger", release, found, tried & set(listed))
     assert not changed, "\n".join([*changed, *(text for name, text in found.items() if name not in listed)])
 
 
 def test_some_answers_are_no_worse_than_the_ledger_says(folder: Path) -> None:
     check(folder, "apriori_supports", QUERIES[::10])
+
+
+def test_the_numbers_of_items_of_persons_add_up_to_the_number_of_rows(folder: Path) -> None:
+    by_person = "SELECT sum(n) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)"
+    with asked("partition", folder) as (session, _):
+        assert session.sql(by_person).bounds == session.sql("SELECT count(*) AS n FROM sales").bounds
 
 
 @pytest.mark.slow

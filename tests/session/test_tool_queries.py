@@ -23,7 +23,9 @@ def test_it_is_answered(named: Named, sql: str) -> None:
         if f"{name}_lower" in result.columns:
             for row in rows:
                 lower, estimate, upper = row[n + 1], row[n], row[n + 2]
-                assert estimate is None or ((lower is None or lower <= estimate) and (upper is None or estimate <= upper))
+                assert estimate is None or (
+                    (lower is None or lower <= estimate) and (upper is None or estimate <= upper)
+                )
 
 
 def test_most_counts_have_bounds(named: Named) -> None:

@@ -2,8 +2,8 @@
 
 A relation is a SELECT on the session's own database, the *desk*. Column number i is there ``c<i>``, with bounds ``c<i>_l``
 and ``c<i>_u``; beside bounds, ``c<i>`` is a guess by which rows are ordered and chosen. Where a condition on such a column
-chose the rows, all possible ones are there, with two more columns: ``sure`` says that the row belongs to the result for each
-consistent original, ``likely`` that it does by the guesses. Analysts see means over possible worlds in place of guesses.
+chose the rows, all possible ones are there, with two more columns: ``sure`` says that the row belongs to the result for
+every consistent original, ``likely`` that it does by the guesses. Analysts see means over possible worlds in their place.
 """
 
 from __future__ import annotations
