@@ -32,7 +32,9 @@ from anondb.verify.classes import classes_of, verify_k, verify_k_on
 from anondb.verify.item_supports import verify_item_supports
 from anondb.verify.km import verify_km
 
-STATEMENTS = [n for n in all_names() if n.startswith("warehouse/") and not n.startswith("warehouse/spark/")]
+STATEMENTS = [
+    n for n in all_names() if n.startswith("warehouse/") and not n.startswith(("warehouse/spark/", "warehouse/plain/"))
+]
 SPARK = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.filterwarnings("ignore")])
 ENGINES = ["duckdb", "postgres", SPARK]
 OTHERS = ENGINES[1:]

@@ -9,7 +9,9 @@ from sqlglot import exp
 import anondb
 from anondb.engine import all_names, load
 
-STATEMENTS = [n for n in all_names() if n.startswith("warehouse/") and not n.startswith("warehouse/spark/")]
+STATEMENTS = [
+    n for n in all_names() if n.startswith("warehouse/") and not n.startswith(("warehouse/spark/", "warehouse/plain/"))
+]
 # What is in no other statement is refused: lists, structs, ordered or arbitrary aggregates, encodings, functions of the
 # catalog or of chance, whole-number division, and all functions that sqlglot does not know.
 ALLOWED = (
