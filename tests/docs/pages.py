@@ -57,8 +57,9 @@ def anondb_here(words: list[str]) -> Outcome:
 
 
 def plain(text: str) -> list[str]:
-    """The lines of a text, each with single blanks."""
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    """The lines of a text, each with single blanks, without estimates between bounds: each release has worlds of its own."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    return [re.sub(r"^(\d+) \d+(?:\.\d+)? (\d+)$", r"\1 to \2", line) for line in lines]
 
 
 @dataclass
