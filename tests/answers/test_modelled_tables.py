@@ -6,6 +6,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,10 @@ def baskets(rows: Rows, lists: bool) -> dict[int, list[str]]:
     """The items of each transaction, as texts, by its number."""
     found: dict[int, list[str]] = defaultdict(list)
     for tid, items, *_ in rows:
-        number = -tid if isinstance(tid, int) else int(tid.removeprefix("modelled-"))
+        if isinstance(tid, date):
+            number = (date(9999, 12, 31) - tid).days
+        else:
+            number = -tid if isinstance(tid, int) else int(tid.removeprefix("modelled-"))
         found[number] += map(str, items) if lists else [str(items)]
     return found
 
