@@ -76,6 +76,14 @@ def test_odd_numbers(named: Named, shop: Path, sql: str, words: str | None) -> N
     check_shop(named, shop, with_nans, words)
 
 
+def test_different_values_of_items_with_several_rows(named: Named, shop: Path) -> None:
+    rows = "(VALUES ('milk', 1), ('milk', 2), ('bread', 2), ('dates', NULL)) AS several(item, v)"
+    for what in ("v", "item", "v % 2"):
+        inner = f"SELECT tid, count(DISTINCT {what}) AS n FROM sales JOIN {rows} USING (item) GROUP BY tid"
+        check_shop(named, shop, f"SELECT max(n) AS n FROM ({inner})")
+        check_shop(named, shop, f"SELECT count(*) AS n FROM ({inner}) WHERE n > 1")
+
+
 def test_too_many_values(named: Named) -> None:
     rows = pd.DataFrame({"item": ["milk"] * 60, "v": range(60)})
     named[1].register("many", rows)

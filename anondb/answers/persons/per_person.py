@@ -581,7 +581,7 @@ class PerPerson(Rows):
         if not distinct:
             return self._numbers(there, met)
         if len(scopes) > 1:
-            raise unsupported("count(DISTINCT ...) over rows of several kinds")
+            return self._different_of_kinds(there, trees, met)
         (tree,), (scope,) = trees, there
         if not self.rows_of(tree):
             return exp.Case(
@@ -601,6 +601,29 @@ class PerPerson(Rows):
             weights = values_of(listed)
         numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
         return self._of_cases(numbers, exp.Literal.number(0), met)
+
+    def _different_of_kinds(self, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
+        """The number of different values over alternatives, such as those of items with several rows in a table."""
+        if not all(len(self.rows_of(tree)) == 1 for tree in trees):
+            raise unsupported("count(DISTINCT ...) over rows of several kinds")
+        parts = [(tree, *case) for s, tree in zip(scopes, trees, strict=True) for case in self._one_row(s.rows, tree)]
+        if len({condition for _, condition, _ in parts}) > 1 or (parts and len(parts) > len(trees)):
+            raise unsupported("count(DISTINCT ...) over rows of several kinds")
+        if not parts:
+            return exp.Literal.number(0)
+        items = [isinstance(self.atom(tree), Item) for tree in trees]
+        if all(items):
+            weights = Weights(item_any(*(test for *_, test in parts)))
+        else:
+            listed: list[tuple[str, Any]] = []
+            for tree, _, test in parts:
+                found = self.evaluated(tree)
+                if self.releases.suppressed and self._may_pass(test) and found.other is not None:
+                    raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
+                inside = self.passing(test, frozenset(found.values))
+                listed += [(x, v) for x, v in found.values.items() if v is not None and x in inside]
+            weights = values_of(listed)
+        return self._of_cases([(parts[0][1], self.column(Number(weights)))], exp.Literal.number(0), met)
 
     def _column_of(self, condition: Condition) -> exp.Expr:
         return self.column(self._truth(condition))
