@@ -49,6 +49,25 @@ def test_labels_come_back_exactly(engine: Engine, asked: Sessions) -> None:
     assert [row[0] for row in listed.rows] == words
 
 
+def test_names_come_back_exactly(engine: Engine) -> None:
+    """Six identifiers each as table, id and item: a query that names them is answered, and one that names others refused."""
+    draw, answered = random.Random(2), 0
+    while answered < 6:
+        table, tid, item = (_word(draw) for _ in range(3))
+        if len({name.lower() for name in (table, tid, item, "baskets")}) < 4 or not all((table, tid, item)):
+            continue
+        named = {"table": table, "id_column": tid, "item_column": item}
+        schema = release(engine, [["a"], ["a", "b"], ["b"]], untouched([["a", "b"]]), "named", **named)
+        for name, known in ((table, True), (table + "x", False)):
+            sql = f"SELECT count(DISTINCT {_quoted(tid)}) AS n FROM {_quoted(name)} WHERE {_quoted(item)} = 'a'"
+            if known:
+                assert answer_of(engine, schema, sql).bounds == (2, 2, 2), named
+            else:
+                with pytest.raises(InputError):
+                    answer_of(engine, schema, sql)
+        answered += 1
+
+
 def test_random_texts_are_answered_or_refused(engine: Engine, asked: Sessions) -> None:
     """400 texts put together from pieces, bare, unquoted and badly quoted: nothing else than an InputError comes out."""
     draw = random.Random(3)
