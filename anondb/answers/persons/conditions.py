@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -78,7 +79,7 @@ def certain(condition: Condition) -> Decided:
     return Decided(condition, negate(condition))
 
 
-class Conditions(Domains):
+class Conditions(Domains, ABC):
     """Reads conditions."""
 
     def where(self, tree: exp.Expr) -> Condition:
@@ -187,7 +188,7 @@ class Conditions(Domains):
             return [(ALWAYS, tree)]
         listed: list[tuple[Condition, exp.Expr]] = []
         before: list[Condition] = []
-        for condition, value in _cases(case):
+        for condition, value in cases_of(case):
             met = self.where(condition)
             here = both(*before, met)
             if here != NEVER:
@@ -213,9 +214,9 @@ class Conditions(Domains):
             raise unsupported("ids of different persons", "Join the copies of the table on the id column.")
         raise unsupported("a condition on the values of the id column", "A release has no original ids.")
 
+    @abstractmethod
     def person(self, number: int) -> int:
         """The person that equal ids show a person to be."""
-        raise NotImplementedError
 
     def _on_list(self, tree: exp.Expr) -> Decided:
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
@@ -585,7 +586,7 @@ def _condition_in(tree: exp.Expr) -> exp.Expr:
     return inner if cast else tree
 
 
-def _cases(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
+def cases_of(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
     """The conditions and results of CASE or IF, in order; the last one has the others."""
     if isinstance(node, exp.If):
         return [(node.this, node.args["true"]), (exp.true(), node.args.get("false") or exp.null())]
