@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from anondb.answers.persons.conditions import has_value
+from anondb.answers.persons.decided import has_value
 from anondb.answers.persons.domains import UNKNOWN, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.rows import FLIPPED, Cell

@@ -10,7 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.conditions import MAX_TRUTHS, Decided, cases_of
+from anondb.answers.persons.conditions import MAX_TRUTHS, cases_of
+from anondb.answers.persons.decided import Decided
 from anondb.answers.persons.domains import UNKNOWN, typed
 from anondb.answers.persons.rows import Cell, Rows
 from anondb.answers.persons.terms import (
