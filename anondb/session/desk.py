@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.aggregates import Bounds, Row
+from anondb.answers.persons.sums import Bounds, Row
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value

@@ -8,7 +8,8 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from anondb.answers.persons.aggregates import LISTED_NOTE, Bounds, Row
+from anondb.answers.persons.aggregates import LISTED_NOTE
+from anondb.answers.persons.sums import Bounds, Row
 from anondb.answers.persons.terms import Choice, OnPart, choices
 from anondb.query import Plan
 from anondb.query.aggregates import CONT, DISC, SPREADS, Aggregated, average_over

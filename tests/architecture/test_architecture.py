@@ -56,10 +56,6 @@ LONG_FILES = {  # over 400 lines, and why
     "database.py": "the Python interface: one method for each thing that can be done with a database or a release",
     "owner/ledger.py": "every table of the ledger is written and read here",
     "query/predicates.py": "the algebra of predicates",
-    "answers/persons/aggregates.py": "every aggregate over the rows of persons, one function for each",
-    "answers/persons/conditions.py": "every condition on the rows of persons, one function for each",
-    "answers/persons/people.py": "groups and aggregates of a SELECT over persons",
-    "answers/persons/per_person.py": "every expression of one person, one function for each",
     "answers/persons/relations.py": "every operator over relations of persons, one function for each",
 }
 

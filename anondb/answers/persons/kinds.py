@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from anondb.answers.persons.conditions import _cases
+from anondb.answers.persons.conditions import cases_of
 from anondb.answers.persons.domains import typeof
 from anondb.answers.persons.rows import Rows
 from anondb.answers.persons.terms import Id, Item, Listing, Looked, Number, Of, PersonRows, Refused, Truth
@@ -38,7 +38,7 @@ class Kinds(Rows):
         if isinstance(atom, Truth) or isinstance(tree, exp.Predicate | exp.Connector | exp.Not):
             return {"BOOLEAN"}
         if isinstance(tree, exp.Case | exp.If):
-            return {kind for _, value in _cases(tree) for kind in self._kinds(value)}
+            return {kind for _, value in cases_of(tree) for kind in self._kinds(value)}
         if atoms and isinstance(tree, _COMPUTED):
             return {kind for part in tree.iter_expressions() for kind in self._kinds(part)}
         if isinstance(atom, Number):

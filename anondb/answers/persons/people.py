@@ -9,18 +9,10 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from anondb.answers.persons.aggregates import (
-    LISTED_NOTE,
-    MERGED_NOTE,
-    NONE,
-    VALUES_NOTE,
-    Aggregates,
-    Basic,
-    Bounds,
-    Row,
-)
+from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic
 from anondb.answers.persons.composed import Composer
 from anondb.answers.persons.domains import Releases, check_kind
+from anondb.answers.persons.sums import MERGED_NOTE, NONE, Bounds, Row
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.asking import largest

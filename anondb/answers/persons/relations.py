@@ -21,7 +21,6 @@ from anondb.query.predicates import (
     NOT_EMPTY,
     Condition,
     both,
-    close,
     either,
     negate,
     on_item,
@@ -169,11 +168,6 @@ class Relations(PerPerson):
         if any(self.rows_of(c.value) for one in made for c in one.columns):
             raise unsupported("DISTINCT items beside other values of them")
         return made
-
-    def some_of(self, rows: PersonRows, rest: frozenset[int]) -> Condition:
-        """The condition that rows exist for some values of these variables."""
-
-        return close(rows.where, rest)
 
     def _set_operation(self, node: exp.SetOperation, env: Env, outer: Scope | None) -> list[PersonRows]:
         only(node, "this", "expression", "distinct", "with_")

@@ -68,6 +68,11 @@ class Rows(Conditions):
         """The condition that the person has such a row; variables of an outer query stay."""
         return either(*(close(part.where, part.rows) for part in self.settled_rows(rows)))
 
+    @staticmethod
+    def some_of(rows: PersonRows, rest: frozenset[int]) -> Condition:
+        """The condition that rows exist for some values of these variables."""
+        return close(rows.where, rest)
+
     def settled_rows(self, rows: PersonRows, kept: frozenset[int] = frozenset()) -> list[PersonRows]:
         """Rows without comparisons of two items, of which one exists with the same items of these variables if one did."""
         todo, done = [rows], []

@@ -1,0 +1,38 @@
+"""When a condition on the rows of a person is true, and when it is false."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anondb.answers.persons.terms import Truth
+from anondb.query.predicates import ALWAYS, NEVER, Condition, both, either, negate
+
+
+@dataclass(frozen=True)
+class Decided:
+    """When an expression is true, and when it is false; else it is unknown."""
+
+    true: Condition
+    false: Condition
+
+    @property
+    def known(self) -> Condition:
+        """When it is true or false."""
+        return ALWAYS if negate(self.true) == self.false else either(self.true, self.false)
+
+    @property
+    def opposite(self) -> Decided:
+        """The negation."""
+        return Decided(self.false, self.true)
+
+
+def certain(condition: Condition) -> Decided:
+    """A condition that is never unknown."""
+    return Decided(condition, negate(condition))
+
+
+def has_value(truth: Truth, value: bool | None) -> Condition:
+    """The condition that another one has a truth value; None for unknown."""
+    if value is None:
+        return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
+    return truth.true if value else truth.false

@@ -1,0 +1,184 @@
+"""What names mean in an expression over the rows of persons, and functions of the list of a person's items."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from anondb.answers.persons.conditions import LISTED_ITEMS
+from anondb.answers.persons.domains import wrapped
+from anondb.answers.persons.numbers import Numbers
+from anondb.answers.persons.terms import (
+    Listing,
+    Number,
+    Refused,
+    Scope,
+    Truth,
+)
+from anondb.errors import InputError
+from anondb.query.parsing import lowered, operands
+from anondb.query.predicates import (
+    ALWAYS,
+    ANY_ITEM,
+    NEVER,
+    Labels,
+    Weights,
+    at_least,
+    both,
+    has,
+    item_not,
+    negate,
+)
+from anondb.query.refusals import unsupported
+
+LISTS = (
+    exp.ArrayContains,
+    exp.Contains,
+    exp.ArrayOverlaps,
+    exp.ArrayContainsAll,
+    exp.ArrayContainedBy,
+    exp.Length,
+    exp.ArraySize,
+)
+_OF_LISTS: Mapping[type[exp.Expr], str] = {
+    exp.ArrayContains: "one",
+    exp.ArrayOverlaps: "any",
+    exp.ArrayContainsAll: "all",
+    exp.ArrayContainedBy: "inside",
+    exp.Contains: "one",
+}
+_CALLS = {"list_has_all": "all", "array_has_all": "all", "list_has_any": "any", "array_has_any": "any", "len": "len"}
+_TURNED = {"any": "any", "all": "inside", "inside": "all"}  # what a function says if the list is its second argument
+
+
+class Names(Numbers):
+    """Resolves names."""
+
+    def resolved(self, node: exp.Expr, scope: Scope, *, quiet: bool = False) -> exp.Expr:
+        """An expression over atoms; with ``quiet`` one that no rule reads is refused where it is used.
+
+        Raises:
+            InputError: ``unsupported_query``.
+        """
+        try:
+            return self._visit(node.copy(), scope)
+        except InputError as error:
+            if not quiet or error.code != "unsupported_query":
+                raise
+            return self.column(refused(error))
+
+    def _visit(self, node: exp.Expr, scope: Scope) -> exp.Expr:
+        if isinstance(node, exp.Column):
+            return self._named(node, scope)
+        if isinstance(node, exp.And | exp.Or):
+            parts = [self._visit(part, scope) for part in operands(node)]
+            return (exp.and_ if isinstance(node, exp.And) else exp.or_)(*parts, copy=False)
+        made = self._special(node, scope)
+        if made is not None:
+            return made
+        for key, part in list(node.args.items()):
+            if isinstance(part, list):
+                node.set(key, [self._visit(p, scope) if isinstance(p, exp.Expr) else p for p in part])
+            elif isinstance(part, exp.Expr):
+                node.set(key, self._visit(part, scope))
+        return node
+
+    def _named(self, node: exp.Column, scope: Scope) -> exp.Expr:
+        """What a name stands for."""
+        if isinstance(node.this, exp.Star):
+            raise unsupported("table.* in an expression")
+        if not node.table and node.name in self.atoms and node.this.args.get("quoted"):
+            return node
+        table, name = lowered(node.table), lowered(node.name)
+        for here in scope.around():
+            found = [c for c in here.rows.columns if c.name == name and (c.alias == table if table else not c.merged)]
+            if found:
+                return wrapped(found[0].value)
+            if here is scope and not table and name in scope.aliases:
+                inner = replace(scope, aliases={k: v for k, v in scope.aliases.items() if k != name})
+                return wrapped(self._visit(scope.aliases[name].copy(), inner))
+        raise unsupported(f"the column {node.name!r}", "No table of the FROM clause has it.")
+
+    @abstractmethod
+    def _special(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
+        """Subqueries, and functions of lists of items; None for other expressions."""
+
+    # ---------------------------------------------------------------- lists
+
+    def _of_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
+        """A function of the list of a person's items; None for other expressions."""
+        kind, this, other = "", None, None
+        if isinstance(node, LISTS):
+            kind = next((kind for of, kind in _OF_LISTS.items() if isinstance(node, of)), "len")
+            this, other = node.this, node.args.get("expression")
+        elif isinstance(node, exp.Anonymous) and lowered(node.name) in _CALLS:
+            kind, this = _CALLS[lowered(node.name)], node.expressions[0]
+            other = node.expressions[1] if len(node.expressions) > 1 else None
+        elif isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
+            kind, this, other = "one", node.expression.this, node.this
+        elif isinstance(node, exp.In) and node.args.get("field") is not None:
+            kind, this, other = "one", node.args["field"], node.this
+        elif isinstance(node, exp.NEQ) and (listed := _all_of(node.expression)) is not None:
+            inner = exp.EQ(this=node.this, expression=exp.Any(this=exp.paren(listed)))
+            return exp.Not(this=exp.paren(self._visit(inner, scope)))
+        if not kind or this is None:
+            return None
+        listing = self.atom(self.resolved(this, scope, quiet=True))
+        if not isinstance(listing, Listing) and kind in _TURNED and other is not None:
+            turned = self.atom(self.resolved(other, scope, quiet=True))
+            if isinstance(turned, Listing):
+                kind, listing, other = _TURNED[kind], turned, this
+        if not isinstance(listing, Listing):
+            if kind == "one" and isinstance(node, exp.EQ) and isinstance(this.unnest(), exp.Array):
+                return self._visit(
+                    exp.In(this=node.this, expressions=[e.copy() for e in this.unnest().expressions]), scope
+                )
+            return None
+        rows = isinstance(node, exp.EQ)  # of the list, of which ANY reads none if it is NULL
+        there = LISTED_ITEMS if listing.nullable and not rows else ALWAYS
+        if kind == "len":
+            weights = Weights(ANY_ITEM)
+            return self.column(Number(weights, there))
+        assert other is not None
+        labels = self._texts(self.resolved(other, scope), one=kind == "one")
+        self.written |= labels
+        if kind == "all":
+            met = both(*(has(label) for label in labels))
+        elif kind == "inside":
+            met = negate(at_least(1, item_not(Labels(labels))))
+        else:
+            met = has(*labels) if labels else NEVER
+        true = both(met, there) if kind == "inside" or not labels else met
+        return self.column(Truth(true, both(negate(met), there)))
+
+    def _texts(self, tree: exp.Expr, *, one: bool) -> frozenset[str]:
+        values = [tree.unnest()] if one else tree.unnest().expressions if isinstance(tree.unnest(), exp.Array) else []
+        empty = isinstance(tree.unnest(), exp.Array) and not one
+        if self.releases.typed and values and not any(self.atoms_of(v) for v in values):
+            kind = exp.DataType.build(self.releases.type, dialect="duckdb")
+            texts = [exp.cast(exp.TryCast(this=exp.paren(v.copy()), to=kind.copy()), "VARCHAR") for v in values]
+            return frozenset(t for t in self.releases.rows(exp.select(*texts))[0] if t is not None)
+        if not (values or empty) or not all(
+            isinstance(v.unnest(), exp.Literal) and v.unnest().is_string for v in values
+        ):
+            raise unsupported("a list of items compared with something else than texts")
+        return frozenset(v.unnest().name for v in values)
+
+
+def _all_of(node: exp.Expr) -> exp.Expr | None:
+    """The list of ALL(list); None for other expressions."""
+    if isinstance(node, exp.All):
+        inner: exp.Expr = node.this
+        return inner.unnest()
+    named = isinstance(node, exp.Anonymous) and lowered(node.name) == "all" and len(node.expressions) == 1
+    listed: exp.Expr | None = node.expressions[0].unnest() if named else None
+    return listed
+
+
+def refused(error: InputError) -> Refused:
+    """The column that no rule reads, by the error of its reading."""
+    construct = str(error).removeprefix("Not answered from a release: ").partition(". ")[0].rstrip(".")
+    return Refused(construct, error.hint or "")

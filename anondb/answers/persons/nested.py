@@ -1,0 +1,249 @@
+"""Subqueries in an expression over the rows of persons: of the same person, of known tables, or of counts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from anondb.answers.persons.domains import wrapped
+from anondb.answers.persons.names import Names
+from anondb.answers.persons.numbers import case_of
+from anondb.answers.persons.terms import (
+    Choice,
+    Id,
+    Item,
+    PersonRows,
+    Scope,
+    Truth,
+)
+from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.compiler import Env, with_ctes
+from anondb.answers.ranged.sources import source_rows
+from anondb.answers.ranged.subqueries import scalar
+from anondb.errors import InputError
+from anondb.query.parsing import lowered
+from anondb.query.predicates import (
+    ALWAYS,
+    Condition,
+    Labels,
+    either,
+    item_not,
+    on_item,
+)
+from anondb.query.refusals import name_of, only, unsupported
+
+if TYPE_CHECKING:
+    from anondb.answers.persons.people import Persons
+
+_ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}  # parts of a SELECT that has one row if it aggregates
+
+
+class Nested(Names):
+    """Reads subqueries."""
+
+    people: Persons
+
+    @abstractmethod
+    def relation(self, node: exp.Expr, env: Env, outer: Scope | None = None) -> list[PersonRows]:
+        """The rows of a query of single persons."""
+
+    @abstractmethod
+    def scopes(self, node: exp.Select, env: Env, outer: Scope | None = None) -> list[Scope]:
+        """The rows of FROM, joins and WHERE."""
+
+    @abstractmethod
+    def is_linked(self, rows: PersonRows, scope: Scope | None) -> bool:
+        """Whether rows are of the person of a scope."""
+
+    @abstractmethod
+    def check_one(self, rows: PersonRows) -> None:
+        """Refuse rows of several persons."""
+
+    @abstractmethod
+    def _unite(self, one: int, two: int) -> None:
+        """Make two persons one."""
+
+    @abstractmethod
+    def aggregated(self, node: exp.Expr, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
+        """An expression of aggregates over the rows of one person, over atoms."""
+
+    def _special(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
+        """Subqueries, and functions of lists of items; None for other expressions."""
+        named = isinstance(node, exp.Anonymous) and self.compiler.tables.is_aggregate(node.name)
+        if named or isinstance(node, exp.AggFunc | exp.Window):
+            raise unsupported(f"{name_of(node)} in this place")
+        if isinstance(node, exp.Exists):
+            query = node.this.unnest() if isinstance(node.this, exp.Subquery) else node.this
+            if self.people.reads_persons(query, scope.env):
+                return self.column(self._truth(self._some(query, scope, "EXISTS")))
+            return exp.Exists(this=self._inlined(query, scope))
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            return self._among(node, scope)
+        if (query := _compared(node)) is not None:  # IN in another spelling
+            found = self._among(exp.In(this=node.this, query=exp.Subquery(this=query)), scope)
+            return exp.Not(this=exp.paren(found)) if isinstance(node, exp.NEQ) else found
+        if isinstance(node, exp.Subquery | exp.Select):
+            query = node.unnest() if isinstance(node, exp.Subquery) else node
+            return self._single(query, scope)
+        return self._of_list(node, scope)
+
+    def _some(self, query: exp.Expr, scope: Scope, what: str) -> Condition:
+        """The condition that a subquery has a row."""
+        made = query.copy()
+        if isinstance(made, exp.Select) and made.args.get("group") is None:
+            if self._has_aggregate(made):
+                only(made, *_ONE_ROW)
+                return ALWAYS
+            made.set("expressions", [exp.Literal.number(1).as_("one")])
+            made.set("distinct", None)
+        listed = self.relation(made, scope.env, scope)
+        for rows in listed:
+            if not self.is_linked(rows, scope):
+                raise unsupported(f"{what} without the outer id", "Compare the id with the one of the outer query.")
+        return either(*map(self.closed, listed))
+
+    def _among(self, node: exp.In, scope: Scope) -> exp.Expr:
+        """IN with a subquery: of ids, of known values, or of items that counts choose."""
+        query = node.args["query"].unnest()
+        left = self.resolved(node.this, scope)
+        atom = self.atom(left)
+        if isinstance(atom, Id):
+            listed = self.relation(query, scope.env, scope)
+            for rows in listed:
+                ids = [self.atom(c.value) for c in rows.columns]
+                if len(ids) != 1 or not isinstance(ids[0], Id):
+                    raise unsupported("IN with a subquery of something else than ids")
+                self._unite(ids[0].person, atom.person)
+            return self.column(self._truth(either(*map(self.closed, listed))))
+        if self.people.reads_persons(query, scope.env):
+            return self._chosen(left, query, scope)
+        made = node.copy()
+        made.set("this", left)
+        listed_values = self._values_of_known(query, scope)
+        if listed_values is not None:
+            return exp.In(this=left, expressions=listed_values) if listed_values else exp.false()
+        made.set("query", exp.Subquery(this=self._inlined(query, scope)))
+        return made
+
+    def _values_of_known(self, query: exp.Expr, scope: Scope) -> list[exp.Expr] | None:
+        """The texts of a list of known values; None for others, and for a list that depends on the query around it."""
+        try:
+            known = self.compiler.query(query, scope.env)
+        except InputError:
+            return None
+        if len(known.columns) != 1 or not known.exact:
+            return None
+        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
+        values = [v for (v,) in self.releases.rows(exp.select(exp.column("c0", "listed")).distinct().from_(source))]
+        if not all(isinstance(v, str) or v is None for v in values):
+            return None
+        return [
+            exp.null() if v is None else exp.Literal.string(v)
+            for v in sorted(values, key=lambda v: (v is None, v or ""))
+        ]
+
+    def _chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
+        """IN with a list of items that counts choose: some are certain, others possible."""
+        atom, known = self.atom(left), self.compiler.listed(query, scope.env)
+        if (
+            not isinstance(atom, Item)
+            or len(known.columns) != 1
+            or known.open
+            or not replace(known, flagged=False).exact
+        ):
+            raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if known.open else ""))
+        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
+        sure = exp.column("sure") if known.flagged else exp.true()
+        rows = self.releases.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR"), sure).from_(source))
+        if any(label is None for label, _ in rows):
+            raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
+        possible, certain = frozenset(x for x, _ in rows), frozenset(x for x, held in rows if held)
+        test: Any = Labels(possible) if possible == certain else Choice(certain, possible)
+        return self.column(Truth(on_item(atom.row, test), on_item(atom.row, item_not(test))))
+
+    def _single(self, query: exp.Expr, scope: Scope) -> exp.Expr:
+        """A subquery with one value: of the person, of known tables, or of counts that are known."""
+        if not self.people.reads_persons(query, scope.env):
+            return exp.Subquery(this=self._inlined(query, scope))
+        plain = isinstance(query, exp.Select) and {key for key, part in query.args.items() if part} <= _ONE_ROW
+        if isinstance(query, exp.Select) and plain and len(query.expressions) == 1:
+            try:
+                inner = self.scopes(query, with_ctes(query, scope.env, self.people.of_persons), scope)
+                linked = all(self.is_linked(one.rows, scope) for one in inner)
+            except InputError:
+                linked = False
+            if linked:
+                for one in inner:
+                    self.check_one(one.rows)
+                return exp.paren(self._value_of(query, inner))
+        value = scalar(exp.Subquery(this=query.copy()), self.compiler, scope.env)
+        if not value.exact:
+            raise unsupported("a comparison of persons with an estimate", "Compare the result of two queries.")
+        return exp.paren(value.estimate.copy())
+
+    def _value_of(self, query: exp.Select, inner: Sequence[Scope]) -> exp.Expr:
+        """The value that a subquery about the person has: an aggregate, or that of the only row, NULL without one."""
+        value = self.aggregated(query.expressions[0].unalias(), inner, ALWAYS)
+        if self._has_aggregate(query):
+            return value
+        if len(inner) > 1:
+            raise unsupported("a subquery with rows of several kinds")
+        present = self.closed(inner[0].rows)
+        return value if present == ALWAYS else case_of(self._column_of(present), value, exp.null())
+
+    def _has_aggregate(self, query: exp.Select) -> bool:
+        return any(has_aggregate(e, self.compiler.tables.is_aggregate) for e in query.expressions)
+
+    def _inlined(self, query: exp.Expr, scope: Scope) -> exp.Expr:
+        """A subquery of known tables in which these are written out, and outer names are resolved."""
+        made = query.copy()
+        inside: set[str] = set()
+        aliases: set[str] = set()
+        own = {lowered(cte.alias) for cte in made.find_all(exp.CTE)}
+        for table in list(made.find_all(exp.Table)):
+            if lowered(table.name) in own and not table.db:
+                aliases.add(lowered(table.alias_or_name))
+                continue
+            known, alias = source_rows(self.compiler, table, scope.env)
+            if not known.exact:
+                raise unsupported("a subquery of estimates in a condition on persons")
+            columns = [
+                exp.column(f"c{n}").as_(exp.to_identifier(c.name, quoted=True)) for n, c in enumerate(known.columns)
+            ]
+            inside |= {lowered(c.name) for c in known.columns}
+            aliases.add(lowered(alias))
+            source = exp.select(*columns).from_(
+                exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("known")))
+            )
+            table.replace(exp.Subquery(this=source, alias=exp.TableAlias(this=exp.to_identifier(alias))))
+        aliases |= {lowered(s.alias) for s in made.find_all(exp.Subquery, exp.Values) if s.alias}
+        inside |= {lowered(e.alias) for e in made.find_all(exp.Alias)} | {
+            lowered(c.name) for a in made.find_all(exp.TableAlias) for c in a.args.get("columns") or ()
+        }
+        for column in list(made.find_all(exp.Column)):
+            mine = lowered(column.table) in aliases if column.table else lowered(column.name) in inside
+            known_one = column.find_ancestor(exp.Subquery)
+            if mine or (
+                column.name.startswith("c") and known_one is not None and not column.table and column.name[1:].isdigit()
+            ):
+                continue
+            if any(lowered(column.name) == c.name for s in scope.around() for c in s.rows.columns):
+                value = self._named(column.copy(), scope)
+                if column is made:
+                    return value
+                column.replace(wrapped(value))
+        return made
+
+
+def _compared(node: exp.Expr) -> exp.Query | None:
+    """The subquery of ``= ANY`` or ``<> ALL``; None for other expressions."""
+    right = node.args.get("expression")
+    listed = (isinstance(node, exp.EQ) and isinstance(right, exp.Any)) or (
+        isinstance(node, exp.NEQ) and isinstance(right, exp.All)
+    )
+    found = node.expression.this.unnest() if listed else None
+    return found if isinstance(found, exp.Query) else None

@@ -1,0 +1,344 @@
+"""Numbers of a person from their rows, over atoms: numbers of rows, sums, extremes and different values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from math import inf
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.answers.persons.conditions import MAX_TRUTHS, cases_of
+from anondb.answers.persons.decided import Decided
+from anondb.answers.persons.domains import UNKNOWN, typed
+from anondb.answers.persons.kinds import Kinds
+from anondb.answers.persons.rows import Cell
+from anondb.answers.persons.terms import (
+    Item,
+    Looked,
+    Number,
+    PersonRows,
+    Scope,
+    Truth,
+)
+from anondb.answers.persons.weights import values_of, weights_of
+from anondb.query.merged import MAX, MIN
+from anondb.query.predicates import (
+    ALWAYS,
+    ANY_ITEM,
+    NEVER,
+    NO_ITEM,
+    Condition,
+    ItemTest,
+    Weights,
+    at_least,
+    both,
+    conjuncts,
+    either,
+    item_all,
+    item_any,
+    negate,
+)
+from anondb.query.refusals import name_of, too_complex, unsupported
+
+
+class Numbers(Kinds):
+    """Reads aggregates over the rows of one person."""
+
+    def _column_of(self, condition: Condition) -> exp.Expr:
+        return self.column(self._truth(condition))
+
+    @staticmethod
+    def _truth(condition: Condition) -> Truth:
+        return Truth(condition, negate(condition))
+
+    @staticmethod
+    def _holds(condition: Condition, met: Condition) -> bool:
+        """Whether a condition follows from one that holds."""
+        known = set(conjuncts(met))
+        return all(part in known for part in conjuncts(condition) if part != ALWAYS)
+
+    def _one_row(self, rows: PersonRows, tree: exp.Expr) -> list[tuple[Condition, ItemTest]]:
+        """The cases of a person in which an expression of one item has rows, of which at most one holds.
+
+        Each is a condition with the test of the items that have a row then.
+        """
+        own = self.rows_of(tree)
+        if len(own) != 1:
+            raise unsupported("an expression of several items")
+        (row,) = own
+        settled = self.settled_rows(rows, own)
+        if any(row not in one.rows for one in settled):
+            raise unsupported("an expression of an item that is compared with another one")
+        parts = self.divided(either(*(self.some_of(one, one.rows - {row}) for one in settled)), row)
+        conditions = [condition for _, condition in parts if condition != ALWAYS]
+        if len(conditions) > MAX_TRUTHS:
+            raise too_complex(f"more than {MAX_TRUTHS} conditions on a person beside those on an item")
+        found: dict[ItemTest, list[Condition]] = {}
+        for truth in product((True, False), repeat=len(conditions)):
+            met = dict(zip(conditions, truth, strict=True))
+            case = both(*(c if held else negate(c) for c, held in met.items()))
+            test = self._simpler(item_any(*(t for t, c in parts if met.get(c, True))))
+            if case != NEVER and test != NO_ITEM:
+                found.setdefault(test, []).append(case)
+        return [(either(*cases), test) for test, cases in found.items()]
+
+    def _of_cases(self, cases: Sequence[tuple[Condition, exp.Expr]], other: exp.Expr, met: Condition) -> exp.Expr:
+        """The value of the case of a person that holds; another one in no case."""
+        if len(cases) == 1 and self._holds(cases[0][0], met):
+            return cases[0][1]
+        ifs = [exp.If(this=self._column_of(condition), true=value) for condition, value in cases]
+        return exp.Case(ifs=ifs, default=other) if ifs else other
+
+    # ---------------------------------------------------------------- numbers of rows
+
+    def _numbers(self, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
+        """The number of rows."""
+        parts: list[exp.Expr] = []
+        for scope in scopes:
+            for cell in self.cells(scope.rows, open_rows=scope.rows.rows if len(scope.rows.rows) == 1 else frozenset()):
+                parts.append(self._number_of(cell, met))
+        if not parts:
+            return exp.Literal.number(0)
+        total = parts[0]
+        for part in parts[1:]:
+            total = exp.Add(this=total, expression=part)
+        return total
+
+    def _number_of(self, cell: Cell, met: Condition) -> exp.Expr:
+        if cell.second is not None:
+            if cell.test != cell.second:
+                raise unsupported("a number of pairs of items of different kinds")
+            n = self.column(Number(Weights(cell.test or ANY_ITEM)))
+            ordered = exp.Mul(this=n, expression=exp.paren(exp.Sub(this=n.copy(), expression=exp.Literal.number(1))))
+            per = len(cell.signs & {"less", "greater"})
+            number: exp.Expr = (
+                ordered if per == 2 else exp.Div(this=exp.paren(ordered), expression=exp.Literal.number(2))
+            )
+            if "equal" in cell.signs:
+                number = exp.Add(this=exp.paren(number), expression=n.copy())
+        else:
+            number = exp.Literal.number(1) if cell.test is None else self.column(Number(Weights(cell.test)))
+        return (
+            number
+            if self._holds(cell.person, met)
+            else case_of(self._column_of(cell.person), number, exp.Literal.number(0))
+        )
+
+    def _decided(self, parts: Sequence[tuple[Scope, Decided]], every: bool, met: Condition | None) -> Truth:
+        """Whether a condition is true for some row, or for every row."""
+
+        def some(which: str) -> Condition:
+            return either(
+                *(self.closed(replace(s.rows, where=both(s.rows.where, getattr(d, which)))) for s, d in parts)
+            )
+
+        deciding, other = ("false", "true") if every else ("true", "false")
+        first = some(deciding)
+        known = met is not None and all(d.false == negate(d.true) or d.true == negate(d.false) for _, d in parts)
+        second = negate(first) if known else both(negate(first), some(other))
+        return Truth(second, first) if every else Truth(first, second)
+
+    def _different_of_kinds(self, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
+        """The number of different values over alternatives, such as those of items with several rows in a table."""
+        if not all(len(self.rows_of(tree)) == 1 for tree in trees):
+            raise unsupported("count(DISTINCT ...) over rows of several kinds")
+        parts = [(tree, *case) for s, tree in zip(scopes, trees, strict=True) for case in self._one_row(s.rows, tree)]
+        if len({condition for _, condition, _ in parts}) > 1 or (parts and len(parts) > len(trees)):
+            raise unsupported("count(DISTINCT ...) over rows of several kinds")
+        if not parts:
+            return exp.Literal.number(0)
+        items = [isinstance(self.atom(tree), Item) for tree in trees]
+        if all(items):
+            weights = Weights(item_any(*(test for *_, test in parts)))
+        else:
+            listed: list[tuple[str, Any]] = []
+            for tree, _, test in parts:
+                found = self.evaluated(tree)
+                if self.releases.suppressed and self._may_pass(test) and found.other is not None:
+                    raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
+                inside = self.passing(test, frozenset(found.values))
+                listed += [(x, v) for x, v in found.values.items() if v is not None and x in inside]
+            weights = values_of(listed)
+        return self._of_cases([(parts[0][1], self.column(Number(weights)))], exp.Literal.number(0), met)
+
+    # ---------------------------------------------------------------- sums
+
+    def _sum(self, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
+        """The sum of an expression over the rows; NULL without a row that has a value."""
+        parts: list[exp.Expr] = []
+        there: list[Condition] = []
+        for scope, tree in zip(scopes, trees, strict=True):
+            for branch, value in self.branches(tree) if self._is_mixed(tree) else [(ALWAYS, tree)]:
+                rows = replace(scope.rows, where=both(scope.rows.where, branch))
+                parts += self._sum_of(rows, value, met, there)
+        if not parts:
+            return exp.null()
+        total = parts[0]
+        for part in parts[1:]:
+            total = exp.Add(this=total, expression=part)
+        present = either(*there)
+        return total if self._holds(present, met) else case_of(self._column_of(present), total, exp.null())
+
+    def _is_mixed(self, tree: exp.Expr) -> bool:
+        atoms = self.atoms_of(tree)
+        return len(self.rows_of(tree)) != 1 or not all(isinstance(a, Item | Looked) for a in atoms)
+
+    def _sum_of(self, rows: PersonRows, tree: exp.Expr, met: Condition, there: list[Condition]) -> list[exp.Expr]:
+        if not self.atoms_of(tree):
+            value = self.value(tree)
+            if value is None:
+                return []
+            there.append(self.closed(rows))
+            number = self._numbers([Scope(rows, {})], met)
+            return [exp.Mul(this=exp.paren(tree.copy()), expression=exp.paren(number))]
+        self.check_exact(rows)
+        if self.rows_of(tree):
+            if len(rows.rows) > 1:
+                cells = self.cells(rows, open_rows=self.rows_of(tree))
+                if len(self.rows_of(tree)) != 1 or any(cell.test is None or cell.second is not None for cell in cells):
+                    raise unsupported("a sum over the rows of a self-join")
+                return [self._sum_of_cell(cell, tree, met, there) for cell in cells]
+            cases = self._one_row(rows, tree)
+            numbers: list[tuple[Condition, exp.Expr]] = []
+            for condition, test in cases:
+                weights, some = self.weights(tree, test)
+                there.append(both(condition, some))
+                numbers.append((condition, self.column(Number(weights))))
+            return [self._of_cases(numbers, exp.Literal.number(0), met)]
+        cells = self.cells(rows)
+        if any(cell.test is not None for cell in cells):
+            raise unsupported("a sum of a number of the person over their rows")
+        there.append(either(*(cell.person for cell in cells)))
+        return [
+            tree.copy()
+            if self._holds(cell.person, met)
+            else case_of(self._column_of(cell.person), tree.copy(), exp.Literal.number(0))
+            for cell in cells
+        ]
+
+    def _sum_of_cell(self, cell: Cell, tree: exp.Expr, met: Condition, there: list[Condition]) -> exp.Expr:
+        """The sum of an expression of the items of a cell."""
+        weights, some = self.weights(tree, cell.test or ANY_ITEM)
+        present = both(cell.person, some)
+        there.append(present)
+        number = self.column(Number(weights))
+        return number if self._holds(present, met) else case_of(self._column_of(present), number, exp.Literal.number(0))
+
+    def weights(self, tree: exp.Expr, test: ItemTest) -> tuple[Weights, Condition]:
+        """The numbers of items that pass a test, by an expression, and the condition that there is one that is not NULL."""
+        found = self.evaluated(tree)
+        listed = [(x, int(v) if isinstance(v, bool) else v) for x, v in found.values.items() if v is not None]
+        zeros_and_ones = {v for _, v in listed} <= {0, 1} and (
+            found.other is not UNKNOWN or not self.releases.suppressed
+        )
+        if zeros_and_ones and (self.labels(test) is not None or None not in found.values.values()):
+            counted = item_all(test, self.test(tree, lambda v: v == 1))
+            return Weights(self._simpler(counted)), at_least(
+                1, item_all(test, self.test(tree, lambda v: v is not None))
+            )
+        made = weights_of(listed)
+        some = (
+            self.test(tree, lambda v: v is not None)
+            if found.other is not UNKNOWN or not self.releases.suppressed
+            else None
+        )
+        others = (0.0, 0.0)
+        if self.releases.suppressed:
+            ends = [found.other] if found.other is not UNKNOWN else self._ends(tree)
+            numbers = [float(n) for n in ends if n is not None]
+            others = (-inf if min(numbers, default=0) < 0 else 0.0, inf if max(numbers, default=0) > 0 else 0.0)
+            some = ANY_ITEM if some is None else some
+        assert some is not None
+        return replace(made, test=test, others=others), at_least(1, item_all(test, some))
+
+    def _ends(self, tree: exp.Expr) -> list[Any]:
+        """The values that CASE may have for items that nothing names.
+
+        Raises:
+            InputError: ``unsupported_query``: they are not known.
+        """
+        parts = [self.value(value) for _, value in self._results(tree)]
+        if any(part is None for part in parts):
+            raise unsupported("the sum of CASE that is NULL for an item", "Write ELSE 0.")
+        return parts
+
+    def _results(self, tree: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
+
+        case = tree.unnest()
+        if not isinstance(case, exp.Case | exp.If) or any(self.atoms_of(v) for _, v in cases_of(case)):
+            raise unsupported(
+                "a sum of numbers of all items, which may be suppressed", "Sum a CASE of numbers with ELSE."
+            )
+        return cases_of(case)
+
+    # ---------------------------------------------------------------- extremes
+
+    def _extreme(self, call: exp.Expr, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
+        """The greatest or the least value of the rows."""
+        if len(scopes) > 1:
+            raise unsupported(f"{name_of(call)} over rows of several kinds")
+        (scope,), (tree,) = scopes, trees
+        if not self.rows_of(tree):
+            present = self.closed(scope.rows)
+            return tree if self._holds(present, met) else case_of(self._column_of(present), tree, exp.null())
+        kind = MAX if isinstance(call, exp.Max) else MIN
+        if self._is_mixed(tree):
+            raise unsupported(f"{name_of(call)} of an item beside another value")
+        cases = [
+            (condition, self._extreme_of(tree, test, kind, name_of(call), condition, met))
+            for condition, test in self._one_row(scope.rows, tree)
+        ]
+        return cases[0][1] if len(cases) == 1 else self._of_cases(cases, exp.null(), met)
+
+    def _extreme_of(
+        self, tree: exp.Expr, test: ItemTest, kind: str, name: str, condition: Condition, met: Condition
+    ) -> exp.Expr:
+        """The greatest or the least value of the items that pass a test, if a condition on the person holds; else NULL."""
+        found = self.evaluated(tree)
+        if found.other is UNKNOWN and self.releases.suppressed and not isinstance(self.atom(tree), Item):
+            raise unsupported(f"{name} of items that may be suppressed")
+        if self.releases.suppressed and isinstance(self.atom(tree), Item):
+            raise unsupported(f"{name} of items that may be suppressed")
+        inside = self.passing(test, frozenset(found.values))
+        listed = {x: v for x, v in found.values.items() if v is not None and x in inside}
+        other = found.other if self.releases.suppressed and self._may_pass(test) else None
+        values = sorted(set(listed.values()) | ({other} if other is not None and other is not UNKNOWN else set()))
+        if not values:
+            return exp.null()
+        numeric = all(isinstance(v, int | float) or hasattr(v, "as_tuple") for v in values)
+        if numeric:
+            made = weights_of(list(listed.items()), kind)
+            weight_of = {v: float(v * made.scale) for v in values}
+        else:
+            weight_of = {v: float(n) for n, v in enumerate(values)}
+            made = Weights(ANY_ITEM, tuple(sorted((x, weight_of[v]) for x, v in listed.items())), kind=kind)
+        weights = replace(made, test=test, kind=kind)
+        places = tuple((weight_of[v], int(v) if isinstance(v, bool) else v) for v in values)
+        if all(isinstance(v, bool) for v in values):
+            places = tuple((w, bool(v)) for w, v in places)
+        number = Number(weights, ALWAYS, places, None if other is None or other is UNKNOWN else weight_of[other])
+        present = both(condition, self._reaches(number, places[0][0] if kind == MAX else places[-1][0]))
+        tree_of: exp.Expr = self.column(number)
+        if len(places) == 1:
+            tree_of = _literal(places[0][1])
+        elif len(places) == 2:
+            far, near = (places[1], places[0]) if kind == MAX else (places[0], places[1])
+            beyond = self._column_of(self._reaches(number, far[0]))
+            tree_of = case_of(beyond, _literal(far[1]), _literal(near[1]))
+        return tree_of if self._holds(present, met) else case_of(self._column_of(present), tree_of, exp.null())
+
+    def _may_pass(self, test: ItemTest) -> bool:
+        """Whether items that nothing names may pass a test."""
+        return self.labels(test) is None
+
+
+def case_of(condition: exp.Expr, value: exp.Expr, other: exp.Expr) -> exp.Expr:
+    """A value where a condition holds, else another one."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value)], default=other)
+
+
+def _literal(value: Any) -> exp.Expr:
+    return typed(value, "")

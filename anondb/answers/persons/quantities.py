@@ -1,0 +1,260 @@
+"""The values of numbers and attributes of a person, and sums of multiples of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from math import isfinite
+from operator import or_
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.answers.persons.domains import Domains, check_plain, typed
+from anondb.answers.persons.terms import Atom, Number, Of, Part
+from anondb.answers.persons.weights import weights_of
+from anondb.query.merged import MAX, SUM, VALUES
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    ItemTest,
+    OnSum,
+    Weights,
+    at_least,
+    both,
+    either,
+    negate,
+    passes,
+    patterns,
+)
+from anondb.query.refusals import name_of, too_complex, unsupported
+from anondb.query.values import on_value
+
+FAR = 400  # a number of items that no constant of a query comes near
+_PLAIN = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Neg, exp.Paren, exp.Literal, exp.Column, exp.Cast),
+    *(exp.Least, exp.Greatest, exp.Case, exp.If, exp.And, exp.Or, exp.Not, exp.Between, exp.In, exp.Coalesce),
+    *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Identifier, exp.Boolean, exp.Null, exp.DataType, exp.Is),
+)
+"""Operations of which a number beyond all constants gives one and the same value, or ever more."""
+
+
+class Quantities(Domains):
+    """Lists the values of numbers and attributes, each with the condition for it."""
+
+    written: frozenset[str] = frozenset()
+    """The items that the conditions name."""
+
+    kinds: dict[exp.Expr, str]
+    """The SQL types of expressions of one atom that were evaluated."""
+
+    # ---------------------------------------------------------------- attributes
+
+    def attribute_values(self, tree: exp.Expr, atom: Of) -> list[tuple[Any, Any]]:
+        """The values of an attribute, each with the value of an expression of it."""
+        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+        kind, listed = attribute.ends or "VARCHAR", list(self.releases.values_of(atom.attribute))
+        if not listed:
+            return []
+        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind)]) for n, v in enumerate(listed)]
+        names = [exp.to_identifier(name) for name in ("n", "value")]
+        rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
+        value = self.replaced(tree, lambda _: exp.column("value", "listed"))
+        kinds = exp.Anonymous(this="typeof", expressions=[value.copy()])
+        found = self.releases.rows(exp.select(exp.column("n", "listed"), value, kinds).from_(rows))
+        self.kinds[tree] = next((str(k) for *_, k in found if k != '"NULL"'), "VARCHAR")
+        check_plain([of for _, of, _ in found])
+        return [(listed[n], of) for n, of, _ in found]
+
+    def among(self, atom: Of, values: Sequence[Any]) -> Condition:
+        """The condition that an attribute has one of some of its values."""
+        attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+        column = exp.column("value")
+        conditions: list[Condition] = []
+        if None in values:
+            conditions.append(on_value(exp.Is(this=column, expression=exp.null()), attribute, left=True).settled())
+        given = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
+        if given:
+            conditions.append(on_value(exp.In(this=column, expressions=given), attribute, left=True).settled())
+        return either(*conditions) if conditions else NEVER
+
+    # ---------------------------------------------------------------- numbers
+
+    def values_of_number(self, atom: Number, tree: exp.Expr) -> list[tuple[Any, Condition]]:
+        """The values that a number may have, each with its condition; what is beyond has that of the last one.
+
+        Raises:
+            InputError: ``unsupported_query``: there is no end of them.
+        """
+        if atom.values:
+            return self._extremes(atom)
+        return [
+            (n, both(self.number_from(atom, n), negate(self.number_from(atom, n + 1))))
+            for n in range(self.most(atom, tree) + 1)
+        ]
+
+    def most(self, atom: Number, tree: exp.Expr) -> int:
+        """The greatest number of items that is possible; one that a condition cannot tell from others if there is none."""
+        if atom.weights.kind == VALUES:
+            return reduce(or_, (int(of) for _, of in atom.weights.by_label or ()), 0).bit_count()
+        labels = self.labels(atom.weights.test)
+        if labels is not None:
+            return len(labels)
+        if not all(isinstance(node, _PLAIN) for node in tree.walk()):
+            raise unsupported(f"{name_of(condition_in(tree))} of a number of items that may be suppressed")
+        if any(not n.is_string and float(n.name) >= FAR / 2 for n in tree.find_all(exp.Literal)):
+            raise too_complex("it compares a number of items that may be suppressed with a large number")
+        return FAR
+
+    def _extremes(self, atom: Number) -> list[tuple[Any, Condition]]:
+        """The values of the least or the greatest weight."""
+        made = []
+        sign = 1 if atom.weights.kind == MAX else -1
+        places = list(atom.values)[::sign]
+        for n, (weight, value) in enumerate(places):
+            beyond = both(*(negate(self._reaches(atom, w)) for w, _ in places[n + 1 : n + 2]))
+            made.append((value, both(self._reaches(atom, weight), beyond)))
+        return made
+
+    def _reaches(self, atom: Number, weight: float) -> Condition:
+        """The condition that somebody has an item of this weight or more, or less for the least one."""
+        sign = 1 if atom.weights.kind == MAX else -1
+        weights = dict(atom.weights.by_label or ())
+        passing = frozenset(label for label, w in weights.items() if sign * w >= sign * weight)
+        other = atom.unnamed is not None and sign * atom.unnamed >= sign * weight
+        return at_least(1, self.test_of(passing, other))
+
+    def number_from(self, atom: Number, least: int) -> Condition:
+        """The condition that a number of items, or of their values, is at least so great."""
+        if atom.weights.kind != VALUES:
+            return at_least(least, atom.weights.test)
+        if least > self.most(atom, exp.null()):
+            return NEVER
+        return OnSum(atom.weights, least, open=False) if least > 0 else ALWAYS
+
+    def _check_tail(self, atom: Number, found: Sequence[Any]) -> None:
+        if atom.weights.kind == SUM and self.labels(atom.weights.test) is None and len(set(found[FAR // 2 :])) > 1:
+            raise unsupported("a condition on a number of items that may be suppressed")
+
+    def _in_ranges(self, atom: Number, numbers: Sequence[int], most: int) -> Condition:
+        """The condition that a number of items is one of some in ascending order; the greatest stands for all beyond."""
+        if not numbers:
+            return NEVER
+        starts = [n for n in numbers if n - 1 not in set(numbers)]
+        ends = [n for n in numbers if n + 1 not in set(numbers)]
+        parts = [
+            both(self.number_from(atom, a), ALWAYS if b == most else negate(self.number_from(atom, b + 1)))
+            for a, b in zip(starts, ends, strict=True)
+        ]
+        return either(*parts)
+
+    def of_values(self, tree: exp.Expr, atom: Atom, values: Sequence[Any]) -> list[Any]:
+        """The value of an expression for each value of an atom."""
+        kind_of = self.releases.part_type if isinstance(atom, Part) else ""
+        cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind_of)]) for n, v in enumerate(values)]
+        if not cells:
+            return []
+        names = [exp.to_identifier(name) for name in ("n", "value")]
+        rows = exp.Values(expressions=cells, alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=names))
+        value = self.replaced(tree, lambda a: exp.column("value", "listed") if a == atom else None)
+        kind = exp.Anonymous(this="typeof", expressions=[value.copy()])
+        found = self.releases.rows(exp.select(value, kind).from_(rows).order_by("n"))
+        self.kinds[tree] = next((str(k) for _, k in found if k != '"NULL"'), "VARCHAR")
+        return [one for one, _ in found]
+
+    def linear(self, tree: exp.Expr) -> tuple[dict[Number, Fraction], Fraction] | None:
+        """An expression as a sum of multiples of numbers and a constant; None if it is none."""
+        tree = tree.unnest()
+        atom = self.atom(tree)
+        if isinstance(atom, Number):
+            return ({atom: Fraction(1)}, Fraction(0)) if atom.weights.kind == SUM else None
+        if not self.atoms_of(tree):
+            value = self.value(tree)
+            plain = value is not None and not isinstance(value, bool | str) and hasattr(value, "__float__")
+            plain = plain and isfinite(value)
+            return ({}, Fraction(value)) if plain else None
+        if isinstance(tree, exp.Neg):
+            return _times(self.linear(tree.this), Fraction(-1))
+        if (
+            isinstance(tree, exp.Cast)
+            and tree.to.this in exp.DataType.NUMERIC_TYPES
+            and tree.to.is_type("DOUBLE", "BIGINT", "HUGEINT")
+        ):
+            inner = self.linear(tree.this)
+            whole = inner is not None and inner[1].denominator == 1 and all(map(_is_whole, inner[0].items()))
+            return inner if tree.to.is_type("DOUBLE") or whole else None
+        if isinstance(tree, exp.Add | exp.Sub):
+            one, two = self.linear(tree.this), self.linear(tree.expression)
+            two = _times(two, Fraction(-1)) if isinstance(tree, exp.Sub) else two
+            if one is None or two is None:
+                return None
+            return {a: one[0].get(a, Fraction(0)) + two[0].get(a, Fraction(0)) for a in {**one[0], **two[0]}}, one[
+                1
+            ] + two[1]
+        if isinstance(tree, exp.Mul | exp.Div):
+            one, two = self.linear(tree.this), self.linear(tree.expression)
+            if isinstance(tree, exp.Mul) and one is not None and not one[0]:
+                one, two = two, one
+            if one is None or two is None or two[0] or (isinstance(tree, exp.Div) and not two[1]):
+                return None
+            return _times(one, two[1] if isinstance(tree, exp.Mul) else 1 / two[1])
+        return None
+
+    def combined(self, coefficients: Mapping[Number, Fraction]) -> Weights:
+        """The weights of a sum of multiples of sums over a person's items."""
+        if len(coefficients) == 1:
+            (atom, factor), weights = next(iter(coefficients.items())), next(iter(coefficients)).weights
+            if factor == 1:
+                return weights
+        total: dict[str, Fraction] = {}
+        for atom, factor in coefficients.items():
+            weights = atom.weights
+            listed = self.labels(weights.test) if weights.by_label is None else frozenset(dict(weights.by_label))
+            if listed is None or weights.others != (0.0, 0.0):
+                raise unsupported("a sum of several numbers of items that may be suppressed", "Name the items.")
+            of = dict(weights.by_label) if weights.by_label is not None else dict.fromkeys(listed, 1.0)
+            inside = self.passing(weights.test, listed)
+            for label in inside:
+                total[label] = total.get(label, Fraction(0)) + factor * Fraction(of[label]) / weights.scale
+        from decimal import Decimal
+
+        made = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
+        return weights_of([(label, value if value % 1 else int(value)) for label, value in made])
+
+    def passing(self, test: ItemTest, labels: frozenset[str]) -> frozenset[str]:
+        """Those of some labels that pass a test."""
+
+        return frozenset(label for label in labels if passes(test, dict.fromkeys(patterns(test), False), label))
+
+
+def condition_in(tree: exp.Expr) -> exp.Expr:
+    """The expression that is cast to a condition; other expressions as they are."""
+    cast = isinstance(tree, exp.Cast) and tree.to.is_type("BOOLEAN")
+    inner: exp.Expr = tree.this
+    return inner if cast else tree
+
+
+def _cell(value: Any, kind: str, *, plain: bool = False) -> exp.Expr:
+    """A value of the desk or of an attribute as a literal of its type."""
+    if value is None:
+        return exp.cast(exp.null(), kind) if kind else exp.null()
+    if kind in ("DATE", "TIMESTAMP"):
+        return exp.cast(exp.Literal.string(str(value)), kind)
+    made = typed(value, kind)
+    return exp.cast(made, kind) if kind and not plain and not isinstance(value, str) else made
+
+
+def _is_whole(multiple: tuple[Number, Fraction]) -> bool:
+    """Whether a multiple of a sum over a person's items is a whole number, whatever the items are."""
+    (atom, factor), of = multiple, multiple[0].weights.by_label or ()
+    return factor.denominator == 1 and atom.weights.scale == 1 and all(weight.is_integer() for _, weight in of)
+
+
+def _times(
+    sum_: tuple[dict[Number, Fraction], Fraction] | None, factor: Fraction
+) -> tuple[dict[Number, Fraction], Fraction] | None:
+    if sum_ is None:
+        return None
+    return {atom: c * factor for atom, c in sum_[0].items()}, sum_[1] * factor

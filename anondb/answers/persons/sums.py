@@ -1,0 +1,302 @@
+"""Numbers of persons and of their rows, and sums over them, from the plans that releases answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from anondb.answers.persons.domains import UNKNOWN
+from anondb.answers.persons.rows import FLIPPED, Cell
+from anondb.answers.persons.terms import (
+    Item,
+    Looked,
+    Number,
+    Of,
+    PersonRows,
+    Truth,
+)
+from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values
+from anondb.errors import InputError
+from anondb.query.merged import VALUES
+from anondb.query.pairs import is_single
+from anondb.query.plan import IDS, MEASURE, PAIRS, ROWS, Plan
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    NOT_EMPTY,
+    Condition,
+    ItemTest,
+    Labels,
+    Weights,
+    at_least,
+    both,
+    conjuncts,
+    item_all,
+    negate,
+    on_item,
+    settled,
+)
+from anondb.query.refusals import too_complex, unsupported
+from anondb.query.values import Attribute
+
+Bounds = tuple[float | None, float | None]
+"""Lower bound and upper bound of a number; None where there is none."""
+Row = tuple[Any, ...]
+NONE: Bounds = (0, 0)
+MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
+FEW = 6  # numbers of items whose rows are counted one by one
+
+
+class Answers(Protocol):
+    """Answers plans."""
+
+    def answer(self, plan: Plan) -> Sequence[Row]:
+        """The groups of a plan: their keys, then lower bound and upper bound."""
+
+
+class Sums(Values):
+    """Answers numbers of rows and sums."""
+
+    answers: Answers
+
+    # ---------------------------------------------------------------- counts
+
+    def one(self, plan: Plan) -> Bounds:
+        """A plan with a single number."""
+        plan = self._named_by(plan)
+        if plan.condition == NEVER and plan.counts != MEASURE:
+            return NONE
+        ((*_, lower, upper),) = self.answers.answer(plan)
+        return lower, upper
+
+    def _named_by(self, plan: Plan) -> Plan:
+        return replace(plan, labels=self.written)
+
+    @staticmethod
+    def _plain(condition: Condition) -> Condition:
+        """A condition without that the person has an item, which having some item implies."""
+        return both(*(part for part in conjuncts(condition) if part != NOT_EMPTY))
+
+    def persons(self, condition: Condition) -> Bounds:
+        """The number of persons for whom a condition holds."""
+        return self.one(Plan(IDS, condition))
+
+    def rows_in(self, rows: PersonRows) -> Bounds:
+        """The number of rows."""
+        return self._rows_of([rows])
+
+    def _rows_of(self, parts: Sequence[PersonRows]) -> Bounds:
+        """The number of rows of alternatives."""
+        cells = merged([cell for rows in parts for cell in self.cells(rows)])
+        if len(cells) > MAX_TERMS:
+            raise too_complex("a number of rows of too many kinds")
+        return self.total([self.rows_of_cell(cell) for cell in cells])
+
+    def rows_of_cell(self, cell: Cell) -> Bounds:
+        """The number of rows of one kind."""
+        if cell.second is not None and cell.test is not None:
+            plan = Plan(PAIRS, self._plain(cell.person), cell.test, cell.second, cell.signs)
+            if not all(map(is_single, conjuncts(plan.condition))):
+                raise unsupported("a number of pairs of items of some persons")
+            listed = [row[-2:] for row in self.answers.answer(self._named_by(plan))]
+            lower, upper = self.total(listed)
+            return lower, None if self.releases.suppressed else upper
+        if cell.test is None:
+            return self.one(Plan(IDS, cell.person))
+        return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
+
+    @staticmethod
+    def total(parts: Sequence[Bounds]) -> Bounds:
+        """The sum of numbers with bounds."""
+        if not parts:
+            return NONE
+        if len(parts) == 1:
+            return parts[0]
+        ends = zip(*parts, strict=True)
+        lower, upper = (None if None in end else sum(n for n in end if n is not None) for end in ends)
+        return lower, upper
+
+    @staticmethod
+    def times(bounds: Bounds, factor: float) -> Bounds:
+        """A multiple of a number with bounds."""
+        lower, upper = (None if end is None else end * factor for end in bounds)
+        return (lower, upper) if factor >= 0 else (upper, lower)
+
+    # ---------------------------------------------------------------- sums
+
+    def sum_in(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
+        """The sum of an expression over rows; 0 where no row has a value."""
+        parts = self.branches(tree) if self._is_mixed(tree) and tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]
+        found: list[Bounds] = []
+        for met, value in parts:
+            here = replace(rows, where=both(rows.where, met))
+            if here.where != NEVER:
+                found.append(self._sum_of_branch(here, value.unnest()))
+        return self.total(found)
+
+    def _sum_of_branch(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
+        atoms = self.atoms_of(tree)
+        if not atoms:
+            value = self.value(tree)
+            return NONE if value is None or float(value) == 0 else self.times(self.rows_in(rows), _number(value))
+        own = self.rows_of(tree)
+        if len(own) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
+            return self._sum_of_items(rows, tree, next(iter(own)))
+        if all(isinstance(a, Truth) for a in atoms) or isinstance(tree, CONDITIONS):
+            return self._sum_of_values(rows, self.values(tree))
+        if own:
+            raise unsupported("the sum of an item beside another value")
+        found = [self._sum_of_persons(cell.person, tree) for cell in self._single_cells(rows, "sum")]
+        return self.total(found)
+
+    def _single_cells(self, rows: PersonRows, how: str) -> list[Cell]:
+        cells = self.cells(rows)
+        if any(cell.test is not None for cell in cells):
+            raise unsupported(f"the function {how.upper()} over several rows of a person")
+        return cells
+
+    def _sum_of_values(self, rows: PersonRows, values: Sequence[tuple[Any, Condition]]) -> Bounds:
+        """The sum of an expression with few values."""
+        found: list[Bounds] = []
+        for value, met in values:
+            if value is not None and float(value) != 0:
+                here = replace(rows, where=both(rows.where, met))
+                found.append(self.times(self.rows_in(here), _number(value)))
+        return self.total(found)
+
+    def _sum_of_persons(self, condition: Condition, tree: exp.Expr) -> Bounds:
+        """The sum of a number of the person over persons."""
+        measure, factor, constant = self.measure(tree)
+        if measure is None:
+            return self._sum_of_values(PersonRows(where=condition), self.values(tree))
+        measured, present = measure
+        here = both(condition, present)
+        by_value = (
+            self._sum_of_different(here, measured)
+            if isinstance(measured, Weights) and measured.kind == VALUES
+            else None
+        )
+        if here == NEVER:
+            bounds = NONE
+        elif by_value is not None and not self.releases.summable:
+            bounds = by_value
+        else:
+            one = self.one(Plan(MEASURE, here, measure=measured, aggregate="sum"))
+            bounds = both_of(one, by_value or (None, None))
+        found = self.times(bounds, float(factor))
+        return found if not constant else self.total([found, self.times(self.persons(here), float(constant))])
+
+    def _sum_of_different(self, condition: Condition, weights: Weights) -> Bounds:
+        """The sum of numbers of different values: each person adds 1 for each of their values."""
+        tests: dict[int, set[str]] = {}
+        for label, bits in weights.by_label or ():
+            for n in range(int(bits).bit_length()):
+                if int(bits) >> n & 1:
+                    tests.setdefault(n, set()).add(label)
+        listed = [item_all(weights.test, self.test_of(frozenset(labels), False)) for labels in tests.values()]
+        return self.total([self.persons(both(condition, at_least(1, test))) for test in listed])
+
+    def measure(self, tree: exp.Expr) -> tuple[tuple[Weights | Attribute, Condition] | None, Fraction, Fraction]:
+        """A number of the person that a release aggregates, with a factor and a constant; None for other expressions."""
+        atom = self.atom(tree)
+        if isinstance(atom, Of):
+            attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
+            return (attribute, ALWAYS), Fraction(1), Fraction(0)
+        if isinstance(atom, Number):
+            if atom.values and not all(isinstance(v, int | float) or hasattr(v, "as_tuple") for _, v in atom.values):
+                raise unsupported("an aggregate of something else than numbers")
+            return (atom.weights, atom.present), Fraction(1), Fraction(0)
+        found = self.linear(tree) if all(isinstance(a, Number) for a in self.atoms_of(tree)) else None
+        if found is None or not found[0]:
+            return None, Fraction(1), Fraction(0)
+        coefficients, constant = found
+        present = both(*(a.present for a in coefficients))
+        if len(coefficients) == 1:
+            ((number, factor),) = coefficients.items()
+            return (number.weights, present), factor, constant
+        return (self.combined(coefficients), present), Fraction(1), constant
+
+    def _sum_of_items(self, rows: PersonRows, tree: exp.Expr, row: int) -> Bounds:
+        """The sum of an expression of the item of a row."""
+        found = self.evaluated(tree)
+        values = {v for v in found.values.values() if v is not None}
+        known = not self.releases.suppressed or found.other is not UNKNOWN
+        if any(isinstance(v, str) for v in values):
+            raise unsupported("the sum of something else than numbers")
+        if known and self.releases.suppressed and found.other is not None:
+            values.add(found.other)
+        if not known or len({float(v) for v in values} - {0.0}) > FEW:
+            return self._sum_of_weights(rows, tree, row)
+        listed = [(v, on_item(row, self.test(tree, lambda x, v=v: x == v))) for v in sorted(values)]  # type: ignore[misc]
+        one = self._sum_of_values(rows, listed)
+        if sum(float(v) != 0 for v in values) < 2:
+            return one
+        try:
+            return both_of(one, self._sum_of_weights(rows, tree, row))
+        except InputError:
+            return one
+
+    def _sum_of_weights(self, rows: PersonRows, tree: exp.Expr, row: int) -> Bounds:
+        """The sum of numbers of items, from that of each person."""
+        parts = []
+        for person, test in self._by_row(rows, row):
+            weights, some = self.weights(tree, test)
+            here = both(person, some)
+            parts.append(self.one(Plan(MEASURE, here, measure=weights, aggregate="sum", notes=(MERGED_NOTE,))))
+        return self.total(parts)
+
+    def _by_row(self, rows: PersonRows, row: int) -> list[tuple[Condition, ItemTest]]:
+        """The conditions on persons with the tests of the items of a variable; other variables are fixed to single items."""
+        self.check_exact(rows)
+        found = []
+        for part in self._by_items(rows):
+            for where in self._without(part, {row}):
+                found += [(rest, test) for test, rest in self.divided(where, row)]
+        return found
+
+    def _without(self, rows: PersonRows, kept: set[int]) -> list[Condition]:
+        """The condition of rows for each choice of the items of their other variables, which are few."""
+        todo, done = [(settled(rows.where), rows.rows - kept)], []
+        while todo:
+            where, others = todo.pop()
+            if not others:
+                done.append(where)
+                continue
+            row = min(others)
+            for test, rest in self.divided(where, row):
+                labels = self.labels(test)
+                if labels is None or len(labels) > len(FLIPPED) * 3:
+                    raise unsupported("a number of rows of a self-join", "Use count(DISTINCT id).")
+                todo += [(both(rest, at_least(1, Labels(frozenset({x})))), others - {row}) for x in sorted(labels)]
+            if len(done) + len(todo) > MAX_TERMS:
+                raise too_complex("a number of rows of too many kinds")
+        return done
+
+
+def both_of(one: Bounds, other: Bounds) -> Bounds:
+    """A number that lies within two bounds."""
+    lows, highs = ([end for end in ends if end is not None] for ends in zip(one, other, strict=True))
+    return max(lows, default=None), min(highs, default=None)
+
+
+def merged(cells: Sequence[Cell]) -> list[Cell]:
+    """The same rows in fewer cells: those for a condition and those for its negation together."""
+    done: list[Cell] = []
+    for cell in cells:
+        for n, other in enumerate(done):
+            mine, its = set(conjuncts(cell.person)), set(conjuncts(other.person))
+            same = (cell.test, cell.second, cell.signs) == (other.test, other.second, other.signs)
+            if same and negate(both(*(mine - its))) == both(*(its - mine)):
+                del done[n]
+                return merged([*done, replace(cell, person=both(*(mine & its))), *cells[cells.index(cell) + 1 :]])
+        done.append(cell)
+    return done
+
+
+def _number(value: Any) -> float:
+    whole = float(value).is_integer()
+    return int(value) if whole else float(value)

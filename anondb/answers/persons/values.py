@@ -1,0 +1,166 @@
+"""The values of expressions over the rows of persons, each with the condition for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.answers.persons.decided import has_value
+from anondb.answers.persons.domains import UNKNOWN, typeof
+from anondb.answers.persons.relations import Relations
+from anondb.answers.persons.terms import (
+    Item,
+    Looked,
+    Number,
+    Of,
+    OnPart,
+    Part,
+    Truth,
+)
+from anondb.query.merged import SUM
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    both,
+    either,
+    negate,
+    on_item,
+)
+from anondb.query.refusals import name_of, too_complex, unsupported
+
+CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
+MAX_TERMS = 120  # of a sum of counts
+
+
+class Values(Relations):
+    """Lists the values of expressions."""
+
+    def values(self, tree: exp.Expr) -> list[tuple[Any, Condition]]:
+        """The values of an expression, each with the condition for it.
+
+        Raises:
+            InputError: ``unsupported_query``: they cannot be listed.
+        """
+        tree = tree.unnest()
+        if not self.atoms_of(tree):
+            ((value, kind),) = self.releases.rows(exp.select(tree.copy(), typeof(tree)))
+            self.kinds[tree] = str(kind)
+            return [(value, ALWAYS)]
+        if isinstance(tree, CONDITIONS) or isinstance(self.atom(tree), Truth):
+            self.kinds[tree] = "BOOLEAN"
+            found = self.decided(tree)
+            unknown = both(negate(found.true), negate(found.false))
+            unknown = NEVER if negate(found.true) == found.false else unknown
+            return [(v, met) for v, met in ((True, found.true), (False, found.false), (None, unknown)) if met != NEVER]
+        atoms = self.atoms_of(tree)
+        own = self.rows_of(tree)
+        if len(own) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
+            return self._values_of_item(tree, next(iter(own)))
+        if len(atoms) == 1 and isinstance(atoms[0], Of):
+            grouped: dict[Any, list[Any]] = {}
+            for value, of in self.attribute_values(tree, atoms[0]):
+                grouped.setdefault(of, []).append(value)
+            return [(of, self.among(atoms[0], members)) for of, members in grouped.items()]
+        if len(atoms) == 1 and isinstance(atoms[0], Part):
+            return self._values_of_part(tree)
+        if len(atoms) == 1 and isinstance(atoms[0], Number):
+            return self._values_of_number(tree, atoms[0])
+        made = self._values_by_case(tree, [a for a in atoms if isinstance(a, Truth)])
+        if made is None:
+            raise unsupported(f"GROUP BY an expression ({name_of(tree)})", "Group by each of its parts.")
+        return made
+
+    def _values_of_item(self, tree: exp.Expr, row: int) -> list[tuple[Any, Condition]]:
+        found = self.evaluated(tree)
+        self.kinds[tree] = found.kind
+        if found.other is UNKNOWN and self.releases.suppressed:
+            made = self._values_by_case(tree, []) if isinstance(tree, exp.Case | exp.If) else None
+            if made is not None:
+                return made
+            raise unsupported(f"GROUP BY an expression of items that may be suppressed ({name_of(tree)})")
+        tests: dict[Any, list[str]] = {}
+        listed = frozenset(self.releases.items)
+        for label, value in found.values.items():
+            if self.releases.suppressed or label in listed:
+                tests.setdefault(value, []).append(label)
+        others = self.releases.suppressed
+        if others:
+            tests.setdefault(found.other, [])
+        return [
+            (
+                value,
+                on_item(
+                    row,
+                    self.test_of(
+                        frozenset(labels), others and value == found.other and type(value) is type(found.other)
+                    ),
+                ),
+            )
+            for value, labels in tests.items()
+        ]
+
+    def _values_of_part(self, tree: exp.Expr) -> list[tuple[Any, Condition]]:
+        places: dict[Any, set[int]] = {}
+        values = list(self.releases.parts())
+        for place, of in enumerate(self.of_values(tree, Part(), values)):
+            places.setdefault(of, set()).add(place)
+        return [(of, OnPart(frozenset(where))) for of, where in places.items()]  # type: ignore[misc]
+
+    def _values_of_number(self, tree: exp.Expr, atom: Number) -> list[tuple[Any, Condition]]:
+        """The values of an expression of one number; that for great numbers is the one for all beyond."""
+        plain = replace(atom, present=ALWAYS)
+        made: dict[Any, list[int]] = {}
+        if atom.values:
+            listed = self.values_of_number(plain, tree)
+            found = self.of_values(tree, atom, [value for value, _ in listed])
+            grouped: dict[Any, list[Condition]] = {}
+            for (_, met), of in zip(listed, found, strict=True):
+                grouped.setdefault(of, []).append(met)
+            return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
+        if atom.weights.by_label is not None and atom.weights.kind == SUM:
+            raise unsupported("GROUP BY a sum of numbers of items")
+        numbers = list(range(self.most(plain, tree) + 1))
+        found = self.of_values(tree, atom, numbers)
+        self._check_tail(plain, found)
+        for number, of in zip(numbers, found, strict=True):
+            made.setdefault(of, []).append(number)
+        listed_ = [
+            (of, both(atom.present, self._in_ranges(plain, members, numbers[-1]))) for of, members in made.items()
+        ]
+        if len(listed_) > MAX_TERMS:
+            raise too_complex(f"it has over {MAX_TERMS} groups of numbers of items")
+        return listed_ + self._absent(tree, atom)
+
+    def _absent(self, tree: exp.Expr, atom: Number) -> list[tuple[Any, Condition]]:
+        if atom.present == ALWAYS:
+            return []
+        value = self.value(self.replaced(tree, lambda a: exp.null() if a == atom else None))
+        return [(value, negate(atom.present))]
+
+    def _values_by_case(self, tree: exp.Expr, truths: Sequence[Truth]) -> list[tuple[Any, Condition]] | None:
+        """The values of an expression for each truth of its conditions, or for each branch of CASE."""
+        parts: list[tuple[Condition, exp.Expr]] = []
+        if truths and len(truths) <= 4:
+            for held in product((True, False, None), repeat=len(truths)):
+                chosen = dict(zip(truths, held, strict=True))
+                met = both(*(has_value(t, v) for t, v in chosen.items()))
+                of = {t: exp.null() if v is None else exp.convert(v) for t, v in chosen.items()}
+                if met != NEVER:
+                    parts.append((met, self.replaced(tree, lambda a, of=of: of.get(a))))  # type: ignore[misc]
+        elif tree.find(exp.Case, exp.If):
+            parts = self.branches(tree)
+        if not parts:
+            return None
+        grouped: dict[Any, list[Condition]] = {}
+        for met, part in parts:
+            for value, more in self.values(part):
+                grouped.setdefault(value, []).append(both(met, more))
+                self.kinds[tree] = (
+                    self.kinds[part.unnest()] if value is not None or tree not in self.kinds else self.kinds[tree]
+                )
+        return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]
