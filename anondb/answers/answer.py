@@ -109,7 +109,9 @@ def modelled(
 
 def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], InputError | None]:
     """The rows of a query with bounds, and notes; None, with the reason, where no rule reads it."""
-    if question.of_persons and question.misused is None:
+    if question.of_persons:
+        if question.misused is not None:  # of rows of persons, the rules say no more
+            raise unsupported(question.misused, ID_HINT)
         return None, [MODELLED_NOTE], None
     if question.varies and question.misused is None:
         return None, [VARYING_NOTE], None

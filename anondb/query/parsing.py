@@ -43,6 +43,11 @@ def _dialect() -> DuckDB:
     return DuckDB(version=VERSION)
 
 
+def is_function(name: str) -> bool:
+    """Whether a name followed by parentheses is read as a function of its own, and no macro can have it."""
+    return name.upper() in _dialect().parser_class.FUNCTIONS
+
+
 def lowered(name: str) -> str:
     """Normalize a name for comparison: DuckDB ignores the case of A-Z, also in quoted names."""
     return name.lower() if name.isascii() else "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in name)

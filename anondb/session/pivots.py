@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -13,40 +14,55 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.session.parameters import literal_of
 
 MAX_COLUMNS = 200
-Columns = Callable[[exp.Query], Sequence[str]]
-"""The names of the columns of a query."""
-Values = Callable[[exp.Query], Sequence[Any]]
-"""The values of the only column of a query."""
 
 
-def written_out(tree: exp.Expr, columns_of: Columns, values_of: Values) -> exp.Expr:
+@dataclass(frozen=True)
+class Source:
+    """What PIVOT and UNPIVOT need of the rows that they turn.
+
+    Attributes:
+        columns: gives the names of the columns of a query over the tables that this one sees.
+        values: gives the values of the only column of such a query.
+    """
+
+    columns: Callable[[exp.Query], Sequence[str]]
+    values: Callable[[exp.Query], Sequence[Any]]
+
+    def others(self, rows: exp.Select, used: set[str]) -> list[exp.Expr]:
+        """The columns of rows but for some, which are named in lower case."""
+        return [exp.column(exp.to_identifier(n, quoted=True)) for n in self.columns(rows) if lowered(n) not in used]
+
+
+def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
     """A query without PIVOT and UNPIVOT.
-
-    Args:
-        tree: the query.
-        columns_of, values_of: of a query over the tables that this one sees.
 
     Raises:
         InputError: ``unsupported_query`` or ``query_too_complex``: too many columns.
     """
     while (pivot := tree.find(exp.Pivot)) is not None:
         place: exp.Expr = pivot
-        source, on, using = pivot.this, pivot.expressions, pivot.args.get("using") or []
+        rows, on, using = pivot.this, pivot.expressions, pivot.args.get("using") or []
         if isinstance(pivot.parent, exp.Table | exp.Subquery) and pivot.arg_key == "pivots":
             place = pivot.parent
-            source, on, using = _without_pivots(place), pivot.args.get("fields") or [], pivot.expressions
-        rows = exp.select("*").from_(source.copy())
-        write = _unpivoted if pivot.args.get("unpivot") else _pivoted
-        made: exp.Expr = write(pivot, rows, [part.copy() for part in on], using, columns_of, values_of)
+            rows, on, using = _without_pivots(place), pivot.args.get("fields") or [], pivot.expressions
+        selected = exp.select("*").from_(rows.copy())
+        parts = [part.copy() for part in on]
+        made: exp.Expr = (
+            _unpivoted(pivot.args.get("into"), selected, parts, using, source)
+            if pivot.args.get("unpivot")
+            else _pivoted(pivot.args.get("group"), selected, parts, using, source)
+        )
         if place is not pivot:
-            alias = (
-                pivot.args.get("alias") or place.args.get("alias") or exp.TableAlias(this=exp.to_identifier("pivoted"))
-            )
+            alias = pivot.args.get("alias") or place.args.get("alias") or _alias("pivoted")
             made = exp.Subquery(this=made, alias=alias.copy())
         if place is tree:
             return made
         place.replace(made)
     return tree
+
+
+def _alias(name: str) -> exp.TableAlias:
+    return exp.TableAlias(this=exp.to_identifier(name))
 
 
 def _without_pivots(place: exp.Expr) -> exp.Expr:
@@ -60,56 +76,41 @@ def _without_pivots(place: exp.Expr) -> exp.Expr:
 
 
 def _pivoted(
-    pivot: exp.Pivot,
-    rows: exp.Select,
-    on: list[exp.Expr],
-    using: Sequence[exp.Expr],
-    columns_of: Columns,
-    values_of: Values,
+    group: exp.Group | None, rows: exp.Select, on: Sequence[exp.Expr], using: Sequence[exp.Expr], source: Source
 ) -> exp.Select:
     """PIVOT: one row for each group, with the aggregates of the rows of each value."""
+    turned = rows.subquery("pivoted")
     listed: list[tuple[exp.Expr, Sequence[exp.Expr]]] = []
     for part in on:
         if isinstance(part, exp.In):
             listed.append((part.this, part.expressions))
-        else:
-            values = exp.select(part.copy().as_("v")).distinct().from_(rows.subquery("pivoted")).order_by("v")
-            listed.append((part, [literal_of(value) for value in values_of(values) if value is not None]))
+            continue
+        values = source.values(exp.select(part.copy().as_("v")).distinct().from_(turned.copy()).order_by("v"))
+        listed.append((part, [literal_of(value) for value in values if value is not None]))
     aggregates = list(using) or [exp.Count(this=exp.Star(), big_int=True)]
     columns = list(product(*(values for _, values in listed)))
     if len(columns) * len(aggregates) > MAX_COLUMNS:
         raise too_complex(f"PIVOT has more than {MAX_COLUMNS} columns")
-    group = pivot.args.get("group")
-    if group is not None:
-        keys = [key.copy() for key in group.expressions]
-    else:
-        used = {
-            lowered(c.name) for part in (*(one for one, _ in listed), *aggregates) for c in part.find_all(exp.Column)
-        }
-        keys = [exp.column(exp.to_identifier(n, quoted=True)) for n in columns_of(rows) if lowered(n) not in used]
-    made = exp.select(*(key.copy() for key in keys)).from_(rows.subquery("pivoted"))
+    read = (c for part in (*(one for one, _ in listed), *aggregates) for c in part.find_all(exp.Column))
+    keys = source.others(rows, {lowered(c.name) for c in read}) if group is None else group.expressions
+    made = exp.select(*(key.copy() for key in keys)).from_(turned)
     for chosen in columns:
         alike = zip(listed, chosen, strict=True)
         here = exp.and_(*(exp.EQ(this=one.copy(), expression=value.unalias().copy()) for (one, _), value in alike))
         for aggregate in aggregates:
-            named = aggregate.alias if isinstance(aggregate, exp.Alias) or len(aggregates) > 1 else ""
-            named = named or (aggregate.sql("duckdb", normalize_functions="lower") if len(aggregates) > 1 else "")
+            named = aggregate.alias or (
+                aggregate.sql("duckdb", normalize_functions="lower") if len(aggregates) > 1 else ""
+            )
             name = "_".join([*(_text(value) for value in chosen), *([named] if named else [])])
             cell = exp.Filter(this=aggregate.unalias().copy(), expression=exp.Where(this=here.copy()))
             made = made.select(cell.as_(name, quoted=True))
-    return made.group_by(*keys) if keys else made
+    return made.group_by(*(key.copy() for key in keys)) if keys else made
 
 
 def _unpivoted(
-    pivot: exp.Pivot,
-    rows: exp.Select,
-    on: list[exp.Expr],
-    using: Sequence[exp.Expr],
-    columns_of: Columns,
-    values_of: Values,
+    into: exp.UnpivotColumns | None, rows: exp.Select, on: list[exp.Expr], using: Sequence[exp.Expr], source: Source
 ) -> exp.Query:
     """UNPIVOT: one row for each column that is not NULL."""
-    into = pivot.args.get("into")
     name, value = "name", "value"
     if into is not None:
         name, (value, *_) = into.this.name, [column.name for column in into.expressions]
@@ -118,8 +119,7 @@ def _unpivoted(
         on = list(on[0].expressions)
     if not on or not all(isinstance(column, exp.Column) for column in on):
         raise unsupported("UNPIVOT of something else than named columns", "Name the columns.")
-    turned = {lowered(column.name) for column in on}
-    kept = [exp.column(exp.to_identifier(n, quoted=True)) for n in columns_of(rows) if lowered(n) not in turned]
+    kept = source.others(rows, {lowered(column.name) for column in on})
     parts = []
     for column in on:
         there = exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))

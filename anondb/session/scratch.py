@@ -20,6 +20,7 @@ from anondb.session.output import unique
 Columns = Sequence[tuple[str, str]]
 """The names and types of columns."""
 MAX_NODES = 50_000  # of the tree of a query with the queries of the tables that it names
+MAX_CALLS = 1_000  # of macros in a query
 OWN_SCHEMAS = ("", "main", "temp", "memory")
 
 
@@ -100,11 +101,15 @@ class Scratch:
             for one in select.expressions:
                 if not isinstance(one, exp.Alias) and any(map(self._is_own, one.find_all(exp.Anonymous))):
                     one.replace(exp.alias_(one.copy(), one.sql("duckdb", normalize_functions=False), quoted=True))
-        for _ in range(MAX_NODES):
+        grown = 0
+        for _ in range(MAX_CALLS):
             call = next(filter(self._is_own, tree.find_all(exp.Anonymous)), None)
             if call is None:
                 return tree
             made = self._expanded(call)
+            grown += sum(1 for _ in made.walk())
+            if grown > MAX_NODES:
+                break
             place: exp.Expr = call
             if isinstance(call.parent, exp.Table):
                 place = call.parent
@@ -113,7 +118,7 @@ class Scratch:
                 tree = made
             else:
                 place.replace(made)
-        raise too_complex("its macros are nested too deeply")
+        raise too_complex("its macros stand for too much")
 
     def _is_own(self, call: exp.Anonymous) -> bool:
         name = lowered(call.name)

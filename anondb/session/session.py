@@ -36,7 +36,7 @@ from anondb.session.kept import Kept, repeatable
 from anondb.session.output import output, selected_from
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
-from anondb.session.pivots import written_out
+from anondb.session.pivots import Source, written_out
 from anondb.session.registered import registered
 from anondb.session.releases import Releases
 from anondb.session.result import Result
@@ -168,7 +168,7 @@ class Session:
         def values_of(query: exp.Query) -> list[Any]:
             return [row[0] for row in self._answer(self._scratch.resolved(query), bounds=False).fetchall()]
 
-        return self._scratch.resolved(written_out(tree, columns_of, values_of))
+        return self._scratch.resolved(written_out(tree, Source(columns_of, values_of)))
 
     def _changed(self) -> None:
         """Forget what was derived from the analyst's tables."""

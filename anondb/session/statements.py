@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.errors import InputError
-from anondb.query.parsing import SELECT, Statement, lowered
+from anondb.query.parsing import SELECT, Statement, is_function, lowered
 from anondb.query.refusals import only, unsupported
 from anondb.session.scratch import Scratch, missing
 
@@ -99,6 +99,8 @@ class Statements:
         parts = target.expressions
         if not all(isinstance(part, exp.Identifier) for part in parts):
             raise unsupported("a parameter with a type or a default", "Name the parameters alone.")
+        if is_function(target.this.name):
+            raise InputError("DuckDB has a function of this name.", code="bad_name", hint="Choose another name.")
         self._scratch.set_macro(target.this.name, [part.name for part in parts], body)
         return Done()
 
@@ -113,7 +115,9 @@ class Statements:
         if tree.args.get("with_") is not None:
             source.set("with_", tree.args["with_"])
         width = len(self._scratch.describe(self._scratch.resolved(_query(source)))[0])
-        if width != len(wanted) or not set(wanted) <= {lowered(column) for column, _ in columns}:
+        if not width == len(wanted) == len(set(wanted)) or not set(wanted) <= {
+            lowered(column) for column, _ in columns
+        }:
             raise InputError("INSERT has other columns than the table.", code="bad_sql", hint="Name the columns.")
         names = [exp.to_identifier(f"c{n}") for n in range(width)]
         alias = exp.TableAlias(this=exp.to_identifier("new"), columns=names)
