@@ -1,0 +1,259 @@
+"""Conditions on the rows of persons, and joins of these with known tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from anondb.answers.persons.domains import typed, typeof
+from anondb.answers.persons.per_person import PerPerson
+from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Scope
+from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.sources import source_rows
+from anondb.query.parsing import bare, lowered, operands
+from anondb.query.predicates import (
+    NEVER,
+    both,
+    negate,
+    on_item,
+    renamed,
+)
+from anondb.query.refusals import unsupported
+
+MAX_BRANCHES = 128  # of the rows of persons
+MAX_CONSTANTS = 100  # rows of a table that persons are compared with one by one
+_SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
+
+
+class Joins(PerPerson):
+    """Applies conditions to rows, and puts the rows of known tables beside them."""
+
+    def filtered(self, scope: Scope, pool: Sequence[exp.Expr]) -> Scope:
+        """The rows that satisfy conditions which AND connects."""
+        for condition in pool:
+            if id(condition) in scope.done:
+                continue
+            scope = replace(scope, rows=self._where(self.resolved(condition, scope), scope.rows))
+        return scope
+
+    def _where(self, tree: exp.Expr, rows: PersonRows) -> PersonRows:
+        """The rows for which one condition is true: equal ids unite persons, and items of two copies may be compared."""
+        tree = bare(tree)
+        if isinstance(tree, exp.And):
+            for part in operands(tree):
+                rows = self._where(part, rows)
+            return rows
+        sides = (
+            [self.atom(tree.this), self.atom(tree.expression)]
+            if isinstance(tree, exp.EQ | exp.NEQ | exp.LT | exp.LTE | exp.GT | exp.GTE)
+            else []
+        )
+        if len(sides) == 2 and isinstance(sides[0], Id) and isinstance(sides[1], Id) and isinstance(tree, exp.EQ):
+            self._unite(sides[0].person, sides[1].person)
+            return rows
+        if len(sides) == 2 and isinstance(sides[0], Item) and isinstance(sides[1], Item) and sides[0] != sides[1]:
+            if isinstance(tree, exp.EQ):
+                return self._same_item(rows, sides[0].row, sides[1].row)
+            return replace(rows, compared=rows.compared | {(_SIGNS[type(tree)], sides[0].row, sides[1].row)})
+        return replace(rows, where=both(rows.where, self.where(tree)))
+
+    def _same_item(self, rows: PersonRows, one: int, other: int) -> PersonRows:
+        """Rows in which two variables have the same item: one variable in place of both."""
+
+        if not {one, other} <= rows.rows or rows.compared or not rows.exact:
+            raise unsupported("equal items of two copies", "Compare their ids alone.")
+        of = {other: one}
+        columns = []
+        for c in rows.columns:
+
+            def value_of(atom: object) -> exp.Expr | None:
+                if isinstance(atom, Item | Looked) and atom.row == other:
+                    return self.column(replace(atom, row=one))
+                return None
+
+            columns.append(replace(c, value=self.replaced(c.value, value_of)))
+        where = both(renamed(rows.where, of))
+        return replace(rows, columns=tuple(columns), where=where, rows=rows.rows - {other})
+
+    # ---------------------------------------------------------------- joins
+
+    def _with_known(self, node: exp.Expr, join: exp.Join, scope: Scope, pool: list[exp.Expr]) -> list[Scope]:
+        """The rows of a scope beside those of a known table that is joined with them."""
+        known, alias = source_rows(self.compiler, node, scope.env)
+        if not known.exact:
+            raise unsupported("a join of persons with estimates", "Join the results of two queries.")
+        alias, kind = lowered(alias), join.kind.upper()
+        outer = join.side.upper() == "LEFT" or kind in ("SEMI", "ANTI")
+        names = {lowered(c.name): n for n, c in reversed(list(enumerate(known.columns)))}
+        conditions = conjuncts(join.args.get("on"))
+        shared = [lowered(u.name) for u in join.args.get("using") or ()]
+        for name in shared:
+            left = next((c.value for c in scope.rows.columns if c.name == name and not c.merged), None)
+            if left is None or name not in names:
+                raise unsupported(f"USING ({name})")
+            conditions.append(exp.EQ(this=left.copy(), expression=exp.column(name, alias)))
+        placed = [
+            Column(alias, lowered(c.name), exp.column(f"c{n}", "k"), lowered(c.name) in shared)
+            for n, c in enumerate(known.columns)
+        ]
+        inner = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *placed)))
+        trees = [self.resolved(c, inner) for c in conditions]
+        if not outer:
+            taken = []
+            for condition in pool:
+                if any(
+                    (lowered(c.table) == alias if c.table else lowered(c.name) in names)
+                    for c in condition.find_all(exp.Column)
+                ) and not condition.find(exp.Query):
+                    tree = self.resolved(condition, inner)
+                    if len(self.rows_of(tree)) == 1 and _of_known(tree) and not _has_persons(self, tree):
+                        taken.append(condition)
+                        trees.append(tree)
+            linked = [t for t in trees if _of_known(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)]
+            row = next(iter({r for t in linked for r in self.rows_of(t)}), None) if linked else None
+            used = [t for t in linked if self.rows_of(t) == {row}]
+            if row is None:
+                return self._by_constants(known, alias, scope, inner, trees, shared)
+            made = self._looked_up(known, row, used, placed, scope, kind="inner")
+            done = frozenset(
+                id(c) for c, t in zip(taken, trees[len(conditions) :], strict=True) if any(t is u for u in used)
+            )
+            made = [replace(one, done=one.done | done) for one in made]
+            rest = [c for c, t in zip(conditions, trees, strict=False) if not any(t is u for u in used)]
+            return [self.filtered(one, rest) for one in made]
+        rows = {r for t in trees for r in self.rows_of(t)}
+        if len(rows) == 1 and not any(_has_persons(self, t) for t in trees):
+            return self._looked_up(known, next(iter(rows)), trees, placed, scope, kind=kind.lower() or "left")
+        raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on other columns than an item")
+
+    def _looked_up(
+        self,
+        known: Known,
+        row: int,
+        conditions: Sequence[exp.Expr],
+        placed: Sequence[Column],
+        scope: Scope,
+        *,
+        kind: str,
+    ) -> list[Scope]:
+        """The rows of a scope with the rows of a known table that match the item of a variable."""
+        ranked = self._ranked(known, conditions)
+        found = self.releases.rows(exp.select("item", "place").from_(ranked.subquery("ranked")))
+        most = max((place for _, place in found), default=0)
+        if self.releases.suppressed and not self._all_named(known, conditions):
+            raise unsupported("a join on a computed item where items were suppressed")
+        if kind in ("semi", "anti"):
+            met = on_item(row, self.test_of(frozenset(item for item, place in found if place == 1), False))
+            where = both(scope.rows.where, negate(met) if kind == "anti" else met)
+            return [replace(scope, rows=replace(scope.rows, where=where))]
+        if most > MAX_BRANCHES:
+            raise unsupported("a join of items with too many rows each")
+        made = []
+        for place in range(1, max(most, 1) + 1):
+            name = f"l{len(self.lookups)}"
+            at_place = exp.EQ(this=exp.column("place"), expression=exp.convert(place))
+            self.lookups[name] = exp.select("*").from_(ranked.subquery("ranked")).where(at_place)
+            columns = [replace(c, value=self.column(Looked(row, name, f"c{n}"))) for n, c in enumerate(placed)]
+            some = self.test_of(frozenset(item for item, at in found if at == place), False)
+            where = scope.rows.where if kind == "left" and place == 1 else both(scope.rows.where, on_item(row, some))
+            made.append(replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns), where=where)))
+        return made
+
+    def _ranked(self, known: Known, conditions: Sequence[exp.Expr]) -> exp.Select:
+        """Each item with the rows of a known table that match it, numbered by ``place``."""
+        tables = list(dict.fromkeys(a.table for t in conditions for a in self.atoms_of(t) if isinstance(a, Looked)))
+        cells = [exp.column(f"c{n}", "k") for n in range(len(known.columns))]
+        item = exp.column("item", "d")
+
+        def value_of(atom: object) -> exp.Expr | None:
+            if isinstance(atom, Item):
+                return self.item("d")
+            return exp.column(atom.column, atom.table) if isinstance(atom, Looked) else None
+
+        asked = exp.select(item.as_("item"), *cells).from_(self.releases.domain().subquery("d"))
+        for table in tables:
+            same = exp.EQ(this=exp.column("item", table), expression=item.copy())
+            asked = asked.join(self.lookups[table].subquery(table), on=same, join_type="left")
+        on = exp.and_(*(exp.paren(self.replaced(t, value_of)) for t in conditions))
+        source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
+        order = exp.Order(expressions=[exp.Ordered(this=cell.copy()) for cell in cells])
+        number = exp.Window(this=exp.RowNumber(), partition_by=[item.copy()], order=order, over="OVER")
+        return asked.join(source, on=on).select(number.as_("place"))
+
+    def _all_named(self, known: Known, conditions: Sequence[exp.Expr]) -> bool:
+        """Whether all items that a known table may match are named."""
+        for tree in conditions:
+            if isinstance(tree.unnest(), exp.EQ):
+                sides = [tree.unnest().this.unnest(), tree.unnest().expression.unnest()]
+                keys = [s for s in sides if isinstance(s, exp.Column) and s.table == "k"]
+                if len(keys) == 1 and any(isinstance(self.atom(s), Item) for s in sides):
+                    source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
+                    listed = {
+                        row[0]
+                        for row in self.releases.rows(exp.select(exp.cast(keys[0].copy(), "VARCHAR")).from_(source))
+                    }
+                    return listed - {None} <= self.releases.named()
+                if any(isinstance(a, Looked) for a in self.atoms_of(tree)) and not any(
+                    isinstance(a, Item) for a in self.atoms_of(tree)
+                ):
+                    return True
+        return False
+
+    def _by_constants(
+        self, known: Known, alias: str, scope: Scope, inner: Scope, trees: Sequence[exp.Expr], shared: Sequence[str]
+    ) -> list[Scope]:
+        """The rows of a scope beside each row of a known table, whose columns are constants."""
+
+        source = exp.Subquery(this=known.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("k")))
+        width = len(known.columns)
+        cells = [exp.column(f"c{n}", "k") for n in range(width)]
+        listed = self.releases.rows(exp.select(*cells, *map(typeof, cells)).from_(source).limit(MAX_CONSTANTS + 1))
+        if len(listed) > MAX_CONSTANTS:
+            raise unsupported(f"a join with the table {alias!r} without an equal item", "Join it on the item column.")
+        made = []
+        for row in listed:
+            values = [typed(row[n], str(row[width + n])) for n in range(width)]
+            columns = [
+                Column(alias, lowered(c.name), value, lowered(c.name) in shared)
+                for c, value in zip(known.columns, values, strict=True)
+            ]
+            one = replace(scope, rows=replace(scope.rows, columns=(*scope.rows.columns, *columns)))
+            for tree in trees:
+                of = tree.copy().transform(
+                    lambda n, values=values: (
+                        values[int(n.name[1:])].copy() if isinstance(n, exp.Column) and n.table == "k" else n
+                    )
+                )
+                one = replace(one, rows=self._where(of, one.rows))
+            if one.rows.where != NEVER:
+                made.append(one)
+        return made or [
+            replace(
+                inner,
+                rows=replace(
+                    inner.rows,
+                    where=NEVER,
+                    columns=(*scope.rows.columns, *(Column(alias, lowered(c.name), exp.null()) for c in known.columns)),
+                ),
+            )
+        ]
+
+
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """The conditions that AND connects."""
+    if condition is None:
+        return []
+    whole = bare(condition)
+    return operands(whole) if isinstance(whole, exp.And) else [whole]
+
+
+def _of_known(tree: exp.Expr) -> bool:
+    """Whether an expression has a column of the known table that is joined."""
+    return any(c.table == "k" for c in tree.find_all(exp.Column))
+
+
+def _has_persons(domains: Joins, tree: exp.Expr) -> bool:
+    """Whether an expression depends on something else of persons than an item."""
+    return any(not isinstance(atom, Item | Looked) for atom in domains.atoms_of(tree))
