@@ -1,6 +1,6 @@
 """Executes SQL on DuckDB: named queries and trees, bound and written by sqlglot."""
 
-from anondb.engine.binding import Binder, Shape
+from anondb.engine.binding import Binder, Shape, readable
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
 from anondb.engine.interface import Columns, Engine, Runner, Spread, has_nulls
@@ -24,4 +24,5 @@ __all__ = [
     "has_nulls",
     "is_binary",
     "load",
+    "readable",
 ]

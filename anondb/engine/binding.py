@@ -86,7 +86,7 @@ class Binder:
         try:
             for table, columns in tables:
                 nulls = [
-                    exp.cast(exp.null(), _typed(kind), dialect="duckdb").as_(column, quoted=True)
+                    exp.cast(exp.null(), readable(kind), dialect="duckdb").as_(column, quoted=True)
                     for column, kind in columns.items()
                 ]
                 named, empty = exp.Table(this=exp.to_identifier(table, quoted=True)), exp.select(*nulls).limit(0)
@@ -96,6 +96,6 @@ class Binder:
         return connection
 
 
-def _typed(kind: str) -> str:
+def readable(kind: str) -> str:
     """A type in which DuckDB's type of columns with nothing but NULL, which no query can name, is that of texts."""
     return re.sub(r'"NULL"(?=$|[\[,)])', "VARCHAR", kind)

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.failing import failed
 from anondb.answers.roles import Role
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, readable
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import InputError
 from anondb.query.parsing import lowered
@@ -20,9 +20,9 @@ from anondb.query.refusals import unsupported
 from anondb.session.result import Result
 
 SCHEMAS = ("information_schema", "pg_catalog")
-FUNCTIONS = frozenset(
-    f"duckdb_{name}" for name in ("columns", "constraints", "databases", "functions", "indexes", "keywords", "schemas")
-) | frozenset(f"duckdb_{name}" for name in ("sequences", "tables", "types", "views"))
+_TOLD = ("columns", "constraints", "databases", "functions", "indexes", "keywords", "schemas", "sequences", "tables")
+FUNCTIONS = frozenset(f"duckdb_{name}" for name in (*_TOLD, "types", "views"))
+"""Table functions that tell nothing of the computer."""
 PRAGMAS = ("database_list", "show", "show_tables", "show_tables_expanded", "table_info", "version")
 COMPUTED = ("min", "max", "avg", "std", "q25", "q50", "q75")
 """What SUMMARIZE computes from the values of a column."""
@@ -71,10 +71,7 @@ class Catalog:
     def _make(self, name: str, kind: str, columns: Mapping[str, str]) -> None:
         """An empty table or view; its name may have a schema."""
         table = exp.Table(this=exp.to_identifier(name, quoted=True))
-        cells = [
-            exp.cast(exp.null(), type_, dialect="duckdb").as_(column, quoted=True) for column, type_ in columns.items()
-        ]
-        made = exp.Create(this=table, kind=kind, expression=exp.select(*cells).limit(0))
+        made = exp.Create(this=table, kind=kind, expression=exp.select(*_cells(columns.items())).limit(0))
         self._engine.run(made, "a table of the catalog")
 
     def answer(self, tree: exp.Expr) -> Result:
@@ -97,11 +94,7 @@ class Catalog:
 
     def columns(self, names: Sequence[str], types: Sequence[str]) -> Result:
         """The rows of DESCRIBE of a query with these columns."""
-        cells = [
-            exp.cast(exp.null(), kind, dialect="duckdb").as_(name, quoted=True)
-            for name, kind in zip(names, types, strict=True)
-        ]
-        return self._rows(exp.Describe(this=exp.select(*cells)))
+        return self._rows(exp.Describe(this=exp.select(*_cells(zip(names, types, strict=True)))))
 
     def _rows(self, tree: exp.Expr) -> Result:
         try:
@@ -113,6 +106,11 @@ class Catalog:
                 hint="SHOW TABLES lists the tables.",
             ) from None
         return Result(rows, rows.columns, [])
+
+
+def _cells(columns: Iterable[tuple[str, str]]) -> list[exp.Expr]:
+    """NULL for each column, in its type."""
+    return [exp.cast(exp.null(), readable(kind), dialect="duckdb").as_(name, quoted=True) for name, kind in columns]
 
 
 def summarized(tree: exp.Expr, columns: Sequence[tuple[str, Role]], misused: str | None) -> exp.Select:

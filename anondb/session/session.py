@@ -317,6 +317,7 @@ class Session:
     def close(self) -> None:
         """Close the files. Results stay."""
         self._closed = True
+        self._changed()
         self._resources.close()
 
     def _check_open(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.engine import readable
 from anondb.errors import InputError
 from anondb.query.parsing import SELECT, Statement, is_function, lowered
 from anondb.query.refusals import only, unsupported
@@ -123,7 +124,7 @@ class Statements:
         alias = exp.TableAlias(this=exp.to_identifier("new"), columns=names)
         given = {column: exp.column(f"c{n}", "new") for n, column in enumerate(wanted)}
         cells = [
-            exp.cast(given.get(lowered(column), exp.null()), kind, dialect="duckdb").as_(column, quoted=True)
+            exp.cast(given.get(lowered(column), exp.null()), readable(kind), dialect="duckdb").as_(column, quoted=True)
             for column, kind in columns
         ]
         rows = exp.select(*cells).from_(exp.Subquery(this=_query(source), alias=alias))
@@ -141,7 +142,7 @@ class Statements:
             if not isinstance(part, exp.EQ) or lowered(part.this.name) not in types:
                 raise InputError("UPDATE sets something else than a column.", code="bad_sql", hint="Name its columns.")
             column, kind = types[lowered(part.this.name)]
-            value: exp.Expr = exp.cast(part.expression.copy(), kind, dialect="duckdb")
+            value: exp.Expr = exp.cast(part.expression.copy(), readable(kind), dialect="duckdb")
             if where is not None:
                 kept = exp.column(exp.to_identifier(column, quoted=True))
                 value = exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)], default=kept)

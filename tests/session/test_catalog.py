@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import duckdb
 import pytest
 from session.conftest import Named
 
@@ -73,6 +74,16 @@ def test_a_summary_tells_nothing_of_ids(named: Named) -> None:
     named[1].sql("CREATE OR REPLACE TABLE mine AS SELECT 3 AS a")
     assert named[1].sql("SUMMARIZE mine").fetchall()[0][2:4] == ("3", "3")
     named[1].sql("DROP TABLE mine")
+
+
+def test_columns_of_any_type(named: Named) -> None:
+    types = "NULL AS n, 'a'::ENUM('a', 'it''s') AS e, {'q': [1]} AS s, MAP {'a': NULL} AS m, INTERVAL 1 DAY AS i"
+    named[1].register("odd", duckdb.sql(f"SELECT {types}"))
+    described = [row[0] for row in named[1].sql("DESCRIBE odd").fetchall()]
+    assert described == ["n", "e", "s", "m", "i"] == [row[0] for row in named[1].sql("DESCRIBE FROM odd").fetchall()]
+    assert named[1].sql("INSERT INTO odd (e) VALUES ('it''s')").fetchall() == [(1,)]
+    assert sorted(named[1].sql("SELECT e FROM odd").fetchall()) == [("a",), ("it's",)]
+    named[1].sql("DROP TABLE odd")
 
 
 def test_plans(named: Named) -> None:
