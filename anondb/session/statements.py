@@ -136,19 +136,20 @@ class Statements:
         only(tree, "this", "expressions", "where")
         name = self._scratch.target(tree.this)
         where = tree.args.get("where")
-        types = {lowered(column): (column, kind) for column, kind in self._scratch.columns_of(name)}
-        changed: list[exp.Expr] = []
-        for part in tree.expressions:
-            if not isinstance(part, exp.EQ) or lowered(part.this.name) not in types:
-                raise InputError("UPDATE sets something else than a column.", code="bad_sql", hint="Name its columns.")
-            column, kind = types[lowered(part.this.name)]
-            value: exp.Expr = exp.cast(part.expression.copy(), readable(kind), dialect="duckdb")
-            if where is not None:
-                kept = exp.column(exp.to_identifier(column, quoted=True))
-                value = exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)], default=kept)
-            changed.append(exp.alias_(value, column, quoted=True))
+        columns = self._scratch.columns_of(name)
+        put = {lowered(part.this.name): part.expression for part in tree.expressions if isinstance(part, exp.EQ)}
+        if len(put) < len(tree.expressions) or not put.keys() <= {lowered(column) for column, _ in columns}:
+            raise InputError("UPDATE sets something else than columns.", code="bad_sql", hint="Name each column once.")
+        cells: list[exp.Expr] = []
+        for column, kind in columns:
+            cell: exp.Expr = exp.column(column, quoted=True)
+            if lowered(column) in put:
+                value = exp.cast(put[lowered(column)].copy(), readable(kind), dialect="duckdb")
+                changed = exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)], default=cell) if where else value
+                cell = changed.as_(column, quoted=True)
+            cells.append(cell)
         number = self._scratch.number(_all_of(name, where))
-        self._scratch.define(name, _all_of(name, star=exp.Star(replace=changed)))
+        self._scratch.define(name, _all_of(name, cells=cells))
         return Done(number)
 
     def _delete(self, tree: exp.Delete | exp.TruncateTable) -> Done:
@@ -169,8 +170,11 @@ class Statements:
             new = exp.cast(exp.null(), action.args["kind"]).as_(action.name, quoted=True)
             self._scratch.define(name, _all_of(name).select(new))
         elif isinstance(action, exp.Drop) and action.kind == "COLUMN":
-            left_out = [exp.to_identifier(column.name, quoted=True) for column in action.args["tables"]]
-            self._scratch.define(name, _all_of(name, star=exp.Star(except_=left_out)))
+            left_out = {lowered(column.name) for column in action.args["tables"]}
+            kept = [c for c, _ in self._scratch.columns_of(name) if lowered(c) not in left_out]
+            if not kept or len(kept) == len(self._scratch.columns_of(name)):
+                raise InputError("The table has no such column, or no other.", code="bad_sql", hint="Name a column.")
+            self._scratch.define(name, _all_of(name, cells=[exp.column(column, quoted=True) for column in kept]))
         elif isinstance(action, exp.RenameColumn):
             old, new_name = lowered(action.this.name), action.args["to"].name
             names = [new_name if lowered(column) == old else column for column, _ in self._scratch.columns_of(name)]
@@ -228,9 +232,9 @@ def source_of_values(values: exp.Values) -> exp.Values:
     return made
 
 
-def _all_of(name: str, where: exp.Where | None = None, star: exp.Star | None = None) -> exp.Select:
-    """The rows of a table for which a condition holds."""
-    made = exp.select(star or exp.Star()).from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
+def _all_of(name: str, where: exp.Where | None = None, cells: Sequence[exp.Expr] = ()) -> exp.Select:
+    """The rows of a table for which a condition holds; all of its columns, if none are given."""
+    made = exp.select(*(cells or [exp.Star()])).from_(exp.Table(this=exp.to_identifier(name, quoted=True)))
     return made if where is None else made.where(where.this.copy())
 
 

@@ -94,6 +94,10 @@ SAME = {
     "SET VARIABLE wanted = 'milk'; SELECT count(*) AS n FROM sales WHERE item = getvariable('wanted')": (
         "SELECT count(*) AS n FROM sales WHERE item = 'milk'"
     ),
+    "CREATE TABLE t AS SELECT item, count(*) AS n, 1 AS x FROM sales GROUP BY item; ALTER TABLE t DROP COLUMN x;"
+    "UPDATE t SET n = 2 * n WHERE item = 'milk'; SELECT n FROM t WHERE item = 'milk'": (
+        "SELECT 2 * count(*) AS n FROM sales WHERE item = 'milk'"
+    ),
     "CREATE TABLE t AS SELECT item, count(*) AS n FROM sales GROUP BY item; DELETE FROM t WHERE item <> 'milk';"
     "SELECT n FROM t": "SELECT count(*) AS n FROM sales WHERE item = 'milk'",
 }
