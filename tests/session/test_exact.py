@@ -93,3 +93,22 @@ def test_totals_are_told_from_groups_of_null(case: Case, grouped: str) -> None:
     sql = f"SELECT parent AS k, count(*) AS n FROM sales LEFT JOIN food ON node = item GROUP BY {grouped}"
     true = sorted((str(k), n, n, n) for k, n in case[1].execute(sql).fetchall())
     assert sorted((str(row[0]), *row[1:]) for row in case[0].sql(sql).fetchall()) == true
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "(a.item, b.item) IN (('a', 'b'), ('c', 'd'), ('j', 'k'), ('a', 'n'))",
+        "(a.item, b.item) NOT IN (('a', 'b'), ('c', 'd')) AND a.item < b.item",
+        "(a.item, b.item) = ('c', 'd') OR (b.item, a.item) = ('c', 'd')",
+        "(a.item = 'a' AND b.item = 'b') OR (a.item = 'c' AND b.item <> 'd')",
+        "(a.item = 'a' OR b.item = 'a') AND a.item <> b.item",
+        "a.item < b.item AND NOT (a.item = 'b' AND b.item IN ('c', 'n'))",
+        "(a.item IN ('a', 'b') OR b.item LIKE 'c%') AND b.item <> 'e'",
+    ],
+)
+def test_conditions_on_both_items_of_a_pair(case: Case, where: str) -> None:
+    sql = f"SELECT a.item AS one, b.item AS other, count(*) AS n FROM {COPIES} WHERE {where} GROUP BY a.item, b.item"
+    check_sound(*case, sql)
+    listed = {row[:2]: row[2:5] for row in case[0].sql(sql).fetchall() if row[4]}
+    assert listed == {row[:2]: (row[2],) * 3 for row in case[1].execute(sql).fetchall()}

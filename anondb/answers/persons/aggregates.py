@@ -26,6 +26,7 @@ from anondb.query.predicates import (
     both,
     conjuncts,
     either,
+    item_all,
     settled,
     split,
 )
@@ -159,8 +160,8 @@ class Aggregates(Sums):
                 found[item] = self.total([found[item], of]) if item in found else of
         return found
 
-    def pair_plan(self, rows: PersonRows, keys: Sequence[int], *, ids: bool) -> Plan:
-        """The plan for the number of rows of each two items of two variables."""
+    def pair_plans(self, rows: PersonRows, keys: Sequence[int], *, ids: bool) -> list[Plan]:
+        """The plans for the number of rows of each two items of two variables; each pair is in one plan at most."""
         signs, where = SIGNS[""], rows
         for sign, left, right in rows.compared:
             if {left, right} == set(keys):
@@ -175,13 +176,18 @@ class Aggregates(Sums):
             if labels is None or len(labels) != 1:
                 raise unsupported("GROUP BY the items of two rows beside a third that is not fixed to one item")
             person = both(person, at_least(1, tests[row]))
-        person = self._plain(person)
-        if mixed or not all(map(is_single, conjuncts(person))):
-            raise unsupported("GROUP BY two items with other conditions than on single items")
         if not ids:
             self.check_exact(rows)
-        first, second = (tests.get(key, ANY_ITEM) for key in keys)
-        return self._named_by(Plan(PAIRS, person, first, second, signs, notes=(LISTED_NOTE,)))
+        one, two = (tests.get(key, ANY_ITEM) for key in keys)
+        plans = []
+        for first, rest in self.divided(both(*mixed), keys[0]):
+            for second, of_person in self.divided(rest, keys[1]):
+                met = self._plain(both(person, of_person))
+                if not all(map(is_single, conjuncts(met))):
+                    raise unsupported("GROUP BY two items with other conditions than on single items")
+                sides = item_all(one, first), item_all(two, second)
+                plans.append(self._named_by(Plan(PAIRS, met, *sides, signs, notes=(LISTED_NOTE,))))
+        return plans
 
 
 def _most(one: Bounds, other: Bounds) -> float | None:

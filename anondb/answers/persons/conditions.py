@@ -88,6 +88,8 @@ class Conditions(Quantities, ABC):
 
     def _leaf(self, tree: exp.Expr) -> Decided:
         """A condition that is no connective; DuckDB converts numbers and texts to truth values."""
+        if (parts := _by_parts(tree)) is not None:
+            return self.decided(parts)
         name = name_of(condition_in(tree))
         atoms = self.atoms_of(tree)
         if any(isinstance(atom, Id) for atom in atoms):
@@ -387,3 +389,17 @@ def _is_literal(node: exp.Expr) -> bool:
     if isinstance(plain, exp.Cast):
         plain = plain.this
     return isinstance(plain, exp.Literal | exp.Null | exp.Boolean)
+
+
+def _by_parts(tree: exp.Expr) -> exp.Expr | None:
+    """A comparison of rows of values as one of each value, where DuckDB takes NULLs as equal; None for others."""
+    if isinstance(tree, exp.In) and isinstance(tree.this, exp.Tuple) and tree.expressions:
+        compared = [_by_parts(exp.EQ(this=tree.this, expression=row)) for row in tree.expressions]
+        return None if None in compared else exp.or_(*compared)
+    if not isinstance(tree, exp.EQ | exp.NEQ):
+        return None
+    left, right = (side.expressions if isinstance(side, exp.Tuple) else [] for side in (tree.this, tree.expression))
+    if not left or len(left) != len(right):
+        return None
+    equal = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in zip(left, right, strict=True)))
+    return exp.not_(equal) if isinstance(tree, exp.NEQ) else equal

@@ -359,10 +359,9 @@ class _Facts(Aggregates):
         (scope,) = self.wanted(basic, [scope])
         rows, ids = scope.rows, basic.how == "ids"
         if len(whats) == 2:
-            plan = self.pair_plan(rows, [what.row for what in whats], ids=ids)
-            if self.written and most is None:
-                plan = replace(plan, most=most)
-            return {row[:-2]: row[-2:] for row in self.answers.answer(replace(plan, most=most))}
+            plans = self.pair_plans(rows, [what.row for what in whats], ids=ids)
+            answers = (self.answers.answer(replace(plan, most=most)) for plan in plans)
+            return {row[:-2]: row[-2:] for answer in answers for row in answer}
         (what,) = whats
         if isinstance(what, Item):
             return {(item,): bounds for item, bounds in self.by_item(rows, what.row, ids=ids).items()}
