@@ -57,7 +57,7 @@ def too_complex(what: str) -> InputError:
 
 
 def name_of(node: exp.Expr) -> str:
-    """The SQL name of a construct: the name of a function, else the keyword."""
+    """The SQL name of a construct: the name of a function, the sign of an operator, else the keyword."""
     if isinstance(node, exp.Anonymous):
         return f"the function {node.name}"
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Func):
@@ -66,6 +66,8 @@ def name_of(node: exp.Expr) -> str:
         return "a literal in this place"
     if isinstance(node, exp.Func) and node.sql_names():
         return f"the function {node.sql_names()[0]}"
+    if isinstance(node, exp.Binary):
+        return f"the operator {type(node)(this=exp.Placeholder(), expression=exp.Placeholder()).sql('duckdb').strip(' ?')}"
     return f"{node.key.upper().replace('_', ' ')} in this place"
 
 

@@ -10,7 +10,7 @@ from anondb.answers import worlds
 from anondb.engine import DuckDBEngine, Engine
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def few_worlds() -> Iterator[None]:
     """These tests check bounds: few worlds are enough for their thousands of sessions."""
     before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 4

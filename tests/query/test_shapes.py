@@ -311,7 +311,7 @@ REFUSED: list[tuple[str, str]] = [
     ("SET threads_of_others = 1", "SET of this setting"),
     ("SELECT count(*) FROM glob('*')", "does not accept this query"),
     ("SELECT count(*) FROM 'file.parquet'", "no table 'file.parquet'"),
-    ("SELECT count(*) FROM l WHERE list_contains(items, 'milk') AND items = 'wine'", "EQ in this place"),
+    ("SELECT count(*) FROM l WHERE list_contains(items, 'milk') AND items = 'wine'", "the operator ="),
     ("ATTACH 'x.db'", "the statement ATTACH"),
     ("COPY t TO 'x.csv'", "the statement COPY"),
     ("PRAGMA database_size", "this PRAGMA"),
@@ -328,7 +328,7 @@ REFUSED: list[tuple[str, str]] = [
 UNREAD: list[tuple[str, str]] = [
     ("SELECT count(*) FROM t a WHERE item = 'milk' AND tid NOT IN (SELECT tid FROM (SELECT tid AS p FROM t WHERE item = 'wine') b)", "of the outer query"),
     ("SELECT count(*) FROM t a WHERE item = 'milk' AND tid IN (SELECT b.p FROM (SELECT tid AS p FROM t WHERE item = 'wine') b GROUP BY p, tid)", "of the outer query"),
-    ("SELECT count(DISTINCT tid) FROM l WHERE items = '[milk]'", "EQ in this place"),
+    ("SELECT count(DISTINCT tid) FROM l WHERE items = '[milk]'", "the operator ="),
     ("SELECT max(item) FROM t", "the function MAX"),
     ("SELECT count(DISTINCT (tid, item)) FROM t", "GROUP BY an expression"),
     ("SELECT tid FROM t", "are modelled"),
