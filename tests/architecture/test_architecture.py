@@ -6,8 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
 import sqlglot
+from each import each
 from sqlglot import exp
 
 import anondb
@@ -91,7 +91,7 @@ def imported_at_once(tree: ast.Module) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
+@each("path", SOURCES)
 def test_imports_follow_the_arrows(path: Path) -> None:
     here = room(path)
     modules = [Path(*name.split(".")[1:]) for name in imports(SOURCES[path]) if name.startswith("anondb.")]
@@ -117,7 +117,7 @@ def test_the_arrows_have_no_cycle() -> None:
         order = [r for r in order if r not in done]
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if room(p) in QUERY_ROOM], ids=str)
+@each("path", [p for p in SOURCES if room(p) in QUERY_ROOM])
 def test_queries_of_a_room_stay_there(path: Path) -> None:
     """Algorithms and the verifier share no SQL, so that a wrong query cannot vouch for itself."""
     folders = {name.rpartition("/")[0] for name in all_names()}
@@ -125,7 +125,7 @@ def test_queries_of_a_room_stay_there(path: Path) -> None:
     assert used <= QUERY_ROOM[room(path)]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
+@each("path", SOURCES)
 def test_only_the_engine_executes_sql(path: Path) -> None:
     tree = SOURCES[path]
     at_run_time = {n for n in imports(tree) if n.split(".")[0] in ("duckdb", "_duckdb")}
@@ -146,7 +146,7 @@ SQL_TEXT = re.compile(
 )
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
+@each("path", SOURCES)
 def test_no_sql_is_put_together_as_text(path: Path) -> None:
     """No f-string, %, + or format that begins like a statement, but for those that are shown to the user."""
     calls = [n for n in ast.walk(SOURCES[path]) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
@@ -173,7 +173,7 @@ def _upper(text: str) -> bool:
     return text.split()[0].isupper()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
+@each("path", SOURCES)
 def test_length_of_files(path: Path) -> None:
     if str(path) not in LONG_FILES:
         assert len((PACKAGE / path).read_text("utf-8").splitlines()) <= 400
@@ -184,7 +184,7 @@ def test_no_module_hides_a_public_name() -> None:
     assert not {p.stem for p in SOURCES if len(p.parts) == 1} & set(anondb.__all__)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=str)
+@each("path", SOURCES)
 def test_every_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(SOURCES[path])
 
@@ -195,7 +195,7 @@ def test_heavy_modules_are_imported_where_they_are_used() -> None:
         assert not {n.split(".")[0] for n in imported_at_once(tree)} & heavy, path
 
 
-@pytest.mark.parametrize("name", all_names())
+@each("name", all_names())
 def test_headers_and_the_portable_subset(name: str) -> None:
     query = load(name)
     ctes = {cte.alias for cte in query.tree.find_all(exp.CTE)}

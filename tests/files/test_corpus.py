@@ -10,6 +10,7 @@ import duckdb
 import pandas as pd
 import pytest
 from cli.shop import Run
+from each import each
 from files import naive
 from files.loading import Reader, check_refusal, flags, persons_of, words_of
 from files.making import CASES, FILE_OPTIONS, Case
@@ -31,10 +32,12 @@ def chosen(*names: str) -> list[Case]:
     return [CASES[name] for name in names]
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=named)
+@each("case", CASES.values())
 def test_a_file_gives_its_persons_or_is_refused(case: Case, reader: Reader, tmp_path: Path) -> None:
+    place = tmp_path / case.name
+    place.mkdir()
     try:
-        found = reader.load(case.path(tmp_path), **case.columns, **case.options)
+        found = reader.load(case.path(place), **case.columns, **case.options)
     except InputError as error:
         check_refusal(words_of(error), case.refused, case.line)
     else:

@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 import pytest
+from each import each
 from files import naive
 from files.making import CASES, CORPUS, Case
 
@@ -14,7 +15,7 @@ TEXTS = [case for case in CASES.values() if case.made is None]
 BEYOND = {"not_gzip", "mysql_dump", "mysql_outfile", "excel_sep"}  # what the naive reader does not know
 
 
-@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case.name)
+@each("case", TEXTS)
 def test_the_naive_reader_finds_the_persons_of_the_corpus(case: Case) -> None:
     if case.name in BEYOND:
         return
@@ -27,7 +28,7 @@ def test_the_naive_reader_finds_the_persons_of_the_corpus(case: Case) -> None:
         assert found in ([], [case.held])
 
 
-@pytest.mark.parametrize("case", [c for c in TEXTS if c.line and c.persons is None], ids=lambda case: case.name)
+@each("case", [c for c in TEXTS if c.line and c.persons is None])
 def test_the_naive_reader_names_the_line(case: Case) -> None:
     lines = []
     for delimiter in [case.options["delimiter"]] if "delimiter" in case.options else naive.DELIMITERS:

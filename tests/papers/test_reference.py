@@ -12,6 +12,7 @@ from typing import Any
 import goldens
 import pytest
 import reference as ref
+from each import each
 
 Json = dict[str, Any]
 
@@ -332,7 +333,7 @@ CHECKS = {name.removeprefix("check_"): check for name, check in globals().items(
 COVERED = goldens.of_kind(*CHECKS)
 
 
-@pytest.mark.parametrize("case", COVERED, ids=[c["id"] for c in COVERED])
+@each("case", COVERED)
 def test_golden(case: Json) -> None:
     CHECKS[case["kind"]](case["inputs"], case["expected"])
 
@@ -367,7 +368,7 @@ def random_taxonomy(rng: random.Random) -> tuple[dict[str, list[str]], str]:
     return children, roots[0]
 
 
-@pytest.mark.parametrize("seed", range(150))
+@each("seed", range(150))
 def test_anonymity_checks_agree(seed: int) -> None:
     rng = random.Random(seed)
     items = list("abcdef")[: rng.randint(1, 6)]
@@ -390,7 +391,7 @@ def test_anonymity_checks_agree(seed: int) -> None:
         assert held == ref.is_km_anonymous(transactions, k, 2)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@each("seed", range(150))
 def test_constraint_checks_agree(seed: int) -> None:
     rng = random.Random(seed)
     items = list("abcdef")
@@ -403,7 +404,7 @@ def test_constraint_checks_agree(seed: int) -> None:
     assert verdict == ref.constraint_satisfied_polynomial(published, constraint, k, image)
 
 
-@pytest.mark.parametrize("seed", range(80))
+@each("seed", range(80))
 def test_hghs_properties(seed: int) -> None:
     rng = random.Random(seed)
     children, root = random_taxonomy(rng)
@@ -426,7 +427,7 @@ def test_hghs_properties(seed: int) -> None:
     assert [one] == ref.mhghs(children, root, transactions, k, 1)
 
 
-@pytest.mark.parametrize("seed", range(80))
+@each("seed", range(80))
 def test_coat_properties(seed: int) -> None:
     rng = random.Random(seed)
     items = list("abcdef")
@@ -446,7 +447,7 @@ def test_coat_properties(seed: int) -> None:
         assert sorted([*image, *result.suppressed]) == items
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_originals_and_bounds(seed: int) -> None:
     rng = random.Random(seed)
     items = list("abcde")
@@ -480,7 +481,7 @@ def test_originals_and_bounds(seed: int) -> None:
         assert weighed == ref.estimate(published, members, query)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_baselines(seed: int) -> None:
     rng = random.Random(seed)
     children, root = random_taxonomy(rng)

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import reference as ref
+from each import each
 from properties.trees import random_tree, taxonomy_of
 
 from anondb.data.taxonomy import Taxonomy, from_edges, from_paths, from_wide, load_taxonomy
@@ -51,7 +52,7 @@ def table(engine: Engine, rows: Sequence[Row], columns: Sequence[str] = ("node",
     return engine.put(f"edges_{next(NUMBER)}", {c: (k, v) for c, k, v in zip(columns, kinds, values, strict=True)})
 
 
-@pytest.mark.parametrize("seed", range(100))
+@each("seed", range(100))
 def test_numbering(seed: int) -> None:
     """Preorder numbers, spans, depths, leaf counts and breadth-first ranks of random trees, by definition."""
     children, root = random_tree(random.Random(seed), 15)

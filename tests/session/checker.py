@@ -132,7 +132,8 @@ def check_bounds(
     sql: str,
     words: str | None = None,
     *,
-    open_ends: bool = False,
+    suppressed: bool = False,
+    empty: bool = False,
 ) -> None:
     """Check that all numbers of a query have bounds, which hold what DuckDB gives on the original.
 
@@ -140,7 +141,8 @@ def check_bounds(
         session, original: of the same persons.
         sql: the query.
         words: if given, the query has no bounds or is refused, and a note or the refusal has these words.
-        open_ends: whether there may be no upper bounds, such as of numbers of rows of suppressed items.
+        suppressed: whether items were suppressed: there may be no upper bounds, and rows may be missing.
+        empty: whether an original may have nobody to count: then the bounds of averages and the like are NULL.
     """
     if words is not None:
         said = without_bounds(session, sql)
@@ -149,9 +151,10 @@ def check_bounds(
     result = session.sql(sql)
     rows = result.fetchall()
     assert not [note for note in result.notes if note.startswith(("No bounds", "Internal error"))], sql
-    ends = [n for n, c in enumerate(result.columns) if c.endswith("_lower") or (c.endswith("_upper") and not open_ends)]
+    checked = () if empty else ("_lower",) if suppressed else ("_lower", "_upper")
+    ends = [n for n, column in enumerate(result.columns) if column.endswith(checked)]
     assert all(row[n] is not None for row in rows for n in ends), (sql, rows)
-    _check_rows(result, original, sql, every="LIMIT" not in sql and not open_ends)
+    _check_rows(result, original, sql, every="LIMIT" not in sql and not suppressed)
 
 
 def check_sound(session: anondb.Session, original: duckdb.DuckDBPyConnection, sql: str) -> None:

@@ -47,7 +47,7 @@ def check_shop(named: Named, shop: Path, sql: str, words: str | None = None) -> 
     with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as raw:
         for table in session._desk.shapes:
             raw.register(table[0], session.sql(f'FROM "{table[0]}"').df())
-        check_bounds(session, raw, sql, words, open_ends=name == "suppressed")
+        check_bounds(session, raw, sql, words, suppressed=name == "suppressed", empty=name == "plain")
 
 
 @pytest.mark.parametrize("sql", LISTS)

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 import sqlglot
+from each import each
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
@@ -333,7 +334,7 @@ OWN = ["SHOW ANONYMIZED VIEWS", 'REFRESH ANONYMIZED VIEW "a;b"', HEAD + "SELECT 
 SPACES = [";", ";\n", " ; ", ";;", "; -- ;'\"\n", ";\n/* ' */\n"]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_mixed_scripts(engine: Engine, seed: int) -> None:
     """Every statement is found, with its own text at its own place."""
     draw = random.Random(seed)

@@ -7,11 +7,12 @@ import random
 
 import numpy as np
 import pytest
+from each import each
 
 from anondb.algorithms.hghs import budget
 
 
-@pytest.mark.parametrize("seed", range(50))
+@each("seed", range(50))
 def test_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rnd = random.Random(seed)
     limit = rnd.randint(1, 30)

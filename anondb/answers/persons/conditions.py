@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.decided import Decided, certain, has_value
+from anondb.answers.persons.decided import Decided, by_parts, certain, has_value
 from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import Quantities, condition_in
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth
@@ -88,7 +88,7 @@ class Conditions(Quantities, ABC):
 
     def _leaf(self, tree: exp.Expr) -> Decided:
         """A condition that is no connective; DuckDB converts numbers and texts to truth values."""
-        if (parts := _by_parts(tree)) is not None:
+        if (parts := by_parts(tree)) is not None:
             return self.decided(parts)
         name = name_of(condition_in(tree))
         atoms = self.atoms_of(tree)
@@ -389,17 +389,3 @@ def _is_literal(node: exp.Expr) -> bool:
     if isinstance(plain, exp.Cast):
         plain = plain.this
     return isinstance(plain, exp.Literal | exp.Null | exp.Boolean)
-
-
-def _by_parts(tree: exp.Expr) -> exp.Expr | None:
-    """A comparison of rows of values as one of each value, where DuckDB takes NULLs as equal; None for others."""
-    if isinstance(tree, exp.In) and isinstance(tree.this, exp.Tuple) and tree.expressions:
-        compared = [_by_parts(exp.EQ(this=tree.this, expression=row)) for row in tree.expressions]
-        return None if None in compared else exp.or_(*compared)
-    if not isinstance(tree, exp.EQ | exp.NEQ):
-        return None
-    left, right = (side.expressions if isinstance(side, exp.Tuple) else [] for side in (tree.this, tree.expression))
-    if not left or len(left) != len(right):
-        return None
-    equal = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in zip(left, right, strict=True)))
-    return exp.not_(equal) if isinstance(tree, exp.NEQ) else equal

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from anondb.answers.persons.terms import Truth
 from anondb.query.predicates import ALWAYS, NEVER, Condition, both, either, negate
 
@@ -36,3 +38,17 @@ def has_value(truth: Truth, value: bool | None) -> Condition:
     if value is None:
         return NEVER if negate(truth.true) == truth.false else both(negate(truth.true), negate(truth.false))
     return truth.true if value else truth.false
+
+
+def by_parts(tree: exp.Expr) -> exp.Expr | None:
+    """A comparison of rows of values as one of each value, where DuckDB takes NULLs as equal; None for others."""
+    if isinstance(tree, exp.In) and isinstance(tree.this, exp.Tuple) and tree.expressions:
+        compared = [by_parts(exp.EQ(this=tree.this, expression=row)) for row in tree.expressions]
+        return None if None in compared else exp.or_(*compared)
+    if not isinstance(tree, exp.EQ | exp.NEQ):
+        return None
+    left, right = (side.expressions if isinstance(side, exp.Tuple) else [] for side in (tree.this, tree.expression))
+    if not left or len(left) != len(right):
+        return None
+    equal = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in zip(left, right, strict=True)))
+    return exp.not_(equal) if isinstance(tree, exp.NEQ) else equal
