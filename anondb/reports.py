@@ -15,6 +15,7 @@ from anondb.owner import ledger, publications
 from anondb.owner.accuracy import AnatomyFigures
 from anondb.owner.constraint_report import ConstraintReport
 from anondb.owner.publications import Intersection, notes
+from anondb.owner.tables import REPORTS
 from anondb.reading.account import Account, read_json, words_of
 from anondb.release.freeze import FrozenRelease
 from anondb.release.row_sums import RowSums
@@ -129,8 +130,7 @@ class EarlierReport(_Printed):
 def record(engine: Engine, catalog: str, report: Report) -> None:
     """Keep a report in the ledger. Call it after ``ledger.record``."""
     text = json.dumps(report.to_json(), ensure_ascii=False, default=str)
-    row: dict[str, str | None] = {"release_id": report.frozen.release_id, "report": text}
-    ledger.append(engine, ledger.ledger_table(catalog, "reports"), ledger.REPORTS, [row])
+    REPORTS.append(engine, catalog, [{"release_id": report.frozen.release_id, "report": text}])
 
 
 def earlier(engine: Engine, catalog: str, name: str) -> EarlierReport | None:
@@ -161,11 +161,8 @@ def read_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
 
 def _values_of(engine: Engine, catalog: str, release_id: str) -> dict[str, Any] | None:
     """The values of a report in the ledger."""
-    table = ledger.ledger_table(catalog, "reports")
-    if not ledger.present(engine, table, ledger.REPORTS):
-        return None
-    texts = engine.query("release/report_of", {"reports": table}, release_id=release_id)["report"].tolist()
-    return json.loads(texts[-1]) if texts else None
+    rows = REPORTS.rows(engine, catalog, release_id)
+    return json.loads(rows[-1]["report"]) if rows else None
 
 
 def published(report: Report, file: PublishedFile, seconds: float | None = None) -> Report:

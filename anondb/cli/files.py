@@ -175,7 +175,7 @@ def releases(source: Source, as_json: Json = False) -> None:
     if as_json:
         released = [
             {
-                **e.texts(),
+                **{column: None if value is None else str(value) for column, value in e.row.items()},
                 **_numbers(e),
                 "publications": [
                     {**vars(p), "published": str(p.published)} for p in gone if p.release_id == e.release_id

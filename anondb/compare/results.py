@@ -8,19 +8,17 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.compare.runs import Result
 from anondb.data.sources import open_source, texts_of
-from anondb.engine import Engine, Table
+from anondb.engine import Engine
 from anondb.engine.files import write_private
 from anondb.errors import InputError
-from anondb.owner.ledger import LEDGER_SCHEMA, present
+from anondb.owner.ledger import now
 from anondb.owner.releases import current_catalog
+from anondb.owner.tables import LedgerTable
 from anondb.utility.errors import FIGURES
 
 # The columns of a result other than its key; ``result`` is the complete result as JSON.
@@ -31,7 +29,10 @@ COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(("released_items", "suppressed_items", "suppressed_occurrences", "queries", "skipped"), "BIGINT"),
     **dict.fromkeys(("seconds", "cpu_seconds", "peak_mib"), "DOUBLE"),
 }
-_TABLE = {"key": "VARCHAR", **COLUMNS, "result": "VARCHAR", "created": "TIMESTAMP"}
+_DECLARED = {"key": "VARCHAR", **COLUMNS, "result": "VARCHAR", "created": "TIMESTAMP"}
+_COMPARISONS = LedgerTable(
+    "comparisons", ", ".join(f"{name} {kind}" for name, kind in _DECLARED.items()), "key", ("created", "key")
+)
 
 
 def row(result: Result) -> dict[str, Any]:
@@ -42,43 +43,19 @@ def row(result: Result) -> dict[str, Any]:
     return {name: values.get(name) for name in COLUMNS}
 
 
-def _table(engine: Engine) -> Table:
-    return Table(current_catalog(engine), LEDGER_SCHEMA, "comparisons")
-
-
 def known(engine: Engine) -> dict[str, Result]:
     """The latest result of every run in the ledger, by key."""
-    table = _table(engine)
-    if not present(engine, table, _TABLE):
-        return {}
-    rows = engine.query("release/comparisons", {"comparisons": table})
-    return {str(k): Result.of(json.loads(r)) for k, r in zip(rows["key"], rows["result"], strict=True)}
+    rows = _COMPARISONS.rows(engine, current_catalog(engine))
+    return {row["key"]: Result.of(json.loads(row["result"])) for row in rows}
 
 
 def keep(engine: Engine, key: str, result: Result) -> None:
     """Add a result to the ledger."""
-    table = _table(engine)
     values = {"key": key, **row(result), "result": json.dumps(result.to_json(), ensure_ascii=False)}
-    values["created"] = datetime.now(UTC).replace(tzinfo=None).isoformat()
+    catalog = current_catalog(engine)
     with engine.transaction():
-        schema = exp.Table(
-            db=exp.to_identifier(table.schema, quoted=True), catalog=exp.to_identifier(table.catalog, quoted=True)
-        )
-        engine.run(exp.Create(this=schema, kind="SCHEMA", exists=True), "creating the ledger")
-        columns = [
-            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(kind, dialect="duckdb"))
-            for name, kind in _TABLE.items()
-        ]
-        made = exp.Create(this=exp.Schema(this=table.expression(), expressions=columns), kind="TABLE", exists=True)
-        engine.run(made, "creating the ledger")
-        texts = {name: ("VARCHAR", [None if values[name] is None else str(values[name])]) for name in _TABLE}
-        rows = engine.put("comparison", texts)
-        casts = [exp.cast(exp.column(n, quoted=True), kind, dialect="duckdb") for n, kind in _TABLE.items()]
-        target = exp.Schema(
-            this=table.expression(), expressions=[exp.to_identifier(name, quoted=True) for name in _TABLE]
-        )
-        source = exp.select(*casts).from_(rows.expression())
-        engine.run(exp.Insert(this=target, expression=source), "writing the ledger")
+        _COMPARISONS.create(engine, catalog)
+        _COMPARISONS.append(engine, catalog, [values | {"created": now()}])
 
 
 def write_csv(path: str, results: Sequence[Result]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -179,26 +179,37 @@ def load_records(
         shown = RECORDS_TABLE if source.reference is None and source.table == Source.table else source.table
         shown = dataset.table if shown == RECORDS_TABLE and _is_of_items(source, dataset) else shown
     share = Fraction(1, max(len(columns), 1))
-    attributes, warnings = [], []
+    attributes: list[Attribute] = []
+    warnings: list[str] = []
     for i, (name, kind) in enumerate(columns.items()):
         check_type(source, name)
         column = _Column(engine, table, f"c{i}", name, types[name], shares.get(name.lower(), share))
         attribute = column.read(kind, trees.get(name.lower()), ranges.get(name.lower()))
-        if kind is None and types[name] == "VARCHAR" and attribute.is_range:
-            warnings.append(f"{name!r} is read as numbers; write {name}:categorical if its values are codes.")
-        if len(np.unique(attribute.codes)) == dataset.n_transactions > 1:
-            if kind is None and not attribute.is_range and attribute.hierarchy is None:
-                raise InputError(
-                    f"{name!r} has a different value in every record, like a direct identifier.",
-                    code="direct_identifier",
-                    hint=f"Leave it out, or confirm it as {name}:categorical.",
-                )
-            warnings.append(f"{name!r} has a different value in every record: is it a direct identifier?")
+        warnings += _remarks(attribute, types[name], kind, dataset.n_transactions)
         stated = released_type(types[name])
         stated = attribute.sql_type if stated == "VARCHAR" else stated
         attributes.append(replace(attribute, type=stated))
     engine.drop(table)
     return Records(tuple(attributes), dataset.n_transactions, tuple(warnings), shown, named)
+
+
+def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int) -> Iterator[str]:
+    """What the owner should know of an attribute that was read.
+
+    Raises:
+        InputError: ``direct_identifier``: it tells each record apart, and the owner did not name its kind.
+    """
+    name = attribute.name
+    if kind is None and sql_type == "VARCHAR" and attribute.is_range:
+        yield f"{name!r} is read as numbers; write {name}:categorical if its values are codes."
+    if len(np.unique(attribute.codes)) == records > 1:
+        if kind is None and not attribute.is_range and attribute.hierarchy is None:
+            raise InputError(
+                f"{name!r} has a different value in every record, like a direct identifier.",
+                code="direct_identifier",
+                hint=f"Leave it out, or confirm it as {name}:categorical.",
+            )
+        yield f"{name!r} has a different value in every record: is it a direct identifier?"
 
 
 def load_classes(

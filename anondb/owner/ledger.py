@@ -5,24 +5,32 @@ It is the schema ``anondb`` of the owner's database, and is never published.
 
 from __future__ import annotations
 
-import contextlib
 import getpass
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from sqlglot import exp, parse_one
-from sqlglot.errors import SqlglotError
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.sources import Partition
 from anondb.engine import Engine, Table
 from anondb.engine.limit import check_seconds
-from anondb.errors import InputError
+from anondb.owner.tables import (
+    ACCURACY,
+    CONSTRAINTS,
+    DECISIONS,
+    PARTITIONS,
+    RECORDS,
+    RELEASES,
+    SENSITIVE,
+    TABLES,
+    TAXONOMIES,
+    VIEWS,
+    WORKLOADS,
+    create,
+    stored,
+)
 from anondb.promises.spec import Knowledge
 from anondb.recoding import Decision
 from anondb.release.objects import same_name
@@ -31,131 +39,10 @@ if TYPE_CHECKING:
     from anondb.data.requirements import Requirements
     from anondb.data.taxonomy import Taxonomy
 
-LEDGER_SCHEMA = "anondb"
 PRESENT, DROPPED = "present", "dropped"
 
-_RELEASES = {
-    "name": "VARCHAR",
-    "release_id": "VARCHAR",
-    "model": "VARCHAR",
-    "parameters": "VARCHAR",
-    "algorithm": "VARCHAR",
-    "source_table": "VARCHAR",
-    "source_reference": "VARCHAR",
-    "id_column": "VARCHAR",
-    "item_column": "VARCHAR",
-    "fingerprint": "VARCHAR",
-    "transactions": "BIGINT",
-    "items": "BIGINT",
-    "released_items": "BIGINT",
-    "suppressed_items": "BIGINT",
-    "suppressed_occurrences": "BIGINT",
-    "lm_total": "VARCHAR",
-    "lm": "DOUBLE",
-    "ncp": "DOUBLE",
-    "ul": "DOUBLE",
-    "ul_log2": "DOUBLE",
-    "ggd": "VARCHAR",
-    "verified": "BOOLEAN",
-    "violations": "BIGINT",
-    "created": "TIMESTAMP",
-    "user_name": "VARCHAR",
-    "version": "VARCHAR",
-    "status": "VARCHAR",
-}
-_DECISIONS = {
-    "release": "VARCHAR",
-    "step": "BIGINT",
-    "round": "BIGINT",
-    "action": "VARCHAR",
-    "subject": "VARCHAR",
-    "support": "BIGINT",
-    "cost": "VARCHAR",
-}
-_WORKLOADS = {"workload": "VARCHAR", "query_id": "VARCHAR", "items": "VARCHAR[]"}
-_ACCURACY = {
-    "release": "VARCHAR",
-    "release_id": "VARCHAR",
-    "workload": "VARCHAR",
-    "query_id": "VARCHAR",
-    "truth": "BIGINT",
-    "estimate": "DOUBLE",
-    "lower_bound": "BIGINT",
-    "upper_bound": "BIGINT",
-    "relative_error": "DOUBLE",
-}
-_VIEWS = dict.fromkeys(("name", "release", "release_id", "query", "options", "source_table"), "VARCHAR")
-PUBLICATIONS = {
-    "name": "VARCHAR",
-    "release_id": "VARCHAR",
-    "file": "VARCHAR",
-    "transactions": "BIGINT",
-    "rows": "BIGINT",
-    "sha256": "VARCHAR",
-    "content_digest": "VARCHAR",
-    "allowed_overlap": "BOOLEAN",
-    "smallest_candidates": "BIGINT",
-    "published": "TIMESTAMP",
-    "user_name": "VARCHAR",
-}
-REPORTS = dict.fromkeys(("release_id", "report"), "VARCHAR")
-PARTITIONS = dict.fromkeys(("release_id", "column_name", "value", "kind", "digest"), "VARCHAR")
-LOADED_FILES = dict.fromkeys(("source_reference", "path", "account"), "VARCHAR")
-PERSONS = {"release_id": "VARCHAR", "person": "BIGINT"}
-STATEMENTS = {"release_id": "VARCHAR", "step": "BIGINT", "statement": "VARCHAR"}
-OVERLAPS = {
-    **dict.fromkeys(("name", "release_id", "other", "other_id"), "VARCHAR"),
-    "persons": "BIGINT",
-    "compared": "VARCHAR",
-    **dict.fromkeys(("only_here", "only_there", "alone", "below_k", "k", "cells", "smallest_candidates"), "BIGINT"),
-    "bounds_differ": "BIGINT",
-    "reason": "VARCHAR",
-    "measured": "TIMESTAMP",
-}
-KEPT = {  # tables with the rows of published releases that were dropped or replaced
-    "kept_facts": dict.fromkeys(("release_id", "key", "value"), "VARCHAR"),
-    "kept_items": dict.fromkeys(("release_id", "released_item", "item"), "VARCHAR"),
-    "kept_counts": {"release_id": "VARCHAR", "item": "VARCHAR", "lower_bound": "BIGINT", "upper_bound": "BIGINT"},
-    "kept_rows": {
-        "release_id": "VARCHAR",
-        "persons": "BIGINT",
-        "items": "VARCHAR[]",
-        "copies": "INTEGER[]",
-        "attribute_values": "VARCHAR[]",
-    },
-    "kept_buckets": {
-        "release_id": "VARCHAR",
-        "bucket_id": "INTEGER",
-        "column_id": "INTEGER",
-        "items": "VARCHAR[]",
-        "copies": "INTEGER",
-    },
-}
-_TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
-_CONSTRAINTS = {"release": "VARCHAR", "kind": "VARCHAR", "ord": "BIGINT", "set_id": "VARCHAR", "item": "VARCHAR"}
-_SENSITIVE = {"release": "VARCHAR", "item": "VARCHAR"}
-_RECORDS = {"release": "VARCHAR", "fingerprint": "VARCHAR"}
+
 ConstraintRow = tuple[str, int, str, str | None]
-_TABLES = {
-    "releases": _RELEASES,
-    "decisions": _DECISIONS,
-    "taxonomies": _TAXONOMIES,
-    "constraints": _CONSTRAINTS,
-    "sensitive_items": _SENSITIVE,
-    "record_digests": _RECORDS,
-    "views": _VIEWS,
-    "workloads": _WORKLOADS,
-    "accuracy": _ACCURACY,
-    "publications": PUBLICATIONS,
-    "statements": STATEMENTS,
-    "reports": REPORTS,
-    "overlaps": OVERLAPS,
-    "secrets": {"secret": "VARCHAR"},
-    "persons": PERSONS,
-    "partitions": PARTITIONS,
-    "loaded_files": LOADED_FILES,
-    **KEPT,
-}
 
 
 def system_user() -> str:
@@ -223,15 +110,11 @@ class LedgerEntry:
         """The owner's name for the people whom its ids mean; None if they are not named."""
         return self.parameters.get("population")
 
-    def texts(self) -> dict[str, str | None]:
-        """The entry's row, all values as text; parameters as JSON."""
-        row: dict[str, str | None] = {}
-        for column in _RELEASES:
-            value = getattr(self, column)
-            if column == "parameters":
-                value = json.dumps(value, sort_keys=True, ensure_ascii=False)
-            row[column] = None if value is None else str(value)
-        return row
+    @property
+    def row(self) -> dict[str, Any]:
+        """The entry's row; parameters as JSON."""
+        parameters = json.dumps(self.parameters, sort_keys=True, ensure_ascii=False)
+        return {column: getattr(self, column) for column in RELEASES.columns} | {"parameters": parameters}
 
 
 @dataclass(frozen=True)
@@ -263,79 +146,18 @@ class View:
         return check_seconds(self.options.get("time_limit"))
 
 
-def ledger_table(catalog: str, name: str) -> Table:
-    """The identity of a table of the ledger."""
-    return Table(catalog, LEDGER_SCHEMA, name)
-
-
-def present(engine: Engine, table: Table, columns: Mapping[str, str]) -> bool:
-    """Whether a table of the ledger exists.
-
-    Raises:
-        InputError: ``ledger_name``: an object of the user has its name.
-    """
-    return table.name in _stored(engine, table.catalog, {table.name: columns})
-
-
 def check_names(engine: Engine, catalog: str) -> None:
     """Check, before the long work, that no table or view of the user has the name of a ledger table.
 
     Raises:
         InputError: ``ledger_name``.
     """
-    _stored(engine, catalog, _TABLES)
-
-
-def _stored(engine: Engine, catalog: str, wanted: Mapping[str, Mapping[str, str]]) -> set[str]:
-    """The wanted tables that exist in the ledger's schema."""
-    stored = engine.query("release/stored_tables", catalog_name=catalog, schema=LEDGER_SCHEMA)
-    texts = {name.lower(): text for name, text in zip(*(c.tolist() for c in stored.values()), strict=True)}
-    for name in texts.keys() & wanted.keys():
-        types = {column: _type(kind) for column, kind in wanted[name].items()}
-        if not types.items() <= _columns_of(texts[name]).items():
-            raise InputError(
-                f"{name!r} in the schema {LEDGER_SCHEMA!r} is not the ledger's table of that name.",
-                code="ledger_name",
-                hint=f"Rename it, or move it into another schema: {LEDGER_SCHEMA!r} is the schema of anondb's ledger.",
-            )
-    return texts.keys() & wanted.keys()
-
-
-@cache
-def _type(text: str) -> exp.DataType:
-    return exp.DataType.build(text, dialect="duckdb")
-
-
-@lru_cache(maxsize=64)
-def _columns_of(text: str) -> dict[str, exp.DataType]:
-    """The columns and types of a table, from the statement that creates it; none of a view."""
-    with contextlib.suppress(SqlglotError):
-        return {c.name.lower(): c.kind for c in parse_one(text, dialect="duckdb").find_all(exp.ColumnDef) if c.kind}
-    return {}
+    stored(engine, catalog, TABLES)
 
 
 def ensure(engine: Engine, catalog: str) -> None:
     """Create the missing schema and tables of the ledger."""
-    missing = _TABLES.keys() - _stored(engine, catalog, _TABLES)
-    if not missing:
-        return
-    schema = exp.Table(
-        db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True)
-    )
-    tables = [_definition(ledger_table(catalog, name), _TABLES[name]) for name in _TABLES if name in missing]
-    engine.run_all([exp.Create(this=schema, kind="SCHEMA", exists=True), *tables], "creating the ledger")
-
-
-def _definition(table: Table, columns: Mapping[str, str]) -> exp.Create:
-    definitions = [
-        exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=_type(t).copy()) for c, t in columns.items()
-    ]
-    return exp.Create(this=exp.Schema(this=table.expression(), expressions=definitions), kind="TABLE")
-
-
-def append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[Mapping[str, str | None]]) -> None:
-    """Add rows of texts, cast to the columns' types."""
-    engine.insert(target, {c: (t, np.array([row[c] for row in rows], dtype=object)) for c, t in types.items()})
+    create(engine, catalog, TABLES)
 
 
 def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence[Decision] = ()) -> None:
@@ -349,44 +171,23 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
     """
     ensure(engine, catalog)
     mark_dropped(engine, catalog, entry.name)
-    append(engine, ledger_table(catalog, "releases"), _RELEASES, [entry.texts()])
-    rows: list[dict[str, str | None]] = [
-        {
-            "release": entry.release_id,
-            "step": str(d.step),
-            "round": str(d.round_number),
-            "action": d.action,
-            "subject": d.subject,
-            "support": None if d.support is None else str(d.support),
-            "cost": str(d.cost),
-        }
-        for d in decisions
-    ]
-    if rows:
-        append(engine, ledger_table(catalog, "decisions"), _DECISIONS, rows)
+    RELEASES.append(engine, catalog, [entry.row])
+    rows = (vars(decision) | {"release": entry.release_id, "round": decision.round_number} for decision in decisions)
+    DECISIONS.append(engine, catalog, rows)
 
 
 def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Taxonomy | None) -> None:
     """Store the taxonomy of a release for ``explain``: one row for each node, in preorder."""
-    if taxonomy is None:
-        return
-    parents = [None if p < 0 else taxonomy.labels[p] for p in taxonomy.parent.tolist()]
-    columns: dict[str, tuple[str, Iterable[Any]]] = {
-        "release": ("VARCHAR", [release_id] * taxonomy.size),
-        "ord": ("BIGINT", np.arange(taxonomy.size)),
-        "node": ("VARCHAR", list(taxonomy.labels)),
-        "parent": ("VARCHAR", parents),
-    }
-    engine.insert(ledger_table(catalog, "taxonomies"), columns)
+    if taxonomy is not None:
+        parents = (None if parent < 0 else taxonomy.labels[parent] for parent in taxonomy.parent.tolist())
+        nodes = enumerate(zip(taxonomy.labels, parents, strict=True))
+        rows = ({"release": release_id, "ord": n, "node": node, "parent": parent} for n, (node, parent) in nodes)
+        TAXONOMIES.append(engine, catalog, rows)
 
 
 def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str, str | None]]:
     """The (node, parent) pairs of a release's taxonomy, in preorder; none without a taxonomy."""
-    table = ledger_table(catalog, "taxonomies")
-    if not present(engine, table, _TABLES[table.name]):
-        return []
-    nodes = engine.query("release/taxonomy_of", {"taxonomies": table}, release_id=release_id)
-    return [(str(n), plain(p)) for n, p in zip(nodes["node"], nodes["parent"], strict=True)]
+    return [(row["node"], row["parent"]) for row in TAXONOMIES.rows(engine, catalog, release_id)]
 
 
 def constraint_rows(requirements: Requirements) -> list[ConstraintRow]:
@@ -409,25 +210,13 @@ def constraint_rows(requirements: Requirements) -> list[ConstraintRow]:
 
 def record_constraints(engine: Engine, catalog: str, release_id: str, requirements: Requirements) -> None:
     """Store the constraints of a release, for later verification; call it after ``ensure``."""
-    rows = constraint_rows(requirements)
-    columns: dict[str, tuple[str, Iterable[Any]]] = {
-        "release": ("VARCHAR", [release_id] * len(rows)),
-        "kind": ("VARCHAR", [r[0] for r in rows]),
-        "ord": ("BIGINT", [r[1] for r in rows]),
-        "set_id": ("VARCHAR", [r[2] for r in rows]),
-        "item": ("VARCHAR", [r[3] for r in rows]),
-    }
-    engine.insert(ledger_table(catalog, "constraints"), columns)
+    rows = (dict(zip(CONSTRAINTS.columns, (release_id, *row), strict=True)) for row in constraint_rows(requirements))
+    CONSTRAINTS.append(engine, catalog, rows)
 
 
 def constraints_of(engine: Engine, catalog: str, release_id: str) -> list[ConstraintRow]:
     """The constraints of a release, in the form of ``constraint_rows``."""
-    table = ledger_table(catalog, "constraints")
-    if not present(engine, table, _TABLES[table.name]):
-        return []
-    rows = engine.query("release/constraints_of", {"constraints": table}, release_id=release_id)
-    columns = [[plain(v) for v in rows[name]] for name in ("kind", "ord", "set_id", "item")]
-    return list(zip(*columns, strict=True))
+    return [tuple(row.values()) for row in CONSTRAINTS.rows(engine, catalog, release_id)]
 
 
 def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstraints | str | None:
@@ -443,40 +232,32 @@ def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstrai
 
 def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
     """Store the private items of a release, which does not list them, for later verification; call it after ``ensure``."""
-    columns = {"release": [release_id] * len(sensitive), "item": list(sensitive)}
-    engine.insert(ledger_table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
+    SENSITIVE.append(engine, catalog, ({"release": release_id, "item": item} for item in sensitive))
 
 
 def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
     """The private items of a release; empty without any."""
-    table = ledger_table(catalog, "sensitive_items")
-    if not present(engine, table, _TABLES[table.name]):
-        return ()
-    rows = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
-    return tuple(rows["item"].tolist())
+    return tuple(row["item"] for row in SENSITIVE.rows(engine, catalog, release_id))
 
 
 def record_records(engine: Engine, catalog: str, release_id: str, fingerprint: str) -> None:
     """Store a digest of a release's records, with which REFRESH detects changes; call it after ``ensure``."""
-    row: dict[str, str | None] = {"release": release_id, "fingerprint": fingerprint}
-    append(engine, ledger_table(catalog, "record_digests"), _RECORDS, [row])
+    RECORDS.append(engine, catalog, [{"release": release_id, "fingerprint": fingerprint}])
 
 
 def records_of(engine: Engine, catalog: str, release_id: str) -> str | None:
     """The digest of a release's records; None without records."""
-    table = ledger_table(catalog, "record_digests")
-    if not present(engine, table, _TABLES[table.name]):
-        return None
-    digests = engine.query("release/records_of", {"record_digests": table}, release_id=release_id)["fingerprint"]
-    return str(digests[0]) if len(digests) else None
+    rows = RECORDS.rows(engine, catalog, release_id)
+    return str(rows[0]["fingerprint"]) if rows else None
 
 
 def recorded_answers(engine: Engine, catalog: str, release_id: str) -> dict[str, list[tuple[Any, ...]]]:
     """The answers of each workload on a release: items, truth, estimate, lower and upper bound, by truth."""
-    tables = {name: ledger_table(catalog, name) for name in ("accuracy", "workloads")}
-    if not all(present(engine, table, _TABLES[table.name]) for table in tables.values()):
+    tables = (ACCURACY, WORKLOADS)
+    if not all(table.present(engine, catalog) for table in tables):
         return {}
-    rows = engine.query("report/recorded_answers", tables, release_id=release_id)
+    read = {table.name: table.at(catalog) for table in tables}
+    rows = engine.query("report/recorded_answers", read, release_id=release_id)
     answers: dict[str, list[tuple[Any, ...]]] = {}
     for workload, items, *counts in zip(*(column.tolist() for column in rows.values()), strict=True):
         answers.setdefault(str(workload), []).append((tuple(items), *counts))
@@ -485,38 +266,24 @@ def recorded_answers(engine: Engine, catalog: str, release_id: str) -> dict[str,
 
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:
     """Record the anonymized view of a release; call it after ``record``."""
-    row: dict[str, str | None] = {
-        "name": view.name,
-        "release": view.release,
-        "release_id": release_id,
-        "query": view.query,
-        "options": json.dumps(dict(view.options), ensure_ascii=False),
-        "source_table": view.table,
-    }
-    append(engine, ledger_table(catalog, "views"), _VIEWS, [row])
+    options = json.dumps(dict(view.options), ensure_ascii=False)
+    row = {"name": view.name, "release": view.release, "release_id": release_id, "query": view.query}
+    VIEWS.append(engine, catalog, [row | {"options": options, "source_table": view.table}])
 
 
 def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
     """The anonymized view of a release, or None."""
-    table = ledger_table(catalog, "views")
-    if not present(engine, table, _TABLES[table.name]):
+    views = VIEWS.rows(engine, catalog, release_id)
+    if not views:
         return None
-    views = engine.query("release/view_of", {"views": table}, release_id=release_id)
-    if not len(views["name"]):
-        return None
-    name, query, options, source = (str(views[c][0]) for c in ("name", "query", "options", "source_table"))
-    chosen = json.loads(options)
+    row, chosen = views[0], json.loads(views[0]["options"])
     part = _partition_of(engine, catalog, release_id) if "partition_by" in chosen else None
-    return View(name, query, chosen, source, part)
+    return View(row["name"], row["query"], chosen, row["source_table"], part)
 
 
 def _partition_of(engine: Engine, catalog: str, release_id: str) -> Partition | None:
-    table = ledger_table(catalog, "partitions")
-    if not present(engine, table, PARTITIONS):
-        return None
-    rows = engine.query("release/partition_of", {"partitions": table}, release_id=release_id)
-    parts = [Partition(*map(str, row)) for row in zip(*(column.tolist() for column in rows.values()), strict=True)]
-    return parts[0] if parts else None
+    rows = PARTITIONS.rows(engine, catalog, release_id)
+    return Partition(rows[0]["column_name"], rows[0]["value"], rows[0]["kind"]) if rows else None
 
 
 def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str) -> None:
@@ -532,41 +299,16 @@ def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, an
         workload: the name of the workload.
     """
     label = f"{name}: {workload}"
-    for table in ("workloads", "accuracy"):
-        same = exp.column("workload").eq(exp.convert(label))
-        engine.run(exp.delete(ledger_table(catalog, table).expression(), where=same), "writing the ledger")
-    facts = {"release": name, "release_id": release_id, "workload": label}
-    for table, columns in (("workloads", _WORKLOADS), ("accuracy", _ACCURACY)):
-        values = [exp.convert(facts[c]).as_(c) if c in facts else exp.column(c) for c in columns]
-        source = exp.select(*values).from_(answers.expression())
-        target = exp.Schema(
-            this=ledger_table(catalog, table).expression(), expressions=[exp.to_identifier(c) for c in columns]
-        )
-        engine.run(exp.Insert(this=target, expression=source), "writing the ledger")
-
-
-def plain(value: Any) -> Any:
-    """Convert a NumPy scalar to a Python value; None if it is masked."""
-    if value is None or np.ma.is_masked(value):
-        return None
-    if isinstance(value, np.datetime64):
-        return value.astype("datetime64[us]").item()
-    return value.item() if hasattr(value, "item") else value
+    for table in (WORKLOADS, ACCURACY):
+        table.delete(engine, catalog, label)
+    WORKLOADS.take(engine, catalog, answers, workload=label)
+    ACCURACY.take(engine, catalog, answers, workload=label, release=name, release_id=release_id)
 
 
 def entries(engine: Engine, catalog: str) -> list[LedgerEntry]:
     """All releases in the ledger, including dropped ones, oldest first; none without a ledger."""
-    table = ledger_table(catalog, "releases")
-    if not present(engine, table, _TABLES[table.name]):
-        return []
-    releases = engine.query("release/ledger_entries", {"releases": table})
-    names = [f.name for f in fields(LedgerEntry)]
-    result = []
-    for i in range(len(releases["name"])):
-        row = {name: plain(releases[name][i]) for name in names}
-        row["parameters"] = json.loads(row["parameters"])
-        result.append(LedgerEntry(**row))
-    return result
+    rows = RELEASES.rows(engine, catalog)
+    return [LedgerEntry(**(row | {"parameters": json.loads(row["parameters"])})) for row in rows]
 
 
 def find(engine: Engine, catalog: str, name: str) -> LedgerEntry | None:
@@ -580,26 +322,14 @@ def decisions_of(engine: Engine, catalog: str, release_id: str) -> list[dict[str
 
     Each has step, round, action, subject, support (None if none forced it) and cost (the text of a fraction).
     """
-    table = ledger_table(catalog, "decisions")
-    if not present(engine, table, _TABLES[table.name]):
-        return []
-    rows = engine.query("release/decisions", {"decisions": table}, release_id=release_id)
-    return [{c: plain(column[i]) for c, column in rows.items()} for i in range(len(rows["step"]))]
+    return DECISIONS.rows(engine, catalog, release_id)
 
 
 def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
     """Mark the release of this name as dropped; keep its entry."""
     entry = find(engine, catalog, name)
-    if entry is None:
-        return
-    engine.run(
-        exp.update(
-            ledger_table(catalog, "releases").expression(),
-            {"status": exp.Literal.string(DROPPED)},
-            where=exp.column("release_id").eq(exp.Literal.string(entry.release_id)),
-        ),
-        "writing the ledger",
-    )
+    if entry is not None:
+        RELEASES.change(engine, catalog, entry.release_id, status=DROPPED)
 
 
 def knowledge_of(engine: Engine, catalog: str, release_id: str) -> Knowledge:

@@ -11,6 +11,7 @@ from anondb.data.files import Loaded
 from anondb.engine import Engine, Table
 from anondb.owner import ledger
 from anondb.owner.releases import current_catalog, reference_of
+from anondb.owner.tables import LOADED_FILES
 from anondb.reading.account import Account, account_from
 from anondb.reading.formats import digest_of
 
@@ -54,17 +55,14 @@ def record(engine: Engine, loaded: Loaded, path: str) -> None:
         "path": str(Path(path).absolute()),
         "account": account,
     }
-    ledger.append(engine, ledger.ledger_table(catalog, "loaded_files"), ledger.LOADED_FILES, [row])
+    LOADED_FILES.append(engine, catalog, [row])
 
 
 def of_table(engine: Engine, table: Table | None) -> tuple[str, dict[str, Any]] | None:
     """The path and the account of the file that a table was loaded from last; None if the ledger has none."""
-    known = ledger.ledger_table(current_catalog(engine), "loaded_files")
     reference = reference_of(engine, table)
-    if reference is None or not ledger.present(engine, known, ledger.LOADED_FILES):
-        return None
-    rows = engine.query("release/loaded_files", {"loaded_files": known}, reference=reference)
-    return (rows["path"][-1], json.loads(rows["account"][-1])) if len(rows["path"]) else None
+    rows = [] if reference is None else LOADED_FILES.rows(engine, current_catalog(engine), reference)
+    return (rows[-1]["path"], json.loads(rows[-1]["account"])) if rows else None
 
 
 def accounts_of(engine: Engine, table: Table | None) -> tuple[Account, ...]:

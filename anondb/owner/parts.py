@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Partition
 from anondb.engine import Engine
-from anondb.owner import ledger
+from anondb.owner.tables import PARTITIONS, RELEASES, VIEWS
 from anondb.release.objects import SchemaName, same_name
 
 
@@ -64,10 +64,9 @@ def rows_of(digest: str) -> int:
 
 def all_parts(engine: Engine, catalog: str) -> list[Part]:
     """The parts of all partitioned views, oldest first."""
-    tables = {name: ledger.ledger_table(catalog, name) for name in ("partitions", "views", "releases")}
-    if not ledger.present(engine, tables["partitions"], ledger.PARTITIONS):
+    if not PARTITIONS.present(engine, catalog):
         return []
-    rows = engine.query("release/parts", tables)
+    rows = engine.query("release/parts", {t.name: t.at(catalog) for t in (PARTITIONS, VIEWS, RELEASES)})
     return [
         Part(view, release, number, Partition(column, value, kind), digest, int(transactions))
         for view, release, number, column, value, kind, digest, transactions in zip(
@@ -84,14 +83,8 @@ def parts_of(engine: Engine, catalog: str, view: str) -> list[Part]:
 def record(engine: Engine, catalog: str, release_id: str, value: Value) -> None:
     """Note which part a release is, and what its rows were; call it after ``ledger.record_view``."""
     part = value.partition
-    row: dict[str, str | None] = {
-        "release_id": release_id,
-        "column_name": part.column,
-        "value": part.value,
-        "kind": part.kind,
-        "digest": value.digest,
-    }
-    ledger.append(engine, ledger.ledger_table(catalog, "partitions"), ledger.PARTITIONS, [row])
+    row = {"release_id": release_id, "column_name": part.column, "value": part.value, "kind": part.kind}
+    PARTITIONS.append(engine, catalog, [row | {"digest": value.digest}])
 
 
 def rename_table(engine: Engine, schema: SchemaName, release_id: str, table: str) -> None:
@@ -99,14 +92,10 @@ def rename_table(engine: Engine, schema: SchemaName, release_id: str, table: str
     manifest = schema.table("manifest").expression()
     named = exp.column("key").eq(exp.convert("table"))
     engine.run(exp.update(manifest, {"value": table}, where=named), "writing the manifest")
-    views = ledger.ledger_table(schema.catalog, "views").expression()
-    where = exp.column("release_id").eq(exp.convert(release_id))
-    engine.run(exp.update(views, {"source_table": table}, where=where), "writing the ledger")
+    VIEWS.change(engine, schema.catalog, release_id, source_table=table)
 
 
 def accept(engine: Engine, catalog: str, late: Sequence[tuple[Part, Value]]) -> None:
     """Take the rows that parts have now for those that they were made of."""
-    table = ledger.ledger_table(catalog, "partitions").expression()
     for part, value in late:
-        where = exp.column("release_id").eq(exp.convert(part.release_id))
-        engine.run(exp.update(table.copy(), {"digest": value.digest}, where=where), "writing the ledger")
+        PARTITIONS.change(engine, catalog, part.release_id, digest=value.digest)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
-from anondb.owner import ledger
+from anondb.owner.tables import PERSONS, SECRETS
 
 
 def digests(engine: Engine, catalog: str, ids: Table | exp.Query) -> Table:
@@ -23,30 +23,24 @@ def digests(engine: Engine, catalog: str, ids: Table | exp.Query) -> Table:
 
 def _secret(engine: Engine, catalog: str) -> str:
     """The owner's secret, made when it is first needed."""
-    table = ledger.ledger_table(catalog, "secrets")
-    known = engine.scalar("release/secret", {"secrets": table})
-    if known is not None:
-        return str(known)
+    known = SECRETS.rows(engine, catalog)
+    if known:
+        return str(known[0]["secret"])
     made = secrets.token_hex(16)
-    engine.insert(table, {"secret": ("VARCHAR", [made])})
+    SECRETS.append(engine, catalog, [{"secret": made}])
     return made
 
 
 def record(engine: Engine, catalog: str, release_id: str, ids: Table) -> None:
     """Store the persons of a release; call it after ``ledger.ensure``, inside a transaction."""
     made = digests(engine, catalog, ids)
-    columns = [exp.to_identifier(name) for name in ledger.PERSONS]
-    target = exp.Schema(this=_kept(catalog).expression(), expressions=columns)
-    rows = exp.select(exp.convert(release_id).as_("release_id"), "person").from_(made.expression())
-    engine.run(exp.Insert(this=target, expression=rows), "writing the ledger")
+    PERSONS.take(engine, catalog, made, release_id=release_id)
     engine.drop(made)
 
 
 def forget(engine: Engine, catalog: str, release_id: str) -> None:
     """Delete the persons of a release that was never published."""
-    if ledger.present(engine, _kept(catalog), ledger.PERSONS):
-        where = exp.column("release_id").eq(exp.convert(release_id))
-        engine.run(exp.delete(_kept(catalog).expression(), where=where), "writing the ledger")
+    PERSONS.delete(engine, catalog, release_id)
 
 
 def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, int]:
@@ -56,26 +50,16 @@ def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, i
         engine, catalog: the owner's database.
         persons: the table of ``digests``, or the number of a release.
     """
-    kept = _kept(catalog)
-    if not ledger.present(engine, kept, ledger.PERSONS):
+    if not PERSONS.present(engine, catalog):
         return {}
-    others: Table | exp.Query = persons if isinstance(persons, Table) else _of(catalog, persons)
-    counts = engine.query("release/shared_persons", {"persons": kept, "others": others})
+    others: Table | exp.Query = persons if isinstance(persons, Table) else PERSONS.query(catalog, persons)
+    counts = engine.query("release/shared_persons", {"persons": PERSONS.at(catalog), "others": others})
     return {str(i): int(n) for i, n in zip(counts["release_id"].tolist(), counts["n"].tolist(), strict=True)}
 
 
 def known(engine: Engine, catalog: str) -> set[str]:
     """The numbers of the releases whose persons the ledger has."""
-    if not ledger.present(engine, _kept(catalog), ledger.PERSONS):
+    if not PERSONS.present(engine, catalog):
         return set()
-    ids = exp.select("release_id").distinct().from_(_kept(catalog).expression())
+    ids = exp.select("release_id").distinct().from_(PERSONS.at(catalog).expression())
     return set(engine.select(ids, "reading the ledger")["release_id"].tolist())
-
-
-def _kept(catalog: str) -> Table:
-    return ledger.ledger_table(catalog, "persons")
-
-
-def _of(catalog: str, release_id: str) -> exp.Select:
-    where = exp.column("release_id").eq(exp.convert(release_id))
-    return exp.select("person").from_(_kept(catalog).expression()).where(where)

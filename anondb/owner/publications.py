@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
-from anondb.owner.ledger import (
-    OVERLAPS,
-    PUBLICATIONS,
-    STATEMENTS,
-    append,
-    ensure,
-    ledger_table,
-    now,
-    plain,
-    present,
-    system_user,
-)
+from anondb.owner.ledger import ensure, now, system_user
+from anondb.owner.tables import OVERLAPS, PUBLICATIONS, STATEMENTS, plain
 
 
 @dataclass(frozen=True)
@@ -200,45 +190,30 @@ def notes(intersections: Iterable[Intersection]) -> list[str]:
 def record_publication(engine: Engine, catalog: str, publication: Publication) -> None:
     """Record a publication. Call it inside ``engine.transaction()``."""
     ensure(engine, catalog)
-    row = {c: getattr(publication, c) for c in PUBLICATIONS}
-    texts = {c: None if value is None else str(value) for c, value in row.items()}
-    append(engine, ledger_table(catalog, "publications"), PUBLICATIONS, [texts])
+    PUBLICATIONS.append(engine, catalog, [vars(publication)])
 
 
 def publications(engine: Engine, catalog: str) -> list[Publication]:
     """All publications, oldest first."""
-    table = ledger_table(catalog, "publications")
-    if not present(engine, table, PUBLICATIONS):
-        return []
-    rows = engine.query("release/publications", {"publications": table})
-    names = [f.name for f in fields(Publication)]
-    return [Publication(**{n: plain(rows[n][i]) for n in names}) for i in range(len(rows["name"]))]
+    return [Publication(**row) for row in PUBLICATIONS.rows(engine, catalog)]
 
 
 def record_statements(engine: Engine, catalog: str, release_id: str, statements: Sequence[str]) -> None:
     """Store the statements that made a release, without their values. Call it after ``ledger.record``."""
-    rows: list[dict[str, str | None]] = [
-        {"release_id": release_id, "step": str(n), "statement": text} for n, text in enumerate(statements, 1)
-    ]
-    append(engine, ledger_table(catalog, "statements"), STATEMENTS, rows)
+    rows = ({"release_id": release_id, "step": n, "statement": text} for n, text in enumerate(statements, 1))
+    STATEMENTS.append(engine, catalog, rows)
 
 
 def statements_of(engine: Engine, catalog: str, release_id: str) -> list[str]:
     """The statements that made a release, in order."""
-    table = ledger_table(catalog, "statements")
-    if not present(engine, table, STATEMENTS):
-        return []
-    return [
-        str(s)
-        for s in engine.query("release/statements_run", {"statements": table}, release_id=release_id)["statement"]
-    ]
+    return [row["statement"] for row in STATEMENTS.rows(engine, catalog, release_id)]
 
 
 def record_overlaps(
     engine: Engine, catalog: str, name: str, release_id: str, intersections: Iterable[Intersection]
 ) -> None:
     """Store the comparisons of a release with earlier publications. Call it inside ``engine.transaction()``."""
-    rows: list[dict[str, str | None]] = []
+    rows = []
     for one in intersections:
         told = one.difference
         compared = None if told is None else f"{told.unit}{'' if told.cells is None else ' in common'}"
@@ -256,9 +231,8 @@ def record_overlaps(
             "reason": one.reason,
             "measured": now(),
         }
-        rows.append({column: None if value is None else str(value) for column, value in row.items()})
-    if rows:
-        append(engine, ledger_table(catalog, "overlaps"), OVERLAPS, rows)
+        rows.append(row)
+    OVERLAPS.append(engine, catalog, rows)
 
 
 def measure_candidates(

@@ -17,7 +17,7 @@ from sqlglot import exp
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.models.named import group_size
-from anondb.owner import ledger, persons, publications
+from anondb.owner import ledger, persons, publications, tables
 from anondb.owner.publications import Difference
 from anondb.release.freeze import drop_schema
 from anondb.release.objects import (
@@ -127,27 +127,16 @@ def _texts(*values: exp.Expr) -> exp.Cast:
 def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows | None:
     """The rows of a dropped or replaced release, from the ledger; None if it keeps none."""
 
-    def query(name: str) -> exp.Query:
-        table = name.removeprefix("release/")
-        return load(name).bind({table: ledger.ledger_table(catalog, table)}, {"release_id": release_id})
-
-    if not engine.exists(ledger.ledger_table(catalog, "kept_facts")):
-        return None
-    rows_of_facts = engine.select(query("release/kept_facts"), "reading the ledger")
-    facts = dict(zip(rows_of_facts["key"].tolist(), rows_of_facts["value"].tolist(), strict=True))
+    facts = {row["key"]: row["value"] for row in tables.KEPT_FACTS.rows(engine, catalog, release_id)}
     if not facts:
         return None
     shape = json.loads(facts.pop("kept"))
-    rows, buckets = (None, query("release/kept_buckets")) if shape["buckets"] else (query("release/kept_rows"), None)
-    return PublishedRows(
-        facts,
-        shape["one_image"],
-        tuple(shape["attributes"]),
-        query("release/kept_items"),
-        rows,
-        query("release/kept_counts"),
-        buckets,
+    items, rows, counts, buckets = (
+        table.query(catalog, release_id)
+        for table in (tables.KEPT_ITEMS, tables.KEPT_ROWS, tables.KEPT_COUNTS, tables.KEPT_BUCKETS)
     )
+    shown = (None, buckets) if shape["buckets"] else (rows, None)
+    return PublishedRows(facts, shape["one_image"], tuple(shape["attributes"]), items, shown[0], counts, shown[1])
 
 
 def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
@@ -167,29 +156,16 @@ def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
     ledger.ensure(engine, catalog)
     shape = {"one_image": release.one_image, "attributes": release.attributes, "buckets": release.buckets is not None}
     facts = {**release.manifest, "kept": json.dumps(shape, ensure_ascii=False)}
-    ledger.append(
-        engine,
-        ledger.ledger_table(catalog, "kept_facts"),
-        ledger.KEPT["kept_facts"],
-        [{"release_id": release_id, "key": key, "value": value} for key, value in facts.items()],
-    )
-    sources: dict[str, Table | exp.Query | None] = {
-        "kept_items": release.members,
-        "kept_counts": release.counts,
-        "kept_rows": release.rows,
-        "kept_buckets": release.buckets,
-    }
-    for name, source in sources.items():
-        if source is None:
-            continue
-        columns = list(ledger.KEPT[name])
-        read = source.expression() if isinstance(source, Table) else source.subquery("stored")
-        rows = exp.select(exp.convert(release_id).as_(columns[0]), *columns[1:]).from_(read)
-        target = exp.Schema(
-            this=ledger.ledger_table(catalog, name).expression(),
-            expressions=[exp.to_identifier(c, quoted=True) for c in columns],
-        )
-        engine.run(exp.Insert(this=target, expression=rows), "keeping what was published")
+    noted = ({"release_id": release_id, "key": key, "value": value} for key, value in facts.items())
+    tables.KEPT_FACTS.append(engine, catalog, noted)
+    for table, source in (
+        (tables.KEPT_ITEMS, release.members),
+        (tables.KEPT_COUNTS, release.counts),
+        (tables.KEPT_ROWS, release.rows),
+        (tables.KEPT_BUCKETS, release.buckets),
+    ):
+        if source is not None:
+            table.take(engine, catalog, source, release_id=release_id)
 
 
 def drop_release(engine: Engine, catalog: str, name: str) -> None:

@@ -118,8 +118,8 @@ class Unfinished:
             same = exp.column("step").eq(exp.convert(step))
             self._engine.run(exp.delete(self._steps.expression(), where=same), "keeping work")
         text = json.dumps(self._encoded(value, step), ensure_ascii=False)
-        row: dict[str, str | None] = {"step": step, "key": key, "value": text}
-        ledger.append(self._engine, self._steps, _STEPS, [row])
+        row = {"step": step, "key": key, "value": text}
+        self._engine.insert(self._steps, {name: (kind, [row[name]]) for name, kind in _STEPS.items()})
         return self._decoded(json.loads(text))
 
     def _encoded(self, value: Any, step: str) -> Any:

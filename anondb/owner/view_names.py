@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import AnondbError, InputError
-from anondb.owner import ledger, publications
+from anondb.owner import ledger, publications, tables
 from anondb.owner import releases as stored
 from anondb.owner.parts import Part, parts_of
 from anondb.owner.view_results import Described, Renamed, Stated
@@ -109,11 +109,8 @@ def _move(engine: Engine, old: SchemaName, new: SchemaName) -> None:
 
 def _rename_in_ledger(engine: Engine, catalog: str, release_id: str, view: str, release: str) -> None:
     """Write the new names of a view and its release where the ledger has them."""
-    changes = {"releases": {"name": release}, "views": {"name": view, "release": release}}
-    for table, columns in changes.items():
-        where = exp.column("release_id").eq(exp.convert(release_id))
-        target = ledger.ledger_table(catalog, table).expression()
-        engine.run(exp.update(target, dict(columns), where=where), "writing the ledger")
+    tables.RELEASES.change(engine, catalog, release_id, name=release)
+    tables.VIEWS.change(engine, catalog, release_id, name=view, release=release)
 
 
 # ---------------------------------------------------------------------- describing
@@ -227,10 +224,10 @@ def _unqualified(text: str, tables: Sequence[exp.Table]) -> str:
 def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Query]]:
     """The views that a statement selects from, with their released rows; a table of the owner comes before a view."""
     catalog = stored.current_catalog(engine)
-    tables = {name: ledger.ledger_table(catalog, name) for name in ("views", "releases")}
-    if not ledger.present(engine, tables["views"], {}):
+    if not tables.VIEWS.present(engine, catalog):
         return
-    views = engine.query("release/view_names", tables)["name"].tolist()
+    read = {table.name: table.at(catalog) for table in (tables.VIEWS, tables.RELEASES)}
+    views = engine.query("release/view_names", read)["name"].tolist()
     if not any(view.lower() in text.lower() for view in views):
         return
     for table in _selected(text, catalog):

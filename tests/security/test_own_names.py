@@ -9,7 +9,7 @@ import pytest
 from portions import some
 
 import anondb
-from anondb.owner.ledger import _TABLES
+from anondb.owner.tables import TABLES
 
 ROWS = "CREATE TABLE sales AS SELECT i // 3 AS tid, 'i' || (i * 7) % 11 AS item FROM range(90) AS r(i)"
 VIEW = "CREATE ANONYMIZED VIEW w AS SELECT tid, item FROM sales WITH (model = 'km', k = 2, algorithm = 'coat')"
@@ -36,6 +36,7 @@ def refused(connection: duckdb.DuckDBPyConnection, code: str, name: str) -> None
     assert objects(connection) == before
 
 
+_TABLES = {table.name: table.columns for table in TABLES}
 KINDS = ["table", "view", "types", "upper case"]
 
 
