@@ -93,6 +93,12 @@ class Attribute:
     type: str = TEXT
 
     @property
+    def unnamed(self) -> bool:
+        """Whether it may have a type of which the manifest says VARCHAR, and whose values do not compare as texts."""
+        kind = kind_of(self.type, [value for _, value in self.values if value is not None])
+        return kind is not None and not kind.named
+
+    @property
     def dated(self) -> bool:
         """Whether its values are dates or timestamps."""
         return self.ends in ("DATE", "TIMESTAMP")

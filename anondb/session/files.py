@@ -57,6 +57,11 @@ def check_alike(sealed: Sequence[SealedRelease]) -> None:
         attributes = None if one.kind.attributes is None else [(a.name, a.ends) for a in one.kind.attributes]
         return attributes, *(one.manifest.get(key) for key in _SAME)
 
+    if len({s.manifest["release_id"] for s in sealed}) < len(sealed):
+        raise InputError(
+            "Two of the files hold the same release.", code="different_releases", hint="Name each release once."
+        )
+    _check_disjoint(sealed)
     first = sealed[0]
     for other in sealed[1:]:
         if shape(other) != shape(first):
@@ -65,11 +70,6 @@ def check_alike(sealed: Sequence[SealedRelease]) -> None:
                 code="different_releases",
                 hint="Open files with equal names of tables and columns and with one model.",
             )
-    if len({s.manifest["release_id"] for s in sealed}) < len(sealed):
-        raise InputError(
-            "Two of the files hold the same release.", code="different_releases", hint="Name each release once."
-        )
-    _check_disjoint(sealed)
 
 
 def _check_disjoint(sealed: Sequence[SealedRelease]) -> None:

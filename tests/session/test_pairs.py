@@ -47,11 +47,10 @@ def test_all_pairs_have_the_bounds_of_single_pairs(tmp_path: Path, seeds: range)
         sign = rnd.choice(list(SIGNS))
         sql = f"SELECT a.item, b.item, count(*) FROM sales a JOIN sales b USING (tid) WHERE {sign} GROUP BY 1, 2"
         with opened(sealed) as case:
-            try:
-                rows = case.session.sql(sql).fetchall()
-            except anondb.InputError as error:
-                assert "of bags or in buckets" in str(error) or error.code == "unsupported_query"
+            result = case.session.sql(sql)
+            if any(note.startswith("No bounds") for note in result.notes):
                 continue
+            rows = result.fetchall()
         answered += 1
         if len(sealed.files) == 1:
             wanted = expected(sealed.files[0], sign)

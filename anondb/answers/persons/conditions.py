@@ -217,7 +217,7 @@ class Conditions(Quantities, ABC):
                     found = on_value(made, attribute, left=place == "this")
                     return Decided(found.settled(), found.opposite().settled())
                 except InputError:
-                    if isinstance(made, exp.In | exp.EQ) and attribute.ends is None:
+                    if attribute.ends is None and (isinstance(made, exp.In | exp.EQ) or attribute.unnamed):
                         raise
         values = self.attribute_values(tree, atom)
         return Decided(*(self.among(atom, [v for v, met in values if met is truth]) for truth in (True, False)))
