@@ -17,8 +17,9 @@ from anondb.answers.ranged.values import Value
 from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
 from anondb.engine import DuckDBEngine, Table
-from anondb.engine.untrusted import executed
+from anondb.engine.untrusted import executed, materialized
 from anondb.query.parsing import lowered
+from anondb.session.result import fetched
 
 MAX_LISTED = 4  # answers whose rows stay on the desk
 
@@ -61,6 +62,12 @@ class Desk:
         with self._computed(tree) as rows:
             counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.expression())
             return int(self.engine.select(counted, "the rows of a table")["n"][0])
+
+    def value(self, tree: exp.Query) -> Any:
+        """The only value of a query over the analyst's tables."""
+        with self._computed(tree) as rows:
+            ((value,),) = fetched(materialized(self.engine, exp.select("*").from_(rows.expression()), failed))
+            return value
 
     @contextlib.contextmanager
     def _computed(self, tree: exp.Query) -> Iterator[Table]:
@@ -121,7 +128,7 @@ class Desk:
 
     def varies(self, tree: exp.Expr) -> bool:
         """Whether a query may have other rows each time, whatever the tables are."""
-        return tree.find(exp.Rand, exp.Uuid) is not None or any(
+        return tree.find(exp.Rand, exp.Uuid, exp.TableSample) is not None or any(
             lowered(call.name) in self._varying for call in tree.find_all(exp.Anonymous)
         )
 
