@@ -109,7 +109,7 @@ SELECT parent, count(*) FILTER (WHERE price < 4) AS cheap, count(*) FILTER (WHER
 -- pivot
 PIVOT (SELECT item, count(*) AS n FROM sales GROUP BY item) ON item USING sum(n);
 -- pivot
-FROM (PIVOT (SELECT item, tid FROM sales) ON item IN ('milk', 'bread') USING count(*) GROUP BY ALL) SELECT *;
+FROM (PIVOT (SELECT item FROM sales) ON item IN ('milk', 'bread') USING count(*)) SELECT *;
 -- pivot
 PIVOT sales ON item IN ('milk', 'bread') USING count(DISTINCT tid) ORDER BY ALL;
 
@@ -410,15 +410,15 @@ SELECT town, quantile_cont(age, 0.9) AS p90, stddev(age) AS sd, mode(sex) AS com
 -- medicine
 SELECT p.town, count(DISTINCT p.id) AS n FROM patients p JOIN diagnoses d USING (id) WHERE d.code LIKE 'migraine%' GROUP BY p.town HAVING count(DISTINCT p.id) >= 10;
 
--- harmful: an id
+-- harmful: id
 SELECT count(*) FROM sales WHERE tid = 17;
--- harmful: an id
+-- harmful: id
 SELECT item FROM sales WHERE tid IN (1, 2, 3);
--- harmful: of an id
+-- harmful: release
 SELECT max(tid) FROM sales;
--- harmful: of an id
+-- harmful: release
 SELECT tid % 10 AS bucket, count(*) FROM sales GROUP BY bucket;
--- harmful: an id
+-- harmful: id
 PREPARE one AS SELECT item FROM sales WHERE tid = ?;
 EXECUTE one(17);
 -- harmful: does not accept
