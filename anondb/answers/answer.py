@@ -60,8 +60,11 @@ class House(Protocol):
         """The types of the columns of a query."""
         ...
 
-    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
-        """The rows of a query with bounds, and notes; raises InputError where no rule reads it."""
+    def bounds_of(self, tree: exp.Expr, *, computing: bool) -> tuple[Known, list[str]]:
+        """The rows of a query with bounds, and notes; raises InputError where no rule reads it.
+
+        ``computing`` says whether parts that read the analyst's tables alone may be computed.
+        """
         ...
 
 
@@ -124,7 +127,7 @@ def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], Inpu
     if question.unread is not None and question.misused is None:
         return None, [f"{NO_BOUNDS}{question.unread}."], None
     try:
-        known, notes = house.bounds_of(question.ruled)
+        known, notes = house.bounds_of(question.ruled, computing=question.misused is None)
     except InputError as error:
         if error.code not in UNREAD or question.misused is not None:
             raise

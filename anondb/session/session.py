@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.answer import ID_HINT, answered, modelled
+from anondb.answers.answer import ID_HINT, UNREAD, answered, modelled
 from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Drawn, Estimated
 from anondb.answers.named import items_named
@@ -35,6 +35,7 @@ from anondb.session.desk import Desk
 from anondb.session.files import notes_on, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.output import output, selected_from
+from anondb.session.own_rows import with_own_rows
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
 from anondb.session.pivots import Source, written_out
@@ -261,12 +262,30 @@ class Session:
         """The types of the columns of a query."""
         return [kind for _, kind in self._releases.bind(tree)]
 
-    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
+    def bounds_of(self, tree: exp.Expr, *, computing: bool) -> tuple[Known, list[str]]:
         """The rows of a query with bounds, and notes.
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
         """
+        try:
+            return self._read(tree)
+        except InputError as error:
+            if error.code not in UNREAD or not computing:
+                raise
+            with self._desk.storing() as store:
+                own = {lowered(name) for name, _ in self._desk.shapes}
+                other = with_own_rows(tree, own, store)
+                if other is None:
+                    raise
+                self._releases.bind(other)
+                try:
+                    return self._read(other)
+                except InputError:
+                    raise error from None
+
+    def _read(self, tree: exp.Expr) -> tuple[Known, list[str]]:
+        """The rows of a query as rules of bounds read them, and notes."""
         tree, releases = self._chosen(tree.copy())
         if releases is not self._releases:
             releases.bind(tree)
