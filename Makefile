@@ -67,6 +67,7 @@ nightly: $(SPARK) $(DOCS)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
+	$(BIN)/python benchmarks/modelled.py
 	$(BIN)/python benchmarks/main_job.py
 	$(BIN)/python benchmarks/coat.py
 	$(BIN)/python benchmarks/multi_anatomy_paper.py

@@ -56,7 +56,7 @@ def in_turn(*works: Callable[[], object], times: int = 10) -> list[float]:
 def anew(session: anondb.Session, sql: str) -> None:
     """Answer a query, of which nothing is kept, in an open session."""
     session._results.clear()
-    session._releases._answers.clear()
+    session._releases._plans._answers.clear()
     session.sql(sql).fetchall()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -59,18 +60,24 @@ class House(Protocol):
         """The types of the columns of a query."""
         ...
 
-    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
-        """The rows of a query with bounds, and notes; raises InputError where no rule reads it."""
+    def bounds_of(self, tree: exp.Expr, *, computing: bool) -> tuple[Known, list[str]]:
+        """The rows of a query with bounds, and notes; raises InputError where no rule reads it.
+
+        ``computing`` says whether parts that read the analyst's tables alone may be computed.
+        """
         ...
 
 
-def answered(tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House) -> tuple[Estimated, list[str]]:
+def answered(
+    tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House, *, empty: bool = False
+) -> tuple[Estimated, list[str]]:
     """The rows of a query, and notes on them.
 
     Args:
         tree: the query.
         bound: the names and types of its columns.
         house: the files, what was derived from them, and the tables of the analyst.
+        empty: whether only the columns are needed; then no world is drawn.
 
     Raises:
         InputError: the query uses ids of persons in a way that is not allowed, or DuckDB refuses it when it computes it.
@@ -80,12 +87,14 @@ def answered(tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House) -> 
         if question.misused is not None:
             raise unsupported(question.misused)
         return modelled(tree, bound, house, of_worlds=False)
+    question = replace(question, empty=empty)
     known, notes, refusal = _ruled(question, house)
     same = question.shown == tuple(range(len(question.roles)))
     types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
-    house.worlds.draw(house.items_named(tree))
+    worlds = house.own if empty else house.worlds
+    worlds.draw(house.items_named(tree))
     try:
-        made = Estimator(house.engine, house.worlds, question, types).rows(known, chosen=ORDER_NOTE in notes)
+        made = Estimator(house.engine, worlds, question, types).rows(known, chosen=ORDER_NOTE in notes)
     except InputError as error:  # the rules say more than DuckDB of what they do not read
         raise refusal or error from None
     if made.contradicted:
@@ -118,7 +127,7 @@ def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], Inpu
     if question.unread is not None and question.misused is None:
         return None, [f"{NO_BOUNDS}{question.unread}."], None
     try:
-        known, notes = house.bounds_of(question.ruled)
+        known, notes = house.bounds_of(question.ruled, computing=question.misused is None)
     except InputError as error:
         if error.code not in UNREAD or question.misused is not None:
             raise

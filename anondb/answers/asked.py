@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
+from sqlglot.optimizer.simplify import simplify
 
-from anondb.answers.ends import MARGIN, End, Ended, unwrapped
+from anondb.answers.ends import MARGIN, End, Ended, has_series, unwrapped
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
 
@@ -27,6 +28,7 @@ class Asked:
         roles: the roles of the columns of both.
         shown: the numbers of the columns that are shown.
         unique: whether no two rows have the same keys.
+        listed: whether the query is a UNION ALL of parts with one row each, so that the places of rows tell them apart.
         kept: whether ``drawn`` has one more column, which says whether the world keeps the row.
         conditioned: whether a condition on computed numbers chooses rows elsewhere.
         ends: the steps that take all rows.
@@ -35,6 +37,7 @@ class Asked:
         misused: the construct that no world may answer, if there is one.
         unread: the construct that no rule of bounds may read, if there is one.
         of_worlds: whether the query reads tables of the original.
+        empty: whether no world has rows, since only the columns are needed.
     """
 
     ruled: exp.Expr
@@ -42,6 +45,7 @@ class Asked:
     roles: tuple[Role, ...]
     shown: tuple[int, ...]
     unique: bool = False
+    listed: bool = False
     kept: bool = False
     conditioned: bool = False
     ends: tuple[End, ...] = ()
@@ -50,6 +54,7 @@ class Asked:
     misused: str | None = None
     unread: str | None = None
     of_worlds: bool = True
+    empty: bool = False
 
     @property
     def leading(self) -> int:
@@ -84,7 +89,7 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         tree.set("order", None)
     relation = reader.relation(tree)
     roles = tuple(role for _, role in relation.columns)
-    alone = relation.of_persons or len(roles) != shown
+    alone = relation.of_persons or Role.ID in roles or len(roles) != shown
     whole = Asked(
         tree,
         tree,
@@ -113,16 +118,40 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         roles=roles,
         shown=tuple(ended.shown),
         unique=unique,
+        listed=all(_is_one_row(part, reader) for part in _parts(body)),
         kept=kept,
         conditioned=conditioned,
         ends=tuple(reversed(ended.ends)),
     )
 
 
+def is_empty(tree: exp.Expr, reader: RoleReader) -> bool:
+    """Whether a query has no rows, whatever the tables are: it ends with LIMIT 0, or has a condition that is false."""
+    tree = unwrapped(tree)
+    limit, where = tree.args.get("limit"), tree.args.get("where")
+    if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "0":
+        return True
+    if where is None or tree.args.get("group") is not None or any(map(reader.has_aggregate, tree.expressions)):
+        return False
+    return where.find(exp.Query) is None and simplify(where.this.copy()) == exp.false()
+
+
 def _is_one_row(tree: exp.Expr, reader: RoleReader) -> bool:
     """Whether a query has one row, whatever the tables are."""
-    plain = isinstance(tree, exp.Select) and tree.args.get("group") is None and tree.args.get("having") is None
-    return plain and any(map(reader.has_aggregate, tree.expressions))
+    if not isinstance(tree, exp.Select) or tree.args.get("group") is not None or tree.args.get("having") is not None:
+        return False
+    if any(map(has_series, tree.expressions)):
+        return False
+    alone = tree.args.get("from_") is None and tree.args.get("where") is None
+    return alone or any(map(reader.has_aggregate, tree.expressions))
+
+
+def _parts(tree: exp.Expr) -> list[exp.Expr]:
+    """The queries of which a query has all rows: the sides of UNION ALL."""
+    tree = unwrapped(tree)
+    if isinstance(tree, exp.Union) and not tree.args.get("distinct"):
+        return [part for key in ("this", "expression") for part in _parts(tree.args[key])]
+    return [tree]
 
 
 def _is_condition(select: exp.Select, reader: RoleReader) -> bool:

@@ -98,13 +98,14 @@ class Ended:
             return False
         self.reader.relation(body)
         grouped, group = self.reader.grouped(body), body.args.get("group")
+        series = any(map(has_series, body.expressions))
         if group is not None and group.args.get("all"):
-            return True
+            return not series
         sets = sets_of(body)
         if len(set(map(frozenset, sets))) < len(sets):
             return False
         if grouped is None and any(map(self.reader.has_aggregate, body.expressions)):
-            return True
+            return not series
         shown = [selected.unalias() for selected in body.expressions]
         keys = self.reader.keys.get(id(body), []) if grouped is None else grouped
         known = {lowered(e.alias_or_name) for e in body.expressions} - self.reader.named.get(id(body), set())
@@ -114,7 +115,7 @@ class Ended:
         ]
         told = [exp.Grouping(expressions=[key.copy() for key in dict.fromkeys(k for one in sets for k in one)])]
         self._hide([*(key.copy() for key in missing), *(told if sets else ())])
-        return grouped is not None
+        return grouped is not None and not series
 
     def ruled(self) -> exp.Query:
         """The query for rules of bounds: of groups by several columns, which are many, those that may be shown."""
@@ -245,6 +246,13 @@ class Ended:
             else:
                 return None
         return query, places, None if where is None else where.this
+
+
+def has_series(node: exp.Expr) -> bool:
+    """Whether an expression gives several rows for one."""
+    return any(
+        one.find_ancestor(exp.Query) is node.find_ancestor(exp.Query) for one in node.find_all(exp.Explode, exp.Unnest)
+    )
 
 
 def _rank(body: exp.Query, on: exp.Expr) -> None:

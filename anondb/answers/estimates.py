@@ -10,6 +10,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from anondb.answers.asked import Asked
+from anondb.answers.drawn_rows import are_mixed, without_filters, without_rows
 from anondb.answers.ends import End
 from anondb.answers.first_rows import certain_first
 from anondb.answers.ranged.failing import failed
@@ -27,6 +28,9 @@ LOOKED_AT = 4
 """Worlds in which it is looked up which of very many groups may be shown."""
 WORLD, PLACE, COPY, WORLDS, OUTSIDE = "w", "o", "copy", "worlds", "outside"
 
+KEYLESS_NOTE = (
+    "No bounds: several rows have the same keys, so that rows do not match between worlds. One world answers."
+)
 OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
     "please report the query."
@@ -105,6 +109,8 @@ class Estimator:
                 names = [f"c{n}" for n in range(len(self.types))]
                 rows = Known(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
                 return Estimated(rows, made)
+            if are_mixed(self.engine, self.asked, drawn, WORLD):
+                return self._first_world(drawn, made)
             return self._beside(self._means(drawn), known, made, chosen)
         except BaseException:
             self.engine.drop(*made)
@@ -114,7 +120,7 @@ class Estimator:
 
     def _make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
         """A table of the rows of a query."""
-        table = Table("memory", "main", fresh(prefix))
+        table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
         executed(self.engine, exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"), failed)
         made.append(table)
         return table
@@ -139,9 +145,11 @@ class Estimator:
             tree = tree.join(exp.alias_(found.expression(), "found", table=True), on=exp.and_(*same), join_type="semi")
         return self._in_each(tree, "drawn", made)
 
-    def _in_each(self, tree: exp.Select, prefix: str, made: list[Table], most: int = sys.maxsize) -> Table:
+    def _in_each(self, tree: exp.Query, prefix: str, made: list[Table], most: int = sys.maxsize) -> Table:
         """A table of the rows of a query in all worlds, or in the first ones."""
-        table = Table("memory", "main", fresh(prefix))
+        table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
+        if self.asked.empty:
+            tree = without_rows({WORLD: "INTEGER", PLACE: "BIGINT"}, self.types, kept=self.asked.kept)
         create = exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb")
         insert = exp.Insert(this=table.expression(), expression=tree).sql("duckdb")
         try:
@@ -153,6 +161,14 @@ class Estimator:
         finally:
             self.worlds.use(None)
         return table
+
+    def _first_world(self, drawn: Table, made: list[Table]) -> Estimated:
+        """The rows that the first world keeps, in their order."""
+        kept = [exp.column("kept")] if self.asked.kept else []
+        rows = exp.select("*").from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
+        table = self._make("rows", rows, made)
+        columns = tuple(Column("") for _ in self.types)
+        return Estimated(self._ended(Known(rows, columns), table), made, notes=[KEYLESS_NOTE])
 
     @property
     def _keys(self) -> list[str]:
@@ -279,7 +295,8 @@ class Estimator:
             return [value, lower, upper]
         absent = role is Role.TOTAL and not self.asked.conditioned
         if absent and self.types[n].startswith(NUMBERS):
-            mean = exp.func("coalesce", mean, exp.Literal.number("0.0"))
+            nowhere = exp.column(COPY, "m").is_(exp.null())
+            mean = exp.Case(ifs=[exp.If(this=nowhere, true=exp.Literal.number("0.0"))], default=mean)
         if not self.worlds.possible:
             return [_clipped(mean, lower, upper).as_(f"c{n}"), lower, upper]
         bad = exp.or_(

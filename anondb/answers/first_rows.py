@@ -27,7 +27,8 @@ def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) ->
     if not isinstance(number, exp.Literal) or not number.name.isdigit() or end.ranked or end.offset or not end.order:
         return []
     n, first, places = end.columns[0], end.order[0], int(number.name)
-    if not isinstance(first.this, exp.Column) or not known.columns[n].bounded or not places:
+    column = known.columns[n]
+    if not isinstance(first.this, exp.Column) or not column.bounded or column.by_estimate or not places:
         return []
     down = bool(first.args.get("desc"))
     near, far = (f"c{n}_l", f"c{n}_u") if down else (f"c{n}_u", f"c{n}_l")
@@ -37,6 +38,8 @@ def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) ->
     compare = exp.GT if down else exp.LT
     sure = exp.column(SURE) if known.flagged else exp.true()
     ahead = exp.CountIf(this=exp.and_(sure, compare(this=exp.column(near), expression=beyond)))
-    counted = exp.select(ahead.as_("certain"), exp.Count(this=exp.Star()).as_("n")).from_(table.expression())
+    counted = exp.select(
+        exp.func("coalesce", ahead, exp.convert(0)).as_("certain"), exp.Count(this=exp.Star()).as_("n")
+    ).from_(table.expression())
     found = engine.select(counted, "the certain rows of a list")
     return [NOTE.format(shown=places, certain=int(found["certain"][0]))] if int(found["n"][0]) > places else []

@@ -50,6 +50,7 @@ class RoleReader(ValueRoles):
         self.by_person: set[int] = set()
         self.named: dict[int, set[str]] = {}
         self.keys: dict[int, list[exp.Column]] = {}
+        self._outermost: exp.Expr | None = None
 
     def relation(self, tree: exp.Expr) -> Relation:
         """The columns of a query."""
@@ -57,6 +58,7 @@ class RoleReader(ValueRoles):
         self.keys.clear()
         self.by_person.clear()
         self.named.clear()
+        self._outermost = tree
         tables = (lowered(".".join(part.name for part in table.parts)) for table in tree.find_all(exp.Table))
         self.reads_persons = self.reads_persons or any(name in self._persons for name in tables)
         return self.query(tree, {}, None)
@@ -180,7 +182,8 @@ class RoleReader(ValueRoles):
             if _is_star(inner):
                 columns += self._star(inner, scope, env)
                 continue
-            role = self.value(inner, scope, env)
+            whole = node is self._outermost and self._is_row_with_id(inner, scope, env)
+            role = Role.ID if whole else self.value(inner, scope, env)
             key = grouped is not None and (inner in grouped or (grouped == [] and not self.has_aggregate(inner)))
             name = lowered(selected.alias_or_name)
             key = key or (
@@ -212,6 +215,21 @@ class RoleReader(ValueRoles):
         else:
             of_persons = rows and (not distinct or any(role is Role.ID for _, role in columns))
         return Relation(tuple(columns), of_persons)
+
+    def _is_row_with_id(self, node: exp.Expr, scope: Scope, env: Env) -> bool:
+        """Whether a selected expression is a whole row with an id, or a struct of columns with one.
+
+        The outermost query may show it; no other may name it, whose fields are not read.
+        """
+        if isinstance(node, exp.Struct):
+            fields = [part.expression if isinstance(part, exp.PropertyEQ) else part for part in node.expressions]
+            return all(isinstance(f, exp.Column) for f in fields) and Role.ID in [
+                self.value(f, scope, env) for f in fields
+            ]
+        if not isinstance(node, exp.Column) or node.table or scope.role(node) is not None:
+            return False
+        named = [relation for alias, relation in scope.sources if alias == lowered(node.name)]
+        return any(role is Role.ID for relation in named for _, role in relation.columns)
 
     def _clause(self, node: exp.Expr, scope: Scope, env: Env) -> None:
         """Read the expressions of a clause, each by itself."""

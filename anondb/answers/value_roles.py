@@ -80,7 +80,7 @@ class ValueRoles(ABC):
         parts = [self.value(part, scope, env) for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
         if isinstance(node, exp.Count):
             return Role.TOTAL
-        if isinstance(node, exp.Grouping):
+        if isinstance(node, exp.Grouping | exp.Typeof):
             return Role.KEY
         if Role.ID in parts:
             return self._of_ids(node, parts)
@@ -101,6 +101,9 @@ class ValueRoles(ABC):
     def _column(self, node: exp.Column, scope: Scope) -> Role:
         role = scope.role(node)
         if role is None:
+            before = {lowered(part.name) for part in node.parts[:-1]}
+            if any(here.aliases.get(name) is Role.ID for name in before for here in scope.around()):
+                self.misuse("a field of a row with an id")
             whole = any(
                 lowered(node.name) == alias and any(role is Role.ID for _, role in relation.columns)
                 for here in scope.around()

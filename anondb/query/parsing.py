@@ -33,6 +33,10 @@ _TAKEN = {
     *("ALTER", "CREATE", "DELETE", "DESCRIBE", "DROP", "INSERT", "PRAGMA", "SET", "SUMMARIZE", "TRUNCATE", "UPDATE"),
     "USE",
 }
+_PREPARED = {"PREPARE", "EXECUTE", "DEALLOCATE"}
+"""Statements about a query that has a name; it is parsed when it is made (``session.statements``)."""
+_ENDS = {TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET, TokenType.FETCH}
+_PIVOTS = {TokenType.PIVOT, TokenType.UNPIVOT}
 _MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL"}
 _MADE = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
 
@@ -182,6 +186,8 @@ def _statement(tokens: list[Token], sql: str) -> Statement:
     word = _SAME.get(first.text.upper(), first.text.upper()) if first.text.isascii() and not quoted else ""
     if word in _ALONE:
         return Statement(word, exp.Var(this=word), text)
+    if word in _PREPARED:
+        return Statement(word, exp.Var(this=sql[first.end + 1 : tokens[-1].end + 1].strip()), text)
     if word in ("EXPLAIN", "SHOW"):
         return _asked_about(word, sql[first.end + 1 : tokens[-1].end + 1].strip(), text)
     made = next((token.text.upper() for token in tokens[1:] if token.text.upper() not in _MODIFIERS), "")
@@ -207,7 +213,7 @@ def _asked_about(word: str, rest: str, text: str) -> Statement:
 def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     """The tree of one statement."""
     try:
-        trees = _dialect().parser().parse(tokens, sql)
+        trees = _dialect().parser().parse(_with_ends_outside(tokens), sql)
     except ParseError as error:
         where = error.errors[0] if error.errors else {}
         raise _bad_sql(where.get("line"), where.get("col")) from None
@@ -222,6 +228,55 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None
     return _ended_inside(trees[0])
+
+
+def _with_ends_outside(tokens: list[Token]) -> list[Token]:
+    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement behind CREATE ... AS, or with ORDER
+    BY or LIMIT at its end: sqlglot reads neither."""
+    if not any(token.token_type in _PIVOTS for token in tokens):
+        return tokens
+    made = list[Token]()
+    around: list[tuple[int, bool]] = []
+    first, inner = -1, False  # where the PIVOT statement of these brackets begins, and whether it is behind AS
+
+    def close() -> None:
+        made[first:first] = _tokens("SELECT * FROM (")
+        made.extend(_tokens(")"))
+
+    for token in tokens:
+        kind, before = token.token_type, made[-1].token_type if made else TokenType.L_PAREN
+        if kind is TokenType.L_PAREN:
+            around.append((first, inner))
+            first = -1
+        elif kind is TokenType.R_PAREN and around:
+            if first >= 0 and inner:
+                close()
+            first, inner = around.pop()
+        elif kind in _PIVOTS and (before in (TokenType.L_PAREN, TokenType.ALIAS) or _closes_cte(made)):
+            first, inner = len(made), before is TokenType.ALIAS
+        elif kind in _ENDS and first >= 0:
+            close()
+            first = -1
+        made.append(token)
+    if first >= 0 and inner:
+        close()
+    return made
+
+
+def _tokens(text: str) -> list[Token]:
+    return _dialect().tokenize(text)
+
+
+def _closes_cte(tokens: list[Token]) -> bool:
+    """Whether tokens end with the query of a common table expression."""
+    depth = 0
+    for place in reversed(range(len(tokens))):
+        kind = tokens[place].token_type
+        depth += (kind is TokenType.R_PAREN) - (kind is TokenType.L_PAREN)
+        if not depth:
+            words = [token.text.upper() for token in tokens[max(place - 1, 0) : place]]
+            return kind is TokenType.L_PAREN and words in (["AS"], ["MATERIALIZED"])
+    return False
 
 
 def bare(node: exp.Expr) -> exp.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,8 +17,10 @@ from anondb.answers.ranged.values import Value
 from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
 from anondb.engine import DuckDBEngine, Table
-from anondb.engine.untrusted import executed
+from anondb.engine.untrusted import executed, materialized
 from anondb.query.parsing import lowered
+from anondb.query.refusals import unsupported
+from anondb.session.result import fetched
 
 MAX_LISTED = 4  # answers whose rows stay on the desk
 
@@ -62,6 +64,12 @@ class Desk:
             counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.expression())
             return int(self.engine.select(counted, "the rows of a table")["n"][0])
 
+    def value(self, tree: exp.Query) -> Any:
+        """The only value of a query over the analyst's tables."""
+        with self._computed(tree) as rows:
+            ((value,),) = fetched(materialized(self.engine, exp.select("*").from_(rows.expression()), failed))
+            return value
+
     @contextlib.contextmanager
     def _computed(self, tree: exp.Query) -> Iterator[Table]:
         """The rows of a query over the analyst's tables, as a table during the block."""
@@ -78,14 +86,39 @@ class Desk:
         finally:
             self.engine.drop(rows)
 
+    @contextlib.contextmanager
+    def storing(self) -> Iterator[Callable[[exp.Query], str]]:
+        """What stores the rows of a query over the analyst's tables, under a name that holds during the block."""
+        names: list[str] = []
+
+        def store(tree: exp.Query) -> str:
+            if self.varies(tree):
+                raise unsupported("a random number")
+            name = fresh("rows")
+            self.compute(name, tree)
+            names.append(name)
+            return name
+
+        try:
+            yield store
+        finally:
+            self._temporary += [place for name in names if (place := self._forgotten(name)) is not None]
+
     def remove(self, name: str) -> None:
         """Remove a table of the analyst; nothing happens if there is none."""
+        place = self._forgotten(name)
+        if place is not None:
+            self.engine.drop(place)
+
+    def _forgotten(self, name: str) -> Table | None:
+        """The rows of a table of the analyst, which has no name any more; None if there is none."""
         self.plain.pop(lowered(name), None)
         stored = self._stored.pop(lowered(name), None)
-        if stored is not None:
-            view = exp.Drop(tables=[Table("memory", OWN, name).expression()], kind="VIEW", exists=True)
-            self.engine.run(view, "a table of the analyst")
-            self.engine.drop(stored[2])
+        if stored is None:
+            return None
+        view = exp.Drop(tables=[Table("memory", OWN, name).expression()], kind="VIEW", exists=True)
+        self.engine.run(view, "a table of the analyst")
+        return stored[2]
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst; None if there is none of this name."""
@@ -121,7 +154,7 @@ class Desk:
 
     def varies(self, tree: exp.Expr) -> bool:
         """Whether a query may have other rows each time, whatever the tables are."""
-        return tree.find(exp.Rand, exp.Uuid) is not None or any(
+        return tree.find(exp.Rand, exp.Uuid, exp.TableSample) is not None or any(
             lowered(call.name) in self._varying for call in tree.find_all(exp.Anonymous)
         )
 

@@ -5,7 +5,7 @@ The label of a released item, such as that of a category, is no item: nobody has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from difflib import get_close_matches
 
 from sqlglot import exp
@@ -17,6 +17,7 @@ from anondb.query.parsing import lowered
 from anondb.query.plan import Plan
 from anondb.query.totals import labels_of
 
+Column = tuple[str, str]
 NEAREST = 3
 MAX_ITEMS = 20_000  # to compare a text with; in time linear in their number
 
@@ -45,6 +46,26 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
                 hint = "Write texts in single quotes." if quoted else hint
                 break
     return InputError(f"DuckDB does not accept this query for the original table{what}.", code="bad_sql", hint=hint)
+
+
+def as_written(
+    text: str, tree: exp.Expr, bound: list[Column], bind: Callable[[str], Sequence[Column] | None]
+) -> list[Column]:
+    """The names and types of the columns of a query, with the names that DuckDB gives them by its text: sqlglot writes some
+    functions under other names.
+
+    Args:
+        text: the text; empty if there is none.
+        tree: the query.
+        bound: the names and types that the tree gives.
+        bind: gives those that a text gives; None if DuckDB does not accept it, such as for a name of the session.
+    """
+    computed = (e for select in tree.find_all(exp.Select) for e in select.expressions if e.find(exp.Func))
+    if not text or all(isinstance(e, exp.Alias | exp.Count) for e in computed):
+        return bound
+    told = bind(text) or ()
+    same = len(told) == len(bound)
+    return [(name, kind) for (name, _), (_, kind) in zip(told, bound, strict=True)] if same else bound
 
 
 def _introduced(tree: exp.Expr) -> set[str]:

@@ -51,26 +51,31 @@ def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any
     Raises:
         InputError: ``bad_parameter``: a value is missing, left over, or of a type without a literal.
     """
-    made = tree.copy()
-    places = list(made.find_all(exp.Placeholder, exp.Parameter))
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence | Mapping | None):
         raise InputError("Parameters are a list, or a mapping of names.", code="bad_parameter")
-    named = isinstance(parameters, Mapping)
-    values: Mapping[str, Any] = parameters if isinstance(parameters, Mapping) else _numbered(parameters or ())
+    values = parameters if isinstance(parameters, Mapping) else _numbered(parameters or ())
+    names = {node.name for node in tree.find_all(exp.Placeholder, exp.Parameter)}
+    return with_values(
+        tree, {name: literal_of(value) if name in names else exp.null() for name, value in values.items()}
+    )
+
+
+def with_values(tree: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
+    """The query with constants in place of its parameters; see ``with_parameters``."""
+    made = tree.copy()
     used: set[str] = set()
-    for node in places:
+    for node in list(made.find_all(exp.Placeholder, exp.Parameter)):
         name = node.name
         if name not in values:
             raise InputError(f"The parameter {name!r} has no value.", code="bad_parameter", hint="Pass parameters=...")
         used.add(name)
-        literal = literal_of(values[name])
         if node is made:
-            return literal
-        node.replace(literal)
+            return values[name].copy()
+        node.replace(values[name].copy())
     for pattern in list(made.find_all(exp.Like, exp.ILike)):
         pattern.set("expression", _joined(pattern.expression))
     if used != set(values):
-        words = "a name" if named else "a number"
+        words = "a number" if all(name.isdigit() for name in values) else "a name"
         raise InputError(f"The query has no parameter for {words} that was passed.", code="bad_parameter")
     return made
 

@@ -1,14 +1,16 @@
-"""PIVOT and UNPIVOT written out as what they stand for: GROUP BY with a FILTER for each column, and UNION ALL."""
+"""What stands for several columns, written out: PIVOT as GROUP BY with a FILTER for each column, UNPIVOT as UNION ALL, and
+COLUMNS(...) as an expression for each column."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from sqlglot import exp
 
+from anondb.errors import InputError
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
 from anondb.session.parameters import literal_of
@@ -21,12 +23,33 @@ class Source:
     """What PIVOT and UNPIVOT need of the rows that they turn.
 
     Attributes:
-        columns: gives the names of the columns of a query over the tables that this one sees.
-        values: gives the values of the only column of such a query.
+        columns_of: gives the names of the columns of a query over the tables that this one sees.
+        values_of: gives the values of the only column of such a query.
+        around: the common table expressions that it sees.
     """
 
-    columns: Callable[[exp.Query], Sequence[str]]
-    values: Callable[[exp.Query], Sequence[Any]]
+    columns_of: Callable[[exp.Query], Sequence[str]]
+    values_of: Callable[[exp.Query], Sequence[Any]]
+    around: Sequence[exp.CTE] = ()
+
+    def columns(self, query: exp.Select) -> Sequence[str]:
+        """The names of the columns of a query."""
+        return self.columns_of(self._seeing(query))
+
+    def values(self, query: exp.Select) -> Sequence[Any]:
+        """The values of the only column of a query."""
+        return self.values_of(self._seeing(query))
+
+    def _seeing(self, query: exp.Select) -> exp.Select:
+        """A query with the common table expressions that it sees."""
+        own = query.args.get("with_")
+        named = {lowered(cte.alias): cte for cte in (*self.around, *(own or ()))}
+        if not self.around:
+            return query
+        made = query.copy()
+        recursive = any(cte.parent.args.get("recursive") for cte in named.values() if cte.parent is not None)
+        made.set("with_", exp.With(expressions=[cte.copy() for cte in named.values()], recursive=recursive))
+        return made
 
     def others(self, rows: exp.Select, used: set[str]) -> list[exp.Expr]:
         """The columns of rows but for some, which are named in lower case."""
@@ -34,13 +57,19 @@ class Source:
 
 
 def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
-    """A query without PIVOT and UNPIVOT.
+    """A query without PIVOT and UNPIVOT, without COLUMNS in what it selects, and with exact counts for approximate ones.
 
     Raises:
         InputError: ``unsupported_query`` or ``query_too_complex``: too many columns.
     """
+    for select in tree.find_all(exp.Select):
+        name_as_written(select, exp.ApproxDistinct)
+    for about in list(tree.find_all(exp.ApproxDistinct)):
+        whole = about.this if isinstance(about.this, exp.Distinct) else exp.Distinct(expressions=[about.this])
+        about.replace(exp.Count(this=whole, big_int=True))
     while (pivot := tree.find(exp.Pivot)) is not None:
         place: exp.Expr = pivot
+        seen = replace(source, around=_seen(pivot))
         rows, on, using = pivot.this, pivot.expressions, pivot.args.get("using") or []
         if isinstance(pivot.parent, exp.Table | exp.Subquery) and pivot.arg_key == "pivots":
             place = pivot.parent
@@ -48,9 +77,9 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
         selected = exp.select("*").from_(rows.copy())
         parts = [part.copy() for part in on]
         made: exp.Expr = (
-            _unpivoted(pivot.args.get("into"), selected, parts, using, source)
+            _unpivoted(pivot.args.get("into"), selected, parts, using, seen)
             if pivot.args.get("unpivot")
-            else _pivoted(pivot.args.get("group"), selected, parts, using, source)
+            else _pivoted(pivot.args.get("group"), selected, parts, using, seen)
         )
         if place is not pivot:
             alias = pivot.args.get("alias") or place.args.get("alias") or _alias("pivoted")
@@ -58,7 +87,63 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
         if place is tree:
             return made
         place.replace(made)
+    for select in list(tree.find_all(exp.Select)):
+        _write_columns(select, replace(source, around=_seen(select)))
     return tree
+
+
+def name_as_written(select: exp.Select, *kinds: type[exp.Expr]) -> None:
+    """Give selected expressions with these parts the names that they have as they are written."""
+    for one in select.expressions:
+        if not isinstance(one, exp.Alias) and one.find(*kinds) is not None:
+            one.replace(exp.alias_(one.copy(), one.sql("duckdb", normalize_functions="lower"), quoted=True))
+
+
+def _seen(node: exp.Expr) -> list[exp.CTE]:
+    """The common table expressions that a part of a query sees, the outermost ones first."""
+    found: list[exp.CTE] = []
+    inner, outer = node, node.parent
+    while outer is not None:
+        clause = outer if isinstance(outer, exp.With) else outer.args.get("with_")
+        ctes = list(clause.expressions) if clause is not None and clause is not inner else []
+        before = next((n for n, cte in enumerate(ctes) if cte is inner), len(ctes))
+        found[:0] = ctes[:before]
+        inner, outer = outer, outer.parent
+    return found
+
+
+def _write_columns(select: exp.Select, source: Source) -> None:
+    """Write an expression with COLUMNS once for each of the columns; one that DuckDB alone understands stays as it is."""
+    for one in [e for e in select.expressions if e.find(exp.Columns) is not None]:
+        chosen = next(one.find_all(exp.Columns))
+        try:
+            columns = source.columns(_selecting(select, chosen, grouped=False))
+            names = source.columns(_selecting(select, one, grouped=True))
+        except InputError:
+            continue
+        if len(set(map(lowered, columns))) < len(columns) or len(names) != len(columns):
+            continue
+        table = chosen.this.table if isinstance(chosen.this, exp.Column) else ""
+        made = []
+        for column, name in zip(columns, names, strict=True):
+            filled = one.unalias().copy()
+            for part in list(filled.find_all(exp.Columns)):
+                value = exp.column(exp.to_identifier(column, quoted=True), table or None)
+                filled = value if part is filled else filled
+                part.replace(value)
+            made.append(filled.as_(name, quoted=True))
+        before = [e.copy() for e in select.expressions]
+        at = next(n for n, e in enumerate(select.expressions) if e is one)
+        select.set("expressions", [*before[:at], *made, *before[at + 1 :]])
+
+
+def _selecting(select: exp.Select, one: exp.Expr, *, grouped: bool) -> exp.Select:
+    """The query of one expression over the rows of a SELECT."""
+    made = exp.select(one.copy())
+    for key in ("from_", "joins", "laterals", "with_", *(["group"] if grouped else [])):
+        part = select.args.get(key)
+        made.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+    return made
 
 
 def _alias(name: str) -> exp.TableAlias:

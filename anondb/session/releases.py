@@ -30,7 +30,8 @@ from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.release.manifest import SUPPRESSED
 from anondb.session.desk import Desk
-from anondb.session.names import not_accepted
+from anondb.session.file_calls import with_bounds
+from anondb.session.names import as_written, not_accepted
 from anondb.session.parts import Parts
 from anondb.session.plans import Plans
 from anondb.session.result import fetched
@@ -38,6 +39,7 @@ from anondb.session.scratch import OWN_SCHEMAS
 
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
+
 
 MAX_SPELLINGS = 100_000  # values of a column of the desk whose spelling is checked
 
@@ -121,6 +123,14 @@ class Releases:
         if columns is None or None in bound:
             raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
         return columns
+
+    def named_as(self, text: str, tree: exp.Expr, bound: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The names and types of the columns of a query, with the names that its text gives (``as_written``)."""
+        return as_written(text, tree, bound, lambda sql: self._originals[0].accepted(sql, self._desk.shapes))
+
+    def with_bounds(self, tree: exp.Expr) -> exp.Expr:
+        """A query with the rows of calls of the file's ``count_bounds``."""
+        return with_bounds(tree, [release.engine for release in self._opened])
 
     def unqualified(self, tree: exp.Expr) -> exp.Expr:
         """A query in which a table of persons with another schema or database in its name has its name alone.

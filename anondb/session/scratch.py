@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
@@ -16,6 +17,7 @@ from anondb.query.parsing import check_depth, lowered
 from anondb.query.refusals import too_complex, unsupported
 from anondb.session.desk import Desk
 from anondb.session.output import unique
+from anondb.session.parameters import literal_of
 
 Columns = Sequence[tuple[str, str]]
 """The names and types of columns."""
@@ -177,8 +179,15 @@ class Scratch:
         return self._macros.pop(lowered(name), None) is not None
 
     def set_variable(self, name: str, value: exp.Expr) -> None:
-        """Give a variable a value."""
-        self._variables[lowered(name)] = self._with_macros(exp.paren(value.copy()))
+        """Give a variable a value: a constant, or its query with the tables of now, where it reads the original's."""
+        if isinstance(value, exp.Literal | exp.Boolean | exp.Null):
+            self._variables[lowered(name)] = value.copy()
+            return
+        tree = self.resolved(exp.select(exp.paren(value.copy()).as_("v")))
+        assert isinstance(tree, exp.Query)
+        ((_, kind),), reads = self.describe(tree)
+        constant = None if reads else _constant(self._desk.value(tree), kind)
+        self._variables[lowered(name)] = exp.paren(exp.Subquery(this=tree)) if constant is None else constant
 
     # ---------------------------------------------------------------- tables
 
@@ -229,12 +238,13 @@ class Scratch:
         """Refuse to change a stored table that a table of the analyst reads as it was."""
         if lowered(name) in self._named:
             return
-        for named in self._named.values():
-            if not named.is_view and lowered(name) in _tables_of(named.query):
+        readers = [(f"table {n.name!r}", n.query) for n in self._named.values() if not n.is_view]
+        for what, query in [*readers, *((f"variable {n!r}", value) for n, value in self._variables.items())]:
+            if lowered(name) in _tables_of(query):
                 raise InputError(
-                    f"Your table {named.name!r} reads this table as it is.",
+                    f"Your {what} reads this table as it is.",
                     code="bad_name",
-                    hint="Drop that one first.",
+                    hint="Drop that one first, or set it anew.",
                 )
 
     def drop(self, name: str) -> bool:
@@ -262,6 +272,15 @@ def _tables_of(tree: exp.Expr) -> Iterator[str]:
     """The plain names of tables in a query, each once, in lower case."""
     names = (lowered(t.name) for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier) and not t.db)
     return iter(dict.fromkeys(names))
+
+
+def _constant(value: Any, kind: str) -> exp.Expr | None:
+    """A value as an expression of a type; None if the type has no literals."""
+    try:
+        literal = literal_of(value)
+    except InputError:
+        return None
+    return literal if kind in ("VARCHAR", "INTEGER", "BIGINT", "BOOLEAN") else exp.cast(literal, kind, dialect="duckdb")
 
 
 def _named_so(tree: exp.Query, names: Sequence[str]) -> exp.Query:

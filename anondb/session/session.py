@@ -10,7 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.answer import ID_HINT, answered, modelled
+from anondb.answers.answer import ID_HINT, UNREAD, answered, modelled
+from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Drawn, Estimated
 from anondb.answers.named import items_named
 from anondb.answers.persons.people import Persons
@@ -34,9 +35,11 @@ from anondb.session.desk import Desk
 from anondb.session.files import notes_on, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.output import output, selected_from
+from anondb.session.own_rows import with_own_rows
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
 from anondb.session.pivots import Source, written_out
+from anondb.session.prepared import Prepared
 from anondb.session.registered import registered
 from anondb.session.releases import Releases
 from anondb.session.result import Result
@@ -69,6 +72,7 @@ class Session:
         self._releases = Releases(self._opened, self._desk, self._parts)
         self._results: Kept[Result] = Kept(len)
         self._scratch = Scratch(self._desk, self._described, self._releases.reserved)
+        self._prepared = Prepared()
         self._catalog: Catalog | None = None
         manifests = [s.manifest for s in sealed]
         self.promise = weakest(manifests)
@@ -138,29 +142,36 @@ class Session:
         tree = self._releases.unqualified(with_parameters(as_query(last), parameters))
         if last.word != SELECT or not repeatable(tree):
             return self._done(last, tree, bounds)
-        key = query if plain and not before else tree.sql("duckdb"), bounds
+        key = (query, bounds) if plain and not before else (last.text, tree.sql("duckdb"), bounds)
         return self._results.get(key, lambda: self._done(last, tree, bounds)).copy()
 
     def _done(self, statement: Statement, tree: exp.Expr, bounds: str) -> Result:
         """The result of a statement, whose tree has its parameters in place."""
         word = statement.word
+        if word == "EXECUTE":
+            made = self._prepared.statement(statement.tree.name)
+            return self._done(made, self._releases.unqualified(as_query(made)), bounds)
         if word == SELECT and is_of_catalog(tree, self.tables):
             return self.catalog.answer(tree)
         if word == SELECT:
-            return self._answer(self._resolved(tree), bounds == "columns")
+            return self._answer(self._resolved(tree), bounds == "columns", statement.text)
         if word == "SUMMARIZE":
             return self._summary(tree.this)
         if word == "DESCRIBE" and isinstance(tree.this, exp.Query):
-            result = self._answer(self._resolved(tree.this), bounds == "columns")
+            result = self._answer(self._resolved(tree.this), bounds == "columns", empty=True)
             return self.catalog.columns(result.columns, result.types)
         if word in ("DESCRIBE", "EXPLAIN", "PRAGMA", "SHOW"):
             return self.catalog.told(word, self._resolved(tree) if word == "EXPLAIN" else tree)
-        done = Statements(self._scratch).run(replace(statement, tree=tree))
+        done = Statements(self._scratch, self._prepared).run(replace(statement, tree=self._written(tree)))
         self._changed()
         return Result(materialized(self._desk.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)
 
     def _resolved(self, tree: exp.Expr) -> exp.Expr:
-        """A query over tables alone: without names of the analyst, PIVOT and UNPIVOT."""
+        """A query over tables alone: without names of the analyst, PIVOT, UNPIVOT and COLUMNS."""
+        return self._releases.with_bounds(self._written(self._scratch.resolved(tree)))
+
+    def _written(self, tree: exp.Expr) -> exp.Expr:
+        """A query or another statement, without PIVOT, UNPIVOT and COLUMNS."""
 
         def columns_of(query: exp.Query) -> list[str]:
             return [name for name, _ in self._releases.bind(self._scratch.resolved(query))]
@@ -168,7 +179,7 @@ class Session:
         def values_of(query: exp.Query) -> list[Any]:
             return [row[0] for row in self._answer(self._scratch.resolved(query), bounds=False).fetchall()]
 
-        return self._scratch.resolved(written_out(tree, Source(columns_of, values_of)))
+        return written_out(tree, Source(columns_of, values_of))
 
     def _changed(self) -> None:
         """Forget what was derived from the analyst's tables."""
@@ -185,10 +196,13 @@ class Session:
             self._catalog = Catalog({n: of for n, of in self.types.items() if n not in objects}, objects)
         return self._catalog
 
-    def _answer(self, tree: exp.Expr, bounds: bool) -> Result:
+    def _answer(self, tree: exp.Expr, bounds: bool, text: str = "", *, empty: bool = False) -> Result:
+        """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
+        empty = empty or is_empty(tree, self.roles())
         try:
-            made, notes = answered(tree, bound, self)
+            made, notes = answered(tree, bound, self, empty=empty)
+            bound = self._releases.named_as(text, tree, bound)
             return self._shown(made, bound, notes, bounds)
         finally:
             self._desk.sweep()
@@ -248,12 +262,30 @@ class Session:
         """The types of the columns of a query."""
         return [kind for _, kind in self._releases.bind(tree)]
 
-    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
+    def bounds_of(self, tree: exp.Expr, *, computing: bool) -> tuple[Known, list[str]]:
         """The rows of a query with bounds, and notes.
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
         """
+        try:
+            return self._read(tree)
+        except InputError as error:
+            if error.code not in UNREAD or not computing:
+                raise
+            with self._desk.storing() as store:
+                own = {lowered(name) for name, _ in self._desk.shapes}
+                other = with_own_rows(tree, own, store)
+                if other is None:
+                    raise
+                self._releases.bind(other)
+                try:
+                    return self._read(other)
+                except InputError:
+                    raise error from None
+
+    def _read(self, tree: exp.Expr) -> tuple[Known, list[str]]:
+        """The rows of a query as rules of bounds read them, and notes."""
         tree, releases = self._chosen(tree.copy())
         if releases is not self._releases:
             releases.bind(tree)

@@ -15,6 +15,7 @@ from anondb.engine import readable
 from anondb.errors import InputError
 from anondb.query.parsing import SELECT, Statement, is_function, lowered
 from anondb.query.refusals import only, unsupported
+from anondb.session.prepared import Prepared
 from anondb.session.scratch import Scratch, missing
 
 IGNORED = {
@@ -46,10 +47,11 @@ class Statements:
 
     Args:
         scratch: the analyst's names.
+        prepared: the prepared statements.
     """
 
-    def __init__(self, scratch: Scratch) -> None:
-        self._scratch = scratch
+    def __init__(self, scratch: Scratch, prepared: Prepared) -> None:
+        self._scratch, self._prepared = scratch, prepared
 
     def run(self, statement: Statement) -> Done:
         """Run a statement that is no query.
@@ -69,6 +71,8 @@ class Statements:
         }
         if statement.word in runs:
             return runs[statement.word](statement.tree)
+        if statement.word in ("PREPARE", "DEALLOCATE"):
+            (self._prepared.prepare if statement.word == "PREPARE" else self._prepared.deallocate)(statement.tree.name)
         if statement.word == "ROLLBACK":
             return Done(notes=["A session has no transactions: what was done stays."])
         return Done(notes=[FIXED_NOTE] if statement.word in ("RESET", "USE") else [])

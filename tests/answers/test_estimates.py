@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import duckdb
 import pandas as pd
 import pytest
 from answers.shop import Shop
@@ -32,7 +33,22 @@ MISUSES = [
     "SELECT abs(tid) % 10 AS d, count(*) FROM sales GROUP BY d",
     "SELECT CAST(tid AS VARCHAR) FROM sales",
     "SELECT list(tid) FROM sales",
-    "SELECT s FROM sales s",
+    "SELECT s FROM sales s WHERE s = {'tid': 17, 'item': 'milk'}",
+    "SELECT s.x FROM (SELECT s FROM (SELECT tid AS x FROM sales) s) t WHERE s.x = 17",
+    "SELECT t.s.tid FROM (SELECT s FROM sales s) t",
+    "SELECT s FROM sales s WHERE s IN (SELECT {'tid': 17, 'item': 'milk'})",
+    "SELECT s FROM sales s UNION SELECT {'tid': 17, 'item': 'milk'}",
+    "SELECT s, count(*) FROM sales s GROUP BY s HAVING s = {'tid': 17, 'item': 'milk'}",
+    "SELECT s FROM sales s ORDER BY s = {'tid': 17, 'item': 'milk'}",
+    "SELECT s FROM sales s QUALIFY s.tid = 17",
+    "SELECT {'a': tid} AS x FROM sales WHERE (x).a = 17",
+    "SELECT {'a': tid + 1} AS x FROM sales",
+    "CREATE OR REPLACE TABLE rows_of AS SELECT s FROM sales s; SELECT t.s.tid FROM rows_of t WHERE t.s.tid = 17",
+    "SET VARIABLE one = (SELECT tid FROM sales LIMIT 1); SELECT getvariable('one') = 17",
+    "SET VARIABLE one = (SELECT tid + 1 FROM sales LIMIT 1)",
+    "PREPARE one AS SELECT count(*) FROM sales WHERE tid = ?; EXECUTE one(17)",
+    "PREPARE one AS SELECT item FROM sales WHERE tid = $who; EXECUTE one(who := 17)",
+    "SELECT COLUMNS('tid') + 1 FROM sales",
     "SELECT hash(s.*) FROM sales s",
     "SELECT max(COLUMNS(*)) FROM sales",
     "SELECT CASE WHEN item = 'milk' THEN tid ELSE 17 END FROM sales",
@@ -44,7 +60,7 @@ MISUSES = [
     "SELECT count(*) FROM sales WHERE (tid, item) IN (SELECT id, x FROM mine)",
     "SELECT count(*) FROM sales WHERE (tid, item) = (17, 'milk')",
     "SELECT [tid, 17] FROM sales",
-    "SELECT {'a': tid} FROM sales",
+    "SELECT {'a': {'b': tid}} FROM sales",
     "SELECT * FROM sales ORDER BY tid = 17",
     "SELECT * REPLACE (tid + 1 AS tid) FROM sales",
     "WITH a AS (SELECT tid AS n FROM sales) SELECT count(*) FROM a WHERE n = 17",
@@ -119,6 +135,74 @@ def test_rows_of_persons_are_modelled(session: anondb.Session) -> None:
     assert any("modelled" in note for note in result.notes)
     by_person = session.sql("SELECT tid, count(*) AS n FROM sales GROUP BY tid ORDER BY n DESC LIMIT 3").fetchall()
     assert all(row[0] < 0 for row in by_person)
+
+
+@pytest.mark.parametrize(
+    ("sql", "field"),
+    [
+        ("SELECT s FROM sales s ORDER BY s.item LIMIT 3", "tid"),
+        ("SELECT {'who': tid, 'what': item} AS s FROM sales LIMIT 3", "who"),
+        ("SELECT COLUMNS(*) FROM sales LIMIT 3", None),
+        ("SELECT (SELECT tid FROM sales LIMIT 1) AS one", None),
+        ("SET VARIABLE one = (SELECT tid FROM sales LIMIT 1); SELECT getvariable('one') AS one", None),
+    ],
+)
+def test_whole_rows_are_modelled(session: anondb.Session, sql: str, field: str | None) -> None:
+    result = session.sql(sql)
+    rows = result.fetchall()
+    assert rows and all((row[0] if field is None else row[0][field]) < 0 for row in rows)
+    assert any("modelled" in note for note in result.notes)
+
+
+def test_the_type_of_an_id_tells_nothing(session: anondb.Session) -> None:
+    sql = "SELECT DISTINCT typeof(tid) AS t, typeof(item) AS i FROM sales"
+    assert session.sql(sql).fetchall() == [("BIGINT", "VARCHAR")]
+
+
+KEYLESS = [
+    "SELECT n FROM ({counts}) UNION ALL SELECT n FROM ({counts})",
+    "SELECT 'a' AS k, n FROM ({counts}) UNION ALL SELECT 'b', n FROM ({counts})",
+    "SELECT unnest(list(n)) AS n FROM ({counts})",
+]
+
+
+@pytest.mark.parametrize("sql", KEYLESS)
+def test_rows_without_a_key_are_of_one_world(session: anondb.Session, sql: str) -> None:
+    """Rows with the same keys do not match between worlds, nor with the rows of rules."""
+    result = session.sql(sql.format(counts="SELECT item, count(*) AS n FROM sales GROUP BY item"))
+    assert [name for name in result.columns if name.startswith("n")] == ["n"] and len(result) > 50
+    assert any("same keys" in note for note in result.notes)
+    assert not any("Internal error" in note for note in result.notes)
+
+
+def test_parts_of_one_row_match_by_their_places(session: anondb.Session) -> None:
+    sql = (
+        "SELECT count(*) AS n FROM sales UNION ALL SELECT count(*) FROM sales WHERE item = 'milk' UNION ALL SELECT NULL"
+    )
+    every, milk, none = session.sql(sql).fetchall()
+    assert every == session.sql("SELECT count(*) AS n FROM sales").fetchall()[0]
+    assert milk == session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").fetchall()[0]
+    assert none == (None, None, None)
+
+
+def test_samples_are_of_one_world(session: anondb.Session) -> None:
+    sql = "SELECT item, n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) USING SAMPLE 3"
+    assert len(session.sql(sql)) == 3
+
+
+def test_pivots_of_many_columns_fit_into_the_limit(shop: Shop) -> None:
+    with (
+        duckdb.connect(str(shop.original), read_only=True) as original,
+        anondb.open(shop.release("mhghs"), memory_limit="500MB") as session,
+    ):
+        initials = original.sql("SELECT DISTINCT item, left(item, 1) AS i FROM sales")
+        session.register("initials", initials.to_arrow_table())
+        counts = "SELECT i, item, count(*) AS n FROM sales JOIN initials USING (item) GROUP BY ALL"
+        result = session.sql(f"PIVOT ({counts}) ON item USING sum(n)").df().set_index("i")
+        single = session.sql(f"SELECT n FROM ({counts}) WHERE item = 'milk'").df()
+    assert len(result.columns) > 150
+    assert result.loc["m", ["milk", "milk_lower", "milk_upper"]].tolist() == single.iloc[0, :3].tolist()
+    assert result.loc["b", ["milk"]].isna().all()
 
 
 def test_estimates_depend_on_the_file_alone(shop: Shop) -> None:

@@ -37,11 +37,29 @@ QUERIES = [
     "SELECT twice(twice(3))",
     "WITH dear AS (SELECT item FROM dear) SELECT count(*) FROM dear",
     "SELECT (SELECT max(cost) FROM dear) AS m, main.cheap.item FROM main.cheap ORDER BY 2",
+    "PREPARE p AS SELECT item FROM prices2 WHERE cost > ? AND item <> ? ORDER BY item; EXECUTE p(1, 'milk')",
+    "PREPARE p AS SELECT $a + 1 AS a, $b AS b; EXECUTE p(b := 'x', a := -2)",
+    "PREPARE p AS INSERT INTO prices2 VALUES ($1, $2, 0, NULL); EXECUTE p('nuts', 1.5); FROM prices2 ORDER BY item",
+    "PREPARE p AS SELECT 1 AS a; PREPARE p AS SELECT ? AS b; EXECUTE p([1, 2])",
+    "SET VARIABLE most = (SELECT max(cost) FROM prices2); INSERT INTO prices2 VALUES ('gold', 99, 0, ''); "
+    "SELECT getvariable('most') AS most",
+    "SET VARIABLE luck = random(); SELECT getvariable('luck') = getvariable('luck') AS same",
+    "SET VARIABLE row = {'a': 1, 'b': [2]}; SELECT getvariable('row').b AS b",
+    "SELECT COLUMNS('^(item|cost)$') FROM prices2 ORDER BY item",
+    "SELECT max(COLUMNS(* EXCLUDE (note))) FROM prices2",
+    "SELECT COLUMNS(lambda c: c LIKE 'c%') * 2 AS twice FROM prices2 ORDER BY ALL",
+    "SELECT string_agg(item, ',' ORDER BY item), group_concat(item), list(cost), len(item) FROM prices2 GROUP BY item "
+    "ORDER BY item",
 ]
 
 
 PIVOTS = [
     "PIVOT prices2 ON item USING sum(cost)",
+    "PIVOT prices2 ON item IN ('milk', 'tea') USING count(*) AS n GROUP BY note ORDER BY note DESC LIMIT 1",
+    "WITH c AS (FROM prices2 WHERE cost > 1), d AS (PIVOT c ON item USING sum(cost)) FROM d",
+    "WITH c AS (FROM prices2 WHERE cost > 1) PIVOT c ON item USING sum(cost) ORDER BY ALL",
+    "CREATE OR REPLACE TABLE turned AS PIVOT prices2 ON item USING sum(cost); FROM turned",
+    "FROM (UNPIVOT prices2 ON item, note INTO NAME k VALUE v ORDER BY v, k LIMIT 3)",
     "PIVOT prices2 ON item IN ('milk', 'tea') USING count(*) AS n, max(note) GROUP BY \"in stock\"",
     "PIVOT (SELECT item, cost > 1 AS dear FROM prices2) ON dear USING count(*) GROUP BY item",
     "FROM (SELECT item, note FROM prices2) PIVOT (count(*) FOR item IN ('milk', 'tea') GROUP BY note)",
@@ -94,6 +112,15 @@ SAME = {
     "SET VARIABLE wanted = 'milk'; SELECT count(*) AS n FROM sales WHERE item = getvariable('wanted')": (
         "SELECT count(*) AS n FROM sales WHERE item = 'milk'"
     ),
+    "SET VARIABLE every = (SELECT count(*) FROM sales); SELECT count(*) + getvariable('every') AS n FROM sales "
+    "WHERE item = 'milk'": "SELECT count(*) + (SELECT count(*) FROM sales) AS n FROM sales WHERE item = 'milk'",
+    "PREPARE t AS SELECT count(*) AS n FROM sales WHERE item = ?; EXECUTE t('milk')": (
+        "SELECT count(*) AS n FROM sales WHERE item = 'milk'"
+    ),
+    "SELECT approx_count_distinct(tid) AS n FROM sales": "SELECT count(DISTINCT tid) AS n FROM sales",
+    "SELECT max(COLUMNS('n')) FROM (SELECT count(*) AS n FROM sales)": "SELECT count(*) AS n FROM sales",
+    "WITH c AS (SELECT item FROM sales WHERE item LIKE 'm%'), d AS (PIVOT c ON item IN ('milk') USING count(*) "
+    "ORDER BY milk) SELECT milk AS n FROM d": "SELECT count(*) AS n FROM sales WHERE item = 'milk'",
     "CREATE TABLE t AS SELECT item, count(*) AS n, 1 AS x FROM sales GROUP BY item; ALTER TABLE t DROP COLUMN x;"
     "UPDATE t SET n = 2 * n WHERE item = 'milk'; SELECT n FROM t WHERE item = 'milk'": (
         "SELECT 2 * count(*) AS n FROM sales WHERE item = 'milk'"
@@ -149,6 +176,20 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
             "'u'",
         ),
         ("CREATE TABLE t AS SELECT 1; CREATE TABLE t AS SELECT 2", "OR REPLACE"),
+        ("PREPARE p AS COPY sales TO 'x.csv'", "COPY"),
+        ("EXECUTE never(1)", "no prepared"),
+        ("PREPARE p AS SELECT ?; EXECUTE p", "has no value"),
+        ("PREPARE p AS SELECT ?; EXECUTE p(1, 2)", "no parameter"),
+        ("PREPARE p AS SELECT ?; EXECUTE p((SELECT 1))", "constants"),
+        ("PREPARE p AS SELECT ?; DEALLOCATE p; EXECUTE p(1)", "no prepared"),
+        ("PREPARE p AS EXECUTE p", "PREPARE of something else"),
+        ("SELECT * FROM count_bounds([getenv('HOME')])", "constants"),
+        ("SELECT * FROM count_bounds((SELECT ['milk']))", "constants"),
+        (
+            "CREATE TABLE t AS SELECT 'milk' AS a; SET VARIABLE v = (SELECT count(*) FROM sales WHERE item IN (FROM t)); "
+            "INSERT INTO t VALUES ('tea')",
+            "variable 'v'",
+        ),
         ("INSERT INTO t VALUES (1)", "no table"),
         ("CREATE TABLE t AS SELECT 1 AS a; INSERT INTO t (a, a) VALUES (1, 2)", "other columns"),
         ("CREATE MACRO abs(x) AS 1", "a function of this name"),
@@ -166,7 +207,7 @@ def test_refused(named: Named, script: str, words: str) -> None:
     with pytest.raises(anondb.InputError) as error:
         session.sql(script)
     assert words in str(error.value), str(error.value)
-    session.sql("DROP TABLE IF EXISTS u; DROP VIEW IF EXISTS t; DROP MACRO IF EXISTS m")
+    session.sql("SET VARIABLE v = 1; DROP TABLE IF EXISTS u; DROP VIEW IF EXISTS t; DROP MACRO IF EXISTS m")
     assert session.sql("SELECT count(*) FROM sales").fetchall() == before
 
 

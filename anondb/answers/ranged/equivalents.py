@@ -17,7 +17,24 @@ def with_known_names(tree: exp.Expr) -> exp.Expr:
             call.replace(exp.Avg(this=call.expressions[0].copy()))
         elif isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
             call.replace(call.this.copy())
+    for select in made.find_all(exp.Select):
+        _write_windows(select)
     return made
+
+
+def _write_windows(select: exp.Select) -> None:
+    """Write the windows that a SELECT names where they are used."""
+    named = {lowered(window.name): window for window in select.args.get("windows") or ()}
+    uses = [w for w in select.find_all(exp.Window) if w.args.get("alias") is not None and w.parent_select is select]
+    for window in uses if named else ():
+        kept = named.get(lowered(window.args["alias"].name))
+        if kept is not None and kept is not window and not kept.args.get("alias"):
+            for key in ("partition_by", "order", "spec"):
+                part = window.args.get(key) or kept.args.get(key)
+                window.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+            window.set("alias", None)
+    if all(window.args.get("alias") is None for window in uses):
+        select.set("windows", None)
 
 
 def equivalent(node: exp.Expr) -> exp.Expr | None:
