@@ -34,7 +34,16 @@ def place(name: str, number: int | None = None) -> Table:
 
 
 ROWS, DRAWN = place("rows"), place("drawn")
+FIRST_OTHER, FIRST_MASKED = 100, 200
+"""The numbers of the first of the other worlds, and of those of ``masked``: estimates are means of the worlds below."""
 DRAWN_COLUMNS = {"world": "SMALLINT", "tid": "INTEGER", "member": "INTEGER"}
+
+
+def of_worlds(table: Table, first: int) -> Table:
+    """A table of this package for the worlds from this number on: other worlds have tables of their own."""
+    if first < FIRST_OTHER:
+        return table
+    return place(f"{'other' if first < FIRST_MASKED else 'masked'} {table.name}")
 
 
 @dataclass(frozen=True)
