@@ -106,4 +106,4 @@ def _needed(truth: Ints, counts: Ints) -> float:
     off = np.log(truth + 0.5) - mean
     far = np.where(off < 0, mean - low, high - mean)
     factors = np.abs(off) / np.maximum(far, 1e-9)
-    return float(np.clip(np.quantile(factors, COVERED, method="higher"), LEAST, LARGEST))
+    return float(np.clip(np.quantile(factors, COVERED, method="inverted_cdf"), LEAST, LARGEST))

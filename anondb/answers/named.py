@@ -47,7 +47,8 @@ def counts_of_items(tree: exp.Expr, table: str, item_column: str, id_column: str
         return False
     if where is not None and {lowered(column.name) for column in where.find_all(exp.Column)} != {item_column}:
         return False
-    selected = {lowered(each.alias_or_name): bare(each.unalias()) for each in tree.expressions}
+    selected = {str(n): bare(each.unalias()) for n, each in enumerate(tree.expressions, 1)}
+    selected |= {lowered(each.alias_or_name): selected[str(n)] for n, each in enumerate(tree.expressions, 1)}
     keys = [selected.get(lowered(key.name), key) for key in (group.expressions if group is not None else [])]
     computed = [each for each in selected.values() if each.find(exp.AggFunc)]
     by_item = [lowered(key.name) for key in keys if isinstance(key, exp.Column)] == [item_column] and len(keys) == 1
