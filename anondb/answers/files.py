@@ -133,9 +133,9 @@ def make_empty(desk: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> 
 
 
 def schema(name: str) -> exp.Create:
-    """The statement that makes a schema in a database in memory."""
+    """The statement that makes a schema in a database in memory, unless it is there."""
     named = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier("memory"))
-    return exp.Create(this=named, kind="SCHEMA")
+    return exp.Create(this=named, kind="SCHEMA", exists=True)
 
 
 def _members(one: SealedRelease) -> tuple[Members, list[str], list[str]]:

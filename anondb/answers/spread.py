@@ -7,7 +7,7 @@ is the logarithm of the positive one, with the other sign. No end is beyond a bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -25,14 +25,10 @@ _LISTED = "list(cell) FILTER (WHERE cell IS NOT NULL)"
 _FILLED = "list_resize(coalesce(listed, []), worlds, 0.0)"
 _QUANTILE = "list_aggregate(listed, 'quantile_cont', share)"
 _LOG = "sign(number) * ln(1 + 2 * abs(number))"
-_FAR = "center + factor * (log_end - center)"
+_FAR = "center + factor * (log - center)"
 _BACK = "sign(far) * (exp(least(abs(far), 700)) - 1) / 2"
-_LOWER = (
-    "CASE WHEN log_end IS NOT NULL THEN least(greatest(back, CASE WHEN first >= 0 THEN 0 END, bound), estimate) END"
-)
-_UPPER = (
-    "CASE WHEN log_end IS NOT NULL THEN greatest(least(back, CASE WHEN first <= 0 THEN 0 END, bound), estimate) END"
-)
+_LOWER = "CASE WHEN log IS NOT NULL THEN least(greatest(back, CASE WHEN most >= 0 THEN 0 END, bound), estimate) END"
+_UPPER = "CASE WHEN log IS NOT NULL THEN greatest(least(back, CASE WHEN most <= 0 THEN 0 END, bound), estimate) END"
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Spread:
     """
 
     worlds: Drawn | None
-    factor: float = 2.0
+    factor: float = 1.0
     reason: str = ""
     measured: bool = False
 
@@ -62,11 +58,9 @@ def with_spread(query: InWorlds, spread: Spread, rows: Table, columns: Sequence[
         columns: the numbers of the columns.
         made: tables that are made; these are appended.
     """
-    ends: list[exp.Expr] = []
     if spread.worlds is None or not columns:
-        nothing = exp.cast(exp.null(), "DOUBLE")
-        ends = [nothing.copy().as_(f"c{n}{end}") for n in columns for end in (LOW, HIGH)]
-        return query.make("spread", exp.select("*", *ends).from_(rows.expression()), made)
+        nothing = [exp.cast(exp.null(), "DOUBLE").as_(f"c{n}{end}") for n in columns for end in (LOW, HIGH)]
+        return query.make("spread", exp.select("*", *nothing).from_(rows.expression()), made)
     others = replace(query, worlds=spread.worlds)
     each = exp.select("*", others.copies(WORLD)).from_(others.drawn(made, rows).expression()).subquery("each")
     lists = [written(_LISTED, cell=finite(exp.column(f"c{n}"))).as_(f"c{n}_v") for n in columns]
@@ -93,34 +87,21 @@ def _values(query: InWorlds, worlds: int, n: int) -> exp.Expr:
 def _logs(n: int) -> list[exp.Expr]:
     """The logarithms of the estimate and of the two quantiles, and the extreme answers."""
     estimate, values = finite(exp.column(f"c{n}")), exp.column(f"c{n}_v")
-    parts: Mapping[str, exp.Expr] = {
-        "e": estimate,
-        "a": written(_QUANTILE, listed=values, share=exp.Literal.number("0.05")),
-        "z": written(_QUANTILE, listed=values, share=exp.Literal.number("0.95")),
-    }
-    listed = [written(_LOG, number=value).as_(f"c{n}_{name}") for name, value in parts.items()]
-    extremes = {"first": "list_min", "last": "list_max"}
-    return listed + [exp.Anonymous(this=f, expressions=[values]).as_(f"c{n}_{name}") for name, f in extremes.items()]
+    low, high = (written(_QUANTILE, listed=values, share=exp.Literal.number(share)) for share in ("0.05", "0.95"))
+    logs = [written(_LOG, number=number) for number in (estimate, low, high)]
+    extremes = [exp.Anonymous(this=name, expressions=[values]) for name in ("list_min", "list_max")]
+    names = ("center", f"log{LOW}", f"log{HIGH}", f"most{LOW}", f"most{HIGH}")
+    return [one.as_(f"c{n}_{name}") for one, name in zip((*logs, *extremes), names, strict=True)]
 
 
 def _ends(n: int, factor: float) -> list[exp.Expr]:
     """The two ends."""
-    found, center = list[exp.Expr](), exp.column(f"c{n}_e")
-    for text, quantile, bound, first, name, nearer in (
-        (_LOWER, "a", "l", "first", LOW, "least"),
-        (_UPPER, "z", "u", "last", HIGH, "greatest"),
-    ):
-        log_end = exp.column(f"c{n}_{quantile}")
-        outward = exp.func(nearer, log_end, center)
-        far = written(_FAR, center=center, factor=exp.convert(factor), log_end=outward)
-        parts = {
-            "back": written(_BACK, far=far),
-            "log_end": log_end,
-            "first": exp.column(f"c{n}_{first}"),
-            "bound": finite(exp.column(f"c{n}_{bound}")),
-            "estimate": finite(exp.column(f"c{n}")),
-        }
-        found.append(written(text, **parts).as_(f"c{n}{name}"))
+    found, center = list[exp.Expr](), exp.column(f"c{n}_center")
+    for end, bound, text, outer in ((LOW, "_l", _LOWER, "least"), (HIGH, "_u", _UPPER, "greatest")):
+        log, most = exp.column(f"c{n}_log{end}"), exp.column(f"c{n}_most{end}")
+        far = written(_FAR, center=center, factor=exp.convert(factor), log=exp.func(outer, log, center))
+        sides = {"bound": finite(exp.column(f"c{n}{bound}")), "estimate": finite(exp.column(f"c{n}"))}
+        found.append(written(text, back=written(_BACK, far=far), log=log, most=most, **sides).as_(f"c{n}{end}"))
     return found
 
 

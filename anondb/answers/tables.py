@@ -10,7 +10,7 @@ import numpy as np
 from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import FIRST_OTHER, File, copied
 from anondb.answers.holders import unsupported
-from anondb.answers.masked import factor_of
+from anondb.answers.masked import LEAST, factor_of
 from anondb.answers.spread import Spread
 from anondb.answers.views import OWN, schema_of
 from anondb.answers.worlds import Worlds
@@ -56,13 +56,13 @@ class WorldTables:
         files, rows = self._files, self._files[0].facts.rows
         if rows == BAGS or any(map(_says_nothing, files)):
             return Spread(None, reason=BAG if rows == BAGS else UNSUPPORTED)
+        supported = rows == SETS and not any(unsupported(file).any() for file in files)
+        measured = supported or all(one.manifest["model"] == "kkm" for one in self._sealed)
         others = self._worlds.others()
         if others.count < FEWEST:
             return Spread(None, reason=LARGE)
-        supported = rows == SETS and not any(unsupported(file).any() for file in files)
-        measured = supported or all(one.manifest["model"] == "kkm" for one in self._sealed)
-        tables = WorldTables(self._engine, self._sealed, others, FIRST_OTHER)
-        return Spread(tables, factor_of(self._engine, files) if supported else Spread.factor, measured=measured)
+        factor = factor_of(self._engine, files) if supported else LEAST
+        return Spread(WorldTables(self._engine, self._sealed, others, FIRST_OTHER), factor, measured=measured)
 
 
 def _says_nothing(file: File) -> bool:

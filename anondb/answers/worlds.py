@@ -14,7 +14,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.bags import Bags
-from anondb.answers.buckets import Buckets
+from anondb.answers.buckets import TEXTS, Buckets
 from anondb.answers.drawing import Sets
 from anondb.answers.expected import Ints
 from anondb.answers.facts import BAGS, BUCKETS, SETS
@@ -31,7 +31,7 @@ from anondb.answers.files import (
     schema,
 )
 from anondb.answers.others import OtherSets
-from anondb.answers.records import Records
+from anondb.answers.records import VALUES, Records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
 from anondb.engine import DuckDBEngine
 
@@ -73,9 +73,10 @@ class Worlds:
     def others(self) -> Worlds:
         """Other worlds of the same files of sets or buckets, up to 40; ``others`` and ``holders`` say how they differ.
 
-        Their numbers, and those of their schemas, begin with ``files.FIRST_OTHER``. Call it once.
+        Their numbers, and those of their schemas, begin with ``files.FIRST_OTHER``. Those of an earlier call are lost.
         """
         made = copy(self)
+        self._desk.drop(*(of_worlds(table, FIRST_OTHER) for table in (DRAWN, TEXTS, VALUES, *OtherSets.made)))
         made.count = worlds_for(self._rows, MOST_OTHERS)
         drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
         made._drawing = drawing(self._desk, self._files, made.count, FIRST_OTHER)
@@ -91,7 +92,7 @@ class Worlds:
         for world in range(first, first + self.count):
             statements.append(schema(schema_of(world)))
             for table, rows in tables_of(self._files[0].facts, world, kept=kept).items():
-                statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows))
+                statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))
         self._desk.run_all(statements, "the tables of worlds")
 
     def draw(self, labels: Collection[str] | None = None, *, records: bool = True) -> None:
