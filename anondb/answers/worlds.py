@@ -30,6 +30,7 @@ from anondb.answers.files import (
     place,
     schema,
 )
+from anondb.answers.holders import unsupported
 from anondb.answers.others import OtherSets
 from anondb.answers.records import VALUES, Records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
@@ -38,6 +39,7 @@ from anondb.engine import DuckDBEngine
 _DRAWING: dict[str, type[Sets | Bags | Buckets]] = {SETS: Sets, BAGS: Bags, BUCKETS: Buckets}
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
+MOST_SAMPLED = 2_000_000  # numbers of holders that are sampled, 12 CPU microseconds each
 
 
 def worlds_for(rows: float, most: int = MOST_WORLDS) -> int:
@@ -77,7 +79,8 @@ class Worlds:
         """
         made = copy(self)
         self._desk.drop(*(of_worlds(table, FIRST_OTHER) for table in (DRAWN, TEXTS, VALUES, *OtherSets.made)))
-        made.count = worlds_for(self._rows, MOST_OTHERS)
+        sampled = sum(int(unsupported(file).sum()) for file in self._files)
+        made.count = max(1, min(worlds_for(self._rows, MOST_OTHERS), MOST_SAMPLED // max(sampled, 1)))
         drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
         made._drawing = drawing(self._desk, self._files, made.count, FIRST_OTHER)
         made._records = Records(self._desk, self._files, made.count, FIRST_OTHER)
