@@ -16,6 +16,7 @@ from anondb import errors
 from anondb.engine.answering import DEFAULT_MEMORY
 from anondb.session.files import Sources
 from anondb.session.opening import open_session
+from anondb.session.output import BOUNDS_HINT, CHOICES
 from anondb.session.session import Session
 
 apilevel = "2.0"
@@ -162,7 +163,8 @@ def connect(
 
     Args:
         files: a sealed file, a list of them, or a pattern such as ``weeks/*.duckdb``.
-        bounds: ``columns``: each computed number ``n`` is followed by ``n_lower`` and ``n_upper``; ``none``: only estimates.
+        bounds: ``columns``: each computed number ``n`` is followed by ``n_lower`` and ``n_upper``; ``none``: only estimates;
+            ``spread``: these are followed by ``n_low`` and ``n_high`` (``Session.sql``).
         tables: the analyst's own tables by name (``Session.register``).
         memory_limit, max_seconds, threads, trusted: as for ``anondb.open``.
 
@@ -170,8 +172,8 @@ def connect(
         OperationalError: a file cannot be opened.
         ProgrammingError: ``bounds`` or a table is not valid.
     """
-    if bounds not in ("columns", "none"):
-        raise ProgrammingError("bounds is 'columns' or 'none'.")
+    if bounds not in CHOICES:
+        raise ProgrammingError(BOUNDS_HINT)
     with _translated(), contextlib.ExitStack() as stack:
         options: dict[str, Any] = {"memory_limit": memory_limit, "max_seconds": max_seconds, "threads": threads}
         session = open_session(files, trusted=trusted, **options)

@@ -19,6 +19,7 @@ from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import ArgumentError, NoSuchTableError
 from sqlglot import exp
 
+from anondb.session.output import BOUNDS_HINT, CHOICES
 from anondb.session.session import Session
 
 SCHEMA = "main"
@@ -85,8 +86,8 @@ class AnondbDialect(DefaultDialect):
             except (KeyError, TypeError, ValueError):
                 known = ", ".join(f"{option} ({kind.__name__})" for option, kind in _OPTIONS.items())
                 raise ArgumentError(f"{name!r} is no valid option of anondb:///; the options are {known}.") from None
-        if options.get("bounds", "none") not in ("columns", "none"):
-            raise ArgumentError("The option bounds is 'columns' or 'none'.")
+        if options.get("bounds", "none") not in CHOICES:
+            raise ArgumentError(f"The option {BOUNDS_HINT}")
         return [url.database or ""], options
 
     # ---------------------------------------------------------------- reflection

@@ -9,11 +9,13 @@ from typing import Protocol
 from sqlglot import exp
 
 from anondb.answers.asked import Asked, asked
-from anondb.answers.estimates import OUTSIDE_NOTE, Drawn, Estimated, Estimator
+from anondb.answers.estimates import OUTSIDE_NOTE, Estimated, Estimator
+from anondb.answers.in_worlds import Drawn
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.selects import ORDER_NOTE
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
+from anondb.answers.spread import Spread, notes_of
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.query.refusals import REFUSED, unsupported
@@ -44,6 +46,11 @@ class House(Protocol):
         ...
 
     @property
+    def spread(self) -> Spread:
+        """What the spread of numbers is computed from."""
+        ...
+
+    @property
     def own(self) -> Drawn:
         """The analyst's tables alone."""
         ...
@@ -54,6 +61,10 @@ class House(Protocol):
 
     def items_named(self, tree: exp.Expr) -> frozenset[str] | None:
         """The items of which alone a query reads rows; None for all."""
+        ...
+
+    def counts_of_items(self, tree: exp.Expr) -> bool:
+        """Whether all numbers that a query computes count those who hold one item."""
         ...
 
     def types_of(self, tree: exp.Expr) -> list[str]:
@@ -69,7 +80,7 @@ class House(Protocol):
 
 
 def answered(
-    tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House, *, empty: bool = False
+    tree: exp.Expr, bound: Sequence[tuple[str, str]], house: House, *, spread: bool = False, empty: bool = False
 ) -> tuple[Estimated, list[str]]:
     """The rows of a query, and notes on them.
 
@@ -77,6 +88,7 @@ def answered(
         tree: the query.
         bound: the names and types of its columns.
         house: the files, what was derived from them, and the tables of the analyst.
+        spread: whether numbers have the ends of their spread.
         empty: whether only the columns are needed; then no world is drawn.
 
     Raises:
@@ -91,16 +103,22 @@ def answered(
     known, notes, refusal = _ruled(question, house)
     same = question.shown == tuple(range(len(question.roles)))
     types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
-    worlds = house.own if empty else house.worlds
-    worlds.draw(house.items_named(tree))
+    items, worlds = house.items_named(tree), house.own if empty else house.worlds
+    worlds.draw(items)
+    others = house.spread if spread and not empty and not question.of_one_world else None
+    if others is not None and others.worlds is not None:
+        others.worlds.draw(items)
     try:
-        made = Estimator(house.engine, worlds, question, types).rows(known, chosen=ORDER_NOTE in notes)
+        made = Estimator(house.engine, worlds, question, types, others).rows(known, chosen=ORDER_NOTE in notes)
     except InputError as error:  # the rules say more than DuckDB of what they do not read
         raise refusal or error from None
     if made.contradicted:
         notes.append(OUTSIDE_NOTE)
     if any(question.roles[n].computed for end in question.ends for n in end.columns) and ORDER_NOTE not in notes:
         notes.append(ORDER_NOTE)
+    if others is not None:
+        names = [name for (name, _), column in zip(bound, made.known.columns, strict=True) if column.spread]
+        notes += notes_of(others, names, house.counts_of_items(tree))
     return made, [*notes, *made.notes]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.expected import Flags
-from anondb.answers.files import DRAWN, File, Numbered, place
+from anondb.answers.files import DRAWN, File, Numbered, of_worlds, place
 from anondb.engine import DuckDBEngine, Table, load
 
 TEXTS = place("bucket items")
@@ -22,23 +22,24 @@ class Buckets:
         desk: the database with the files' buckets.
         files: the files.
         worlds: the number of worlds.
+        first: the number of the first one.
 
     Attributes:
         single: no member is the same in all worlds.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
-        self._desk = desk
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int, first: int = 0) -> None:
+        self._desk, self._drawn, self._texts = desk, of_worlds(DRAWN, first), of_worlds(TEXTS, first)
         numbered = Numbered.of(files)
         self.single = np.zeros(len(numbered.label), dtype=np.bool_)
         texts = [file.items[n] for file in files for n in file.members.item]
-        desk.put(TEXTS, {"member": ("INTEGER", np.arange(len(texts))), "item": ("VARCHAR", texts)})
+        desk.put(self._texts, {"member": ("INTEGER", np.arange(len(texts))), "item": ("VARCHAR", texts)})
         ends = [0, *accumulate(len(file.names) for file in files)]
         tids = [0, *accumulate(file.facts.transactions for file in files)]
         self._missing = [
             ({"world": world, "tids_before": tids[n], "first": ends[n], "end": ends[n + 1]}, n, file.facts.seed + world)
             for n, file in enumerate(files)
-            for world in range(worlds)
+            for world in range(first, first + worlds)
         ]
 
     def draw(self, chosen: Flags) -> None:
@@ -48,6 +49,6 @@ class Buckets:
             passed: exp.Query = exp.select(exp.true().as_("passed"))
             tables: dict[str, Table | exp.Query] = {"buckets": place("buckets", number), "in_place": passed}
             made = load("release/reconstruct").bind(tables, {"seed": seed})
-            rows = load("answers/reconstructed").bind({"reconstruction": made, "texts": TEXTS}, values)
-            self._desk.run(exp.Insert(this=DRAWN.expression(), expression=rows), "drawing worlds")
+            rows = load("answers/reconstructed").bind({"reconstruction": made, "texts": self._texts}, values)
+            self._desk.run(exp.Insert(this=self._drawn.expression(), expression=rows), "drawing worlds")
             self._missing.pop(0)

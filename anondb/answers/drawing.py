@@ -12,14 +12,14 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.expected import Flags, Ints, begins
-from anondb.answers.files import DRAWN, ROWS, File, Numbered, place
+from anondb.answers.files import DRAWN, ROWS, File, Numbered, of_worlds, place
 from anondb.answers.hashing import OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, hashed
 from anondb.answers.rounding import rounded
-from anondb.engine import DuckDBEngine, load
+from anondb.engine import DuckDBEngine, NamedRows, load
 
 LENGTHS, ORIGINS, COUNTS, CANDIDATES = map(place, ("lengths", "origins", "counts", "candidates"))
 AT_ONCE = 1_000_000  # rows that one statement draws, if no single released item has more
-KEPT = ("world", "member", "wanted", "tid", "labels")
+KEPT = ("world", "member", "wanted", "tid", "weight")
 
 
 class Sets:
@@ -29,25 +29,37 @@ class Sets:
         desk: the database with the files' rows.
         files: the files.
         worlds: the number of worlds.
+        first: the number of the first one.
 
     Attributes:
         counts: how many transactions hold each member (row) in each world (column).
         single: whether the released item stands for this member alone, so that nothing is drawn.
+        rows: the rows of the files.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
-        self._desk, self._worlds = desk, worlds
+    rows = ROWS
+
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int, first: int = 0) -> None:
+        self._desk, self._numbers = desk, np.arange(first, first + worlds)
+        self._drawn, self._lengths, self._origins = (of_worlds(table, first) for table in (DRAWN, LENGTHS, ORIGINS))
         self._numbered = numbered = Numbered.of(files)
         self._support = np.concatenate([file.members.support for file in files])
         self.single = np.concatenate([file.members.size == 1 for file in files])
         self._missing = ~self.single
-        counts = [rounded(f.members, f.means, f.members.label, worlds, f.facts.seed) for f in files]
-        self.counts = np.concatenate(counts)
+        self.counts = np.concatenate([self._holders(file) for file in files])
         some = np.flatnonzero(begins(numbered.label))
         origins = {"label": numbered.label, "tids_before": numbered.tids, "members_before": numbered.first}
         origins |= {"seed": numbered.seed}
-        desk.put(ORIGINS, {name: ("BIGINT", values[some]) for name, values in origins.items()})
-        desk.create(LENGTHS, "answers/lengths", {"rows": ROWS})
+        desk.put(self._origins, {name: ("BIGINT", values[some]) for name, values in origins.items()})
+        desk.create(self._lengths, self._lengths_of(files))
+
+    def _holders(self, file: File) -> Ints:
+        """How many transactions hold each member (row) of a file in each world (column)."""
+        return rounded(file.members, file.means, file.members.label, len(self._numbers), file.facts.seed)
+
+    def _lengths_of(self, files: Sequence[File]) -> NamedRows | exp.Query:
+        """The orders of transactions by which their ranks go, and their weights: one order for all worlds."""
+        return NamedRows("answers/lengths", {"rows": self.rows}, {})
 
     def draw(self, chosen: Flags) -> None:
         """Append the holders of members to the table ``DRAWN``, unless they are there.
@@ -58,10 +70,11 @@ class Sets:
         for some in self._portions(np.flatnonzero(chosen & self._missing)):
             self._desk.drop(COUNTS, CANDIDATES)  # of a draw that was interrupted
             self._desk.put(COUNTS, {name: ("BIGINT", values) for name, values in self._table(some).items()})
-            self._desk.create(CANDIDATES, "answers/candidates", {"counts": COUNTS, "rows": ROWS, "lengths": LENGTHS})
-            raced = load("answers/raced").bind({"candidates": CANDIDATES, "origins": ORIGINS}, {"salt": RACE})
+            tables = {"counts": COUNTS, "rows": self.rows, "lengths": self._lengths}
+            self._desk.create(CANDIDATES, "answers/candidates", tables)
+            raced = load("answers/raced").bind({"candidates": CANDIDATES, "origins": self._origins}, {"salt": RACE})
             drawn = load("answers/drawn").bind({"candidates": CANDIDATES, "raced": hashed(raced, KEPT)}, {})
-            self._desk.run(exp.Insert(this=DRAWN.expression(), expression=drawn), "drawing worlds")
+            self._desk.run(exp.Insert(this=self._drawn.expression(), expression=drawn), "drawing worlds")
             self._missing[some] = False
             self._desk.drop(COUNTS, CANDIDATES)
 
@@ -77,12 +90,10 @@ class Sets:
     def _table(self, some: Ints) -> dict[str, Ints]:
         """The rows of ``counts`` in ``sql/answers/candidates.sql`` for whole released items."""
         numbered = self._numbered
-        n, support, world = self.counts[some], self._support[some, None], np.arange(self._worlds)
-        starts = begins(numbered.label[some])
-        of, ends = np.cumsum(starts) - 1, np.r_[np.flatnonzero(starts)[1:], len(some)] - 1
-        upto = np.cumsum(n, axis=0)
-        upto -= (upto - n)[starts][of]
-        total = upto[ends][of]
+        n, support, world = self.counts[some], self._support[some, None], self._numbers
+        starts = np.flatnonzero(begins(numbered.label[some]))
+        of = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(some)]))
+        upto, total = self._upto(some, of, n), np.add.reduceat(n, starts, axis=0)[of]
         first = support * (upto - n) // total
         firsts = support * upto // total - first
         first, firsts = np.where(n == support, 0, first), np.where(n == support, support, firsts)
@@ -92,22 +103,34 @@ class Sets:
             (some - numbered.first[some])[:, None],
             numbered.seed[some, None],
         )
-        step = 1 + h(label, STEP, seed) % support
-        turned = support * ((world + h(label, TURN, seed)) % self._worlds) // self._worlds
+        ordering, step, shift = self._ranks(label, support, seed)
         others_step = 1 + h(label, member, world + OTHERS_STEP + seed) % others
         columns = {
             "world": world,
             "label": numbered.label[some, None],
             "member": some[:, None],
+            "ordering": ordering,
             "support": support,
             "first_place": first,
             "firsts": firsts,
             "wanted": n - firsts,
             "step": step,
             "cycle": cycle(support, step),
-            "shift": (h(label, SHIFT, seed) + turned) % support,
+            "shift": shift,
             "others_step": others_step,
             "others_cycle": cycle(others, others_step),
             "others_shift": h(member, label, world + OTHERS_SHIFT + seed) % others,
         }
         return {name: np.broadcast_to(values, n.shape)[n > 0] for name, values in columns.items()}
+
+    def _upto(self, some: Ints, of: Ints, n: Ints) -> Ints:
+        """How many holders the members of a released item have up to each of them, in the order in which they are first."""
+        upto = np.cumsum(n, axis=0)
+        before = upto - n
+        return np.asarray(upto - before[np.flatnonzero(begins(of))][of])
+
+    def _ranks(self, label: Ints, support: Ints, seed: Ints) -> tuple[Ints | int, Ints, Ints]:
+        """Which order of transactions ranks follow, and the step and the shift from places to ranks."""
+        count = len(self._numbers)
+        turned = support * ((self._numbers + h(label, TURN, seed)) % count) // count
+        return 0, 1 + h(label, STEP, seed) % support, (h(label, SHIFT, seed) + turned) % support

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from sqlglot import exp
 
-from anondb.answers.asked import Asked
-from anondb.answers.drawn_rows import are_mixed, without_filters, without_rows
+from anondb.answers.drawn_rows import are_mixed
 from anondb.answers.ends import End
 from anondb.answers.first_rows import certain_first
-from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.known import INTEGERS, LIKELY, SURE, Column, Known, fresh
+from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
+from anondb.answers.ranged.known import IN_WORLDS, INTEGERS, LIKELY, SURE, Column, Known
 from anondb.answers.roles import Role
-from anondb.answers.views import schema_of
-from anondb.engine import DuckDBEngine, Table
-from anondb.engine.untrusted import executed
+from anondb.answers.spread import HIGH, LOW, Spread, with_spread
+from anondb.engine import Table
 
-NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
-"""Types, by their first letters, of which worlds have a mean."""
 TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 """Types of keys that rules may write as texts."""
-LOOKED_AT = 4
-"""Worlds in which it is looked up which of very many groups may be shown."""
-WORLD, PLACE, COPY, WORLDS, OUTSIDE = "w", "o", "copy", "worlds", "outside"
+WORLDS, OUTSIDE = "worlds", "outside"
 
 KEYLESS_NOTE = (
     "No bounds: several rows have the same keys, so that rows do not match between worlds. One world answers."
@@ -35,28 +27,6 @@ OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
     "please report the query."
 )
-
-
-class Drawn(Protocol):
-    """Possible worlds as tables."""
-
-    @property
-    def count(self) -> int:
-        """The number of worlds."""
-        ...
-
-    @property
-    def possible(self) -> bool:
-        """Whether each is a possible original, so that its answers lie within all bounds."""
-        ...
-
-    def draw(self, items: frozenset[str] | None) -> None:
-        """Draw what a query needs: who holds these items, or, for None, all of them."""
-        ...
-
-    def use(self, world: int | None) -> None:
-        """Make the tables of a world those that a query names; without a number, leave the worlds."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -77,20 +47,14 @@ class Estimated:
 
 
 @dataclass(frozen=True)
-class Estimator:
-    """Computes the rows of a query.
+class Estimator(InWorlds):
+    """Computes the rows of a query (``in_worlds.InWorlds``).
 
     Attributes:
-        engine: the engine on which the worlds are tables.
-        worlds: the worlds.
-        asked: the query.
-        types: the types of its columns, hidden ones included.
+        spread: the spread of computed numbers; None where it is not asked for.
     """
 
-    engine: DuckDBEngine
-    worlds: Drawn
-    asked: Asked
-    types: Sequence[str]
+    spread: Spread | None = None
 
     def rows(self, known: Known | None, *, chosen: bool = False) -> Estimated:
         """The rows of the query: keys, means over worlds, and bounds.
@@ -104,7 +68,7 @@ class Estimator:
         """
         made: list[Table] = []
         try:
-            drawn = self._drawn(made)
+            drawn = self.drawn(made)
             if self.asked.of_one_world:
                 names = [f"c{n}" for n in range(len(self.types))]
                 rows = Known(exp.select(*names).from_(drawn.expression()).order_by(PLACE), (Column(""),) * len(names))
@@ -118,69 +82,13 @@ class Estimator:
 
     # ---------------------------------------------------------------- worlds
 
-    def _make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
-        """A table of the rows of a query."""
-        table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
-        executed(self.engine, exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"), failed)
-        made.append(table)
-        return table
-
-    def _drawn(self, made: list[Table]) -> Table:
-        """The rows of the query in each world: (world, place of the row, columns)."""
-        names = [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
-        alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
-        rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
-        schema = exp.Anonymous(this="current_schema")
-        number = exp.func("replace", schema, exp.Literal.string(schema_of("")), exp.Literal.string(""))
-        world = exp.TryCast(this=number, to=exp.DataType.build("INTEGER"))
-        place = exp.Window(this=exp.RowNumber())
-        tree = exp.select(world.as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
-        if self.asked.leading:
-            first, keys = self.asked.ends[0], [exp.column(key, "q") for key in self._keys]
-            order = exp.Order(expressions=[term.copy() for term in first.order])
-            leading = exp.select(*(key.copy() for key in keys)).from_(rows.copy()).limit(self.asked.leading)
-            leading.set("order", order)
-            found = self._in_each(leading, "leading", made, most=LOOKED_AT)
-            same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "found")) for key in keys]
-            tree = tree.join(exp.alias_(found.expression(), "found", table=True), on=exp.and_(*same), join_type="semi")
-        return self._in_each(tree, "drawn", made)
-
-    def _in_each(self, tree: exp.Query, prefix: str, made: list[Table], most: int = sys.maxsize) -> Table:
-        """A table of the rows of a query in all worlds, or in the first ones."""
-        table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
-        if self.asked.empty:
-            tree = without_rows({WORLD: "INTEGER", PLACE: "BIGINT"}, self.types, kept=self.asked.kept)
-        create = exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb")
-        insert = exp.Insert(this=table.expression(), expression=tree).sql("duckdb")
-        try:
-            for number in range(1 if self.asked.of_one_world else min(self.worlds.count, most)):
-                self.worlds.use(number)
-                executed(self.engine, insert if number else create, failed)
-                if not number:
-                    made.append(table)
-        finally:
-            self.worlds.use(None)
-        return table
-
     def _first_world(self, drawn: Table, made: list[Table]) -> Estimated:
         """The rows that the first world keeps, in their order."""
         kept = [exp.column("kept")] if self.asked.kept else []
         rows = exp.select("*").from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
-        table = self._make("rows", rows, made)
+        table = self.make("rows", rows, made)
         columns = tuple(Column("") for _ in self.types)
         return Estimated(self._ended(Known(rows, columns), table), made, notes=[KEYLESS_NOTE])
-
-    @property
-    def _keys(self) -> list[str]:
-        return [f"c{n}" for n, role in enumerate(self.asked.roles) if not role.computed]
-
-    def _copies(self, *parts: str) -> exp.Expr:
-        """The number of a row among those with the same keys."""
-        if self.asked.unique:
-            return exp.convert(1).as_(COPY)
-        by = [exp.column(name) for name in (*parts, *self._keys)]
-        order = exp.Order(expressions=[exp.Ordered(this=exp.column(PLACE))])
-        return exp.Window(this=exp.RowNumber(), partition_by=by, order=order).as_(COPY)
 
     def _means(self, drawn: Table) -> exp.Select:
         """One row for each key: its means with the ends over worlds, and the number of worlds that keep it."""
@@ -194,8 +102,8 @@ class Estimator:
                 continue
             ends = [exp.Min(this=cell.copy()).as_(f"c{n}_l"), exp.Max(this=cell.copy()).as_(f"c{n}_u")]
             listed += [self._mean(cell, role, self.types[n]).as_(f"c{n}"), *ends]
-        each = exp.select("*", self._copies(WORLD)).from_(drawn.expression()).subquery("each")
-        return exp.select(*listed).from_(each).group_by(COPY, *self._keys)
+        each = exp.select("*", self.copies(WORLD)).from_(drawn.expression()).subquery("each")
+        return exp.select(*listed).from_(each).group_by(COPY, *self.keys)
 
     def _mean(self, cell: exp.Expr, role: Role, kind: str) -> exp.Expr:
         """The mean over the worlds, of floating numbers in the worlds' order; of other types the most frequent value."""
@@ -204,7 +112,7 @@ class Estimator:
         if kind.endswith("]") or not kind.startswith(NUMBERS):
             return exp.Mode(this=cell.copy())
         whole = kind in INTEGERS
-        number = cell.copy() if whole else _finite(cell)
+        number = cell.copy() if whole else finite(cell)
         in_order = exp.Order(this=number, expressions=[exp.Ordered(this=exp.column(WORLD))])
         total = exp.cast(exp.Sum(this=number if whole else in_order), "DOUBLE")
         everywhere = role is Role.TOTAL and not self.asked.conditioned
@@ -221,12 +129,14 @@ class Estimator:
             map(self._column, range(len(self.types)), [None] * len(self.types) if known is None else known.columns)
         )
         if known is None:
-            listed = [exp.column(PLACE, "m"), *self._of_worlds(columns)]
-            table = self._make("rows", exp.select(*listed).from_(drawn).where(half), made)
+            listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *self._of_worlds(columns)]
+            table = self.make("rows", exp.select(*listed).from_(drawn).where(half), made)
+            table, columns = self._spread(table, columns, made)
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
         numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
-        ruled = self._make("ruled", exp.select("*", self._copies()).from_(numbered.subquery("k")), made)
-        table = self._make("rows", self._joined(drawn, ruled, known, half, chosen), made)
+        ruled = self.make("ruled", exp.select("*", self.copies()).from_(numbered.subquery("k")), made)
+        table = self.make("rows", self._joined(drawn, ruled, known, half, chosen), made)
+        table, columns = self._spread(table, columns, made)
         outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
         flagged = replace(known, flagged=known.flagged or known.open, columns=columns)
         bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
@@ -241,6 +151,20 @@ class Estimator:
             return Column("", bounded=True, by_estimate=ruled is not None)
         return ruled or Column("", by_estimate=self.asked.roles[n].computed)
 
+    def _share(self) -> exp.Expr:
+        """The share of the worlds that have a row."""
+        number = exp.func("coalesce", exp.column(WORLDS, "m"), exp.convert(0))
+        return exp.Div(this=number, expression=exp.convert(self.worlds.count), typed=False, safe=False).as_(IN_WORLDS)
+
+    def _spread(self, table: Table, columns: tuple[Column, ...], made: list[Table]) -> tuple[Table, tuple[Column, ...]]:
+        """The rows with the spread of all numbers that have columns of bounds, if it is asked for."""
+        if self.spread is None:
+            return table, columns
+        roles = zip(columns, self.asked.roles, self.types, strict=True)
+        has = [c.bounded and r.computed and t.startswith(NUMBERS) and not t.endswith("]") for c, r, t in roles]
+        table = with_spread(self, self.spread, table, [n for n, one in enumerate(has) if one], made)
+        return table, tuple(replace(column, spread=one) for column, one in zip(columns, has, strict=True))
+
     @staticmethod
     def _of_worlds(columns: Sequence[Column]) -> list[exp.Expr]:
         listed: list[exp.Expr] = []
@@ -252,12 +176,11 @@ class Estimator:
 
     def _joined(self, drawn: exp.Subquery, ruled: Table, known: Known, half: exp.Expr, chosen: bool) -> exp.Select:
         """Each row that rules list, and, where estimates chose these, those that half of the worlds have."""
-        on: list[exp.Expr] = [exp.column(COPY, "b").eq(exp.column(COPY, "m"))]
-        for key in self._keys:
-            one, two = (exp.cast(exp.column(key, side), "VARCHAR") for side in "bm")
-            on.append(exp.NullSafeEQ(this=one, expression=two))
-        place = exp.func("coalesce", exp.column(PLACE, "b"), exp.column(PLACE, "m")).as_(PLACE)
-        listed: list[exp.Expr] = [place]
+        on = [exp.column(COPY, "b").eq(exp.column(COPY, "m")), *self.same_keys("b", "m")]
+        either = [
+            exp.func("coalesce", exp.column(name, "b"), exp.column(name, "m")).as_(name) for name in (PLACE, COPY)
+        ]
+        listed: list[exp.Expr] = [*either, self._share()]
         outside: list[exp.Expr] = []
         for n, column in enumerate(known.columns):
             listed += self._cells(n, column, chosen, outside)
@@ -319,10 +242,11 @@ class Estimator:
         columns = tuple(known.columns[n] for n in self.asked.shown)
         listed: list[exp.Expr] = []
         for place, n in enumerate(self.asked.shown):
-            ends = ("", "_l", "_u") if known.columns[n].bounded else ("",)
+            ends = ("", *(("_l", "_u") * known.columns[n].bounded), *((LOW, HIGH) * known.columns[n].spread))
             listed += [exp.column(f"c{n}{end}").as_(f"c{place}{end}") for end in ends]
         if known.flagged:
             listed += [(exp.false() if cut else exp.column(SURE)).as_(SURE), exp.column(LIKELY)]
+        listed.append(exp.column(IN_WORLDS))
         shown = exp.select(*listed).from_(rows).order_by(PLACE)
         return replace(known, tree=shown, columns=columns, unsure=known.unsure and not cut)
 
@@ -348,11 +272,7 @@ _LISTS = (
 
 def _mean_list(cell: exp.Expr) -> exp.Expr:
     """The mean of lists, place by place."""
-
-    def inserted(node: exp.Expr) -> exp.Expr:
-        return cell.copy() if isinstance(node, exp.Column) and node.name == "cell" else node
-
-    return exp.maybe_parse(_LISTS, dialect="duckdb").transform(inserted)
+    return written(_LISTS, cell=cell)
 
 
 def _tied(ranked: exp.Expr) -> exp.Expr:
@@ -364,12 +284,6 @@ def _tied(ranked: exp.Expr) -> exp.Expr:
             order.append("expressions", exp.Ordered(this=exp.column(PLACE)))
             window.set("order", order)
     return made
-
-
-def _finite(cell: exp.Expr) -> exp.Expr:
-    """A floating number; NULL if it is infinite or NaN, such as a quotient by 0."""
-    number = exp.cast(cell.copy(), "DOUBLE")
-    return exp.Case(ifs=[exp.If(this=exp.Anonymous(this="isfinite", expressions=[number]), true=number.copy())])
 
 
 def _nothing() -> exp.Expr:

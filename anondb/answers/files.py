@@ -34,7 +34,16 @@ def place(name: str, number: int | None = None) -> Table:
 
 
 ROWS, DRAWN = place("rows"), place("drawn")
+FIRST_OTHER, FIRST_MASKED = 100, 200
+"""The numbers of the first of the other worlds, and of those of ``masked``: estimates are means of the worlds below."""
 DRAWN_COLUMNS = {"world": "SMALLINT", "tid": "INTEGER", "member": "INTEGER"}
+
+
+def of_worlds(table: Table, first: int) -> Table:
+    """A table of this package for the worlds from this number on: other worlds have tables of their own."""
+    if first < FIRST_OTHER:
+        return table
+    return place(f"{'other' if first < FIRST_MASKED else 'masked'} {table.name}")
 
 
 @dataclass(frozen=True)
@@ -124,9 +133,9 @@ def make_empty(desk: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> 
 
 
 def schema(name: str) -> exp.Create:
-    """The statement that makes a schema in a database in memory."""
+    """The statement that makes a schema in a database in memory, unless it is there."""
     named = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier("memory"))
-    return exp.Create(this=named, kind="SCHEMA")
+    return exp.Create(this=named, kind="SCHEMA", exists=True)
 
 
 def _members(one: SealedRelease) -> tuple[Members, list[str], list[str]]:

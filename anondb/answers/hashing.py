@@ -26,6 +26,10 @@ Numbers = int | npt.NDArray[Any]
 MASK = (1 << 32) - 1
 FIRSTS, OTHERS_STEP, OTHERS_SHIFT, STEP, SHIFT, TURN, RACE = 1, 7, 8, 11, 12, 13, 21
 """Salts: of the fractions that are rounded, of the permutation of other positions, of that of rows (three), of the race."""
+SUPPORTED, BINOMIAL, GAMMA = 401, (402, 403), (404, 405, 406)
+MEMBERS, BASKETS, POWER, MASKED, PAIRED = 407, 408, 409, 410, 411
+"""Salts of other worlds: of numbers of holders with item supports, and without (two, and three for the chances of items); of
+the orders of members and of transactions, of the power of lengths, of groups and of pairs that are masked again."""
 
 
 def h(a: Numbers, b: Numbers, c: Numbers) -> Ints:

@@ -32,6 +32,35 @@ def items_named(tree: exp.Expr, table: str, item_column: str) -> frozenset[str] 
     return named
 
 
+def counts_of_items(tree: exp.Expr, table: str, item_column: str, id_column: str) -> bool:
+    """Whether a query is a plain list of items, or names one, and all that it computes are counts of those who hold it.
+
+    Args:
+        tree: the query.
+        table: the table with a row for each item, in lower case.
+        item_column, id_column: its columns, in lower case.
+    """
+    if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Query))) > 1 or tree.find(exp.Join, exp.Lateral):
+        return False
+    where, group, columns = tree.args.get("where"), tree.args.get("group"), {item_column, id_column}
+    if [lowered(node.name) for node in tree.find_all(exp.Table)] != [table]:
+        return False
+    if where is not None and {lowered(column.name) for column in where.find_all(exp.Column)} != {item_column}:
+        return False
+    selected = {str(n): bare(each.unalias()) for n, each in enumerate(tree.expressions, 1)}
+    selected |= {lowered(each.alias_or_name): selected[str(n)] for n, each in enumerate(tree.expressions, 1)}
+    keys = [selected.get(lowered(key.name), key) for key in (group.expressions if group is not None else [])]
+    computed = [each for each in selected.values() if each.find(exp.AggFunc)]
+    by_item = [lowered(key.name) for key in keys if isinstance(key, exp.Column)] == [item_column] and len(keys) == 1
+    one = not keys and len(items_named(tree, table, item_column) or ()) == 1
+    return (by_item or one) and all(isinstance(each, exp.Count) and _counted(each) <= columns for each in computed)
+
+
+def _counted(count: exp.Count) -> set[str]:
+    """The columns of which a count counts values: none are those of ``*``."""
+    return {lowered(column.name) for column in count.find_all(exp.Column)}
+
+
 def _restricted(node: exp.Table, item_column: str) -> frozenset[str] | None:
     """The items that conditions leave of one reading of the table."""
     select = node.parent_select

@@ -13,7 +13,7 @@ from itertools import accumulate
 from sqlglot import exp
 
 from anondb.answers.facts import Attribute
-from anondb.answers.files import File, make_empty, place
+from anondb.answers.files import File, make_empty, of_worlds, place
 from anondb.answers.hashing import MASK, hashed
 from anondb.engine import DuckDBEngine, Table, load
 
@@ -28,26 +28,27 @@ class Records:
         desk: the database with the files' records.
         files: the files.
         worlds: the number of worlds.
+        first: the number of the first one.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
-        self._desk, self._worlds = desk, worlds
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int, first: int = 0) -> None:
+        self._desk, self._worlds, self._values = desk, (first, first + worlds), of_worlds(VALUES, first)
         before = [0, *accumulate(file.facts.transactions for file in files)]
         self._missing = [(file, n, before[n]) for n, file in enumerate(files) if file.facts.records is not None]
         if self._missing:
             columns = {f"a{n}": a.column.type for n, a in enumerate(files[0].facts.attributes)}
-            make_empty(desk, VALUES, {"world": "SMALLINT", "tid": "INTEGER", **columns})
+            make_empty(desk, self._values, {"world": "SMALLINT", "tid": "INTEGER", **columns})
 
     def draw(self) -> None:
         """Append the attributes to the table ``VALUES``, unless they are there: world, number of the person, a0, a1, ..."""
         while self._missing:
             drawn = _drawn(self._desk, *self._missing[0], self._worlds)
-            self._desk.run(exp.Insert(this=VALUES.expression(), expression=drawn), "drawing attributes")
+            self._desk.run(exp.Insert(this=self._values.expression(), expression=drawn), "drawing attributes")
             self._missing.pop(0)
 
 
-def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: int) -> exp.Query:
-    """The attributes of the persons of a file in all worlds."""
+def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: tuple[int, int]) -> exp.Query:
+    """The attributes of the persons of a file in all worlds from one number to before another."""
     records, weighed = place("records", number), place("weighed values", number)
     if any(a.ends is None for a in file.facts.attributes):
         tables: dict[str, Table | exp.Query] = {
@@ -56,7 +57,7 @@ def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: int
         }
         desk.drop(weighed)
         desk.create(weighed, load("answers/weighed_values").bind(tables, {}))
-    persons = load("answers/persons_in_worlds").bind({"records": records}, {"worlds": worlds})
+    persons = load("answers/persons_in_worlds").bind({"records": records}, {"first": worlds[0], "end": worlds[1]})
     for n in range(len(file.facts.attributes)):
         persons = _with_hash(persons, n, file.facts.seed)
     tid = exp.Add(this=exp.column("transaction_id", "persons"), expression=exp.convert(before))

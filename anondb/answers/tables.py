@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
-from anondb.answers.files import copied
+import numpy as np
+
+from anondb.answers.facts import BAGS, SETS
+from anondb.answers.files import FIRST_OTHER, File, copied
+from anondb.answers.holders import unsupported
+from anondb.answers.masked import LEAST, factor_of
+from anondb.answers.spread import Spread
 from anondb.answers.views import OWN, schema_of
 from anondb.answers.worlds import Worlds
 from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import look_in
 from anondb.release.reader import SealedRelease
 
+FEWEST = 10
+"""Other worlds below which quantiles say nothing."""
+UNSUPPORTED, BAG, LARGE = (
+    "nothing in the release says which member of a released item is frequent. Item supports would",
+    "nothing in a release of bags says which member of a released item is frequent",
+    f"the release is too large for {FEWEST} worlds more",
+)
+
 
 class WorldTables:
     """Worlds whose tables are found by the names of the original (``estimates.Drawn``)."""
 
-    def __init__(self, engine: DuckDBEngine, files: Sequence[SealedRelease]) -> None:
-        self._engine = engine
-        self._worlds = Worlds(engine, copied(engine, files))
+    def __init__(
+        self, engine: DuckDBEngine, files: Sequence[SealedRelease], worlds: Worlds | None = None, first: int = 0
+    ) -> None:
+        self._engine, self._sealed, self._first = engine, files, first
+        self._files = [] if worlds else copied(engine, files)
+        self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
         self.possible = all(one.manifest["suppression"] == "none" for one in files)
 
@@ -30,7 +48,27 @@ class WorldTables:
 
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
-        look_in(self._engine, *(["memory.main"] if world is None else [schema_of(world), OWN]))
+        look_in(self._engine, *(["memory.main"] if world is None else [schema_of(self._first + world), OWN]))
+
+    @cached_property
+    def spread(self) -> Spread:
+        """What the spread of numbers is computed from."""
+        files, rows = self._files, self._files[0].facts.rows
+        if rows == BAGS or any(map(_says_nothing, files)):
+            return Spread(None, reason=BAG if rows == BAGS else UNSUPPORTED)
+        supported = rows == SETS and not any(unsupported(file).any() for file in files)
+        measured = supported or all(one.manifest["model"] == "kkm" for one in self._sealed)
+        others = self._worlds.others()
+        if others.count < FEWEST:
+            return Spread(None, reason=LARGE)
+        factor = factor_of(self._engine, files) if supported else LEAST
+        return Spread(WorldTables(self._engine, self._sealed, others, FIRST_OTHER), factor, measured=measured)
+
+
+def _says_nothing(file: File) -> bool:
+    """Whether a file has no item supports and no item that several released items list: a global recoding."""
+    members = file.members
+    return file.facts.rows == SETS and bool(unsupported(file).any()) and int(np.bincount(members.item).max()) == 1
 
 
 class OwnTables:

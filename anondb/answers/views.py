@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.answers.facts import BAGS, Column, Facts
-from anondb.answers.files import DRAWN, ROWS, place
+from anondb.answers.files import DRAWN, ROWS, of_worlds, place
 from anondb.answers.records import VALUES, of_units
 from anondb.engine import NamedRows, Table, load
 from anondb.engine.queries import Tables
@@ -51,7 +51,8 @@ def _baskets(facts: Facts, world: int, kept: bool) -> exp.Query:
 def _held(facts: Facts, world: int, kept: bool) -> exp.Query:
     """The items of each transaction, a row for each."""
     copies = NamedRows("answers/repeated_rows", {"rows": ROWS}, {})
-    tables: Tables = {"drawn": DRAWN, "items": ITEMS, "rows": copies if facts.rows == BAGS else ROWS, "base": BASE}
+    rows = copies if facts.rows == BAGS else ROWS
+    tables: Tables = {"drawn": of_worlds(DRAWN, world), "items": ITEMS, "rows": rows, "base": BASE}
     held = load("answers/held" if kept else "answers/held_drawn")
     return held.bind({name: tables[name] for name in held.reads}, {"world": world})
 
@@ -81,8 +82,8 @@ def _values(facts: Facts, table: str) -> list[exp.Expr]:
 
 
 def _of_world(world: int) -> exp.Subquery:
-    rows = exp.select("*").from_(VALUES.expression()).where(exp.column("world").eq(exp.convert(world)))
-    return rows.subquery("attributes")
+    rows = exp.select("*").from_(of_worlds(VALUES, world).expression())
+    return rows.where(exp.column("world").eq(exp.convert(world))).subquery("attributes")
 
 
 def modelled_id(column: Column, table: str) -> exp.Expr:

@@ -8,28 +8,43 @@ original. Suppressed items are in no world. No world depends on threads, on the 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from copy import copy
 
 import numpy as np
 from sqlglot import exp
 
 from anondb.answers.bags import Bags
-from anondb.answers.buckets import Buckets
+from anondb.answers.buckets import TEXTS, Buckets
 from anondb.answers.drawing import Sets
 from anondb.answers.expected import Ints
 from anondb.answers.facts import BAGS, BUCKETS, SETS
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, place, schema
-from anondb.answers.records import Records
+from anondb.answers.files import (
+    DRAWN,
+    DRAWN_COLUMNS,
+    FIRST_OTHER,
+    ROWS,
+    File,
+    Numbered,
+    make_empty,
+    of_worlds,
+    place,
+    schema,
+)
+from anondb.answers.holders import unsupported
+from anondb.answers.others import OtherSets
+from anondb.answers.records import VALUES, Records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
 from anondb.engine import DuckDBEngine
 
 _DRAWING: dict[str, type[Sets | Bags | Buckets]] = {SETS: Sets, BAGS: Bags, BUCKETS: Buckets}
-MOST_WORLDS = 20
+MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
+MOST_SAMPLED = 2_000_000  # numbers of holders that are sampled, 12 CPU microseconds each
 
 
-def worlds_for(rows: float) -> int:
+def worlds_for(rows: float, most: int = MOST_WORLDS) -> int:
     """How many worlds are drawn, by the number of rows of one."""
-    return max(1, min(MOST_WORLDS, int(MOST_ROWS // max(rows, 1))))
+    return max(1, min(most, int(MOST_ROWS // max(rows, 1))))
 
 
 class Worlds:
@@ -48,21 +63,40 @@ class Worlds:
 
     def __init__(self, desk: DuckDBEngine, files: Sequence[File]) -> None:
         self._desk, self._files = desk, files
-        self.count = worlds_for(_rows_of(desk, files))
-        facts = files[0].facts
-        self._drawing = _DRAWING[facts.rows](desk, files, self.count)
+        self._rows = _rows_of(desk, files)
+        self.count = worlds_for(self._rows)
+        self._drawing = _DRAWING[files[0].facts.rows](desk, files, self.count)
         self._records = Records(desk, files, self.count)
         self._names = [name for file in files for name in file.names]
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
-        make_empty(desk, DRAWN, DRAWN_COLUMNS)
         self._list_items()
+        self._make_tables(0)
+
+    def others(self) -> Worlds:
+        """Other worlds of the same files of sets or buckets, up to 40; ``others`` and ``holders`` say how they differ.
+
+        Their numbers, and those of their schemas, begin with ``files.FIRST_OTHER``. Those of an earlier call are lost.
+        """
+        made = copy(self)
+        self._desk.drop(*(of_worlds(table, FIRST_OTHER) for table in (DRAWN, TEXTS, VALUES, *OtherSets.made)))
+        sampled = sum(int(unsupported(file).sum()) for file in self._files)
+        made.count = max(1, min(worlds_for(self._rows, MOST_OTHERS), MOST_SAMPLED // max(sampled, 1)))
+        drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
+        made._drawing = drawing(self._desk, self._files, made.count, FIRST_OTHER)
+        made._records = Records(self._desk, self._files, made.count, FIRST_OTHER)
+        made._make_tables(FIRST_OTHER)
+        return made
+
+    def _make_tables(self, first: int) -> None:
+        """Make the tables of worlds from a number on, as views, and the empty table of what is drawn."""
+        make_empty(self._desk, of_worlds(DRAWN, first), DRAWN_COLUMNS)
         kept = bool(self._drawing.single.any())
         statements: list[exp.Expr] = []
-        for world in range(self.count):
+        for world in range(first, first + self.count):
             statements.append(schema(schema_of(world)))
-            for table, rows in tables_of(facts, world, kept=kept).items():
-                statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows))
-        desk.run_all(statements, "the tables of worlds")
+            for table, rows in tables_of(self._files[0].facts, world, kept=kept).items():
+                statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))
+        self._desk.run_all(statements, "the tables of worlds")
 
     def draw(self, labels: Collection[str] | None = None, *, records: bool = True) -> None:
         """Draw what the worlds hold of released items; each is drawn once.

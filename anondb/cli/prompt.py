@@ -56,8 +56,8 @@ def script(text: str) -> list[str]:
     return [*statements, *([rest.strip()] if rest.strip() else [])]
 
 
-def prompt(session: Session) -> None:
-    """Answer what is typed until ``.quit`` or the end of the input; errors are printed."""
+def prompt(session: Session, bounds: str = "columns") -> None:
+    """Answer what is typed until ``.quit`` or the end of the input; errors are printed. ``bounds``: see ``Session.sql``."""
     if sys.stdin.isatty():
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401 - lines can be edited, and earlier ones be called back
@@ -65,7 +65,7 @@ def prompt(session: Session) -> None:
     for line in _lines():
         with _printed_errors():
             if not line.startswith("."):
-                print_rows(session.sql(line))
+                print_rows(session.sql(line, bounds=bounds))
             elif line in (".quit", ".exit"):
                 return
             else:

@@ -35,6 +35,13 @@ def query(
     ] = None,
     release: ReleaseName = None,
     trusted: Trusted = None,
+    bounds: Annotated[
+        str,
+        typer.Option(
+            help="What follows each number: its bounds, nothing, or its bounds and how far plausible originals differ.",
+            metavar="columns|none|spread",
+        ),
+    ] = "columns",
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
@@ -47,11 +54,11 @@ def query(
         if sql is None:
             from anondb.cli.prompt import prompt
 
-            prompt(session)
+            prompt(session, bounds)
         elif sql == "-":
-            _answer_all(session, as_json)
+            _answer_all(session, bounds, as_json)
         else:
-            _answer(session, sql, as_json)
+            _answer(session, sql, bounds, as_json)
 
 
 @contextlib.contextmanager
@@ -77,11 +84,11 @@ def _session(file: str, release: str | None, trusted: str | None, on_statement: 
         yield stack.enter_context(session_of(engine, release))
 
 
-def _answer(session: Session, sql: str, as_json: bool) -> None:
+def _answer(session: Session, sql: str, bounds: str, as_json: bool) -> None:
     """Print the answer to one query: all groups of one count as lower bound, estimate and upper bound."""
     from anondb.session.output import one_count
 
-    result = session.sql(sql)
+    result = session.sql(sql, bounds=bounds)
     count = one_count(sql, result)
     if as_json:
         print_json(result.to_json() if count is None else count.to_json())
@@ -91,13 +98,13 @@ def _answer(session: Session, sql: str, as_json: bool) -> None:
         print_count(count)
 
 
-def _answer_all(session: Session, as_json: bool) -> None:
+def _answer_all(session: Session, bounds: str, as_json: bool) -> None:
     """Print the answers to the statements of stdin, up to the first error."""
     from anondb.cli.prompt import script
 
     results = []
     for statement in script(read_sql("-")):
-        results.append(session.sql(statement))
+        results.append(session.sql(statement, bounds=bounds))
         if not as_json:
             print_rows(results[-1])
     if as_json:

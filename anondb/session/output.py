@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.ranged.known import INTEGERS, Known, fresh
+from anondb.answers.ranged.known import IN_WORLDS, INTEGERS, Known, fresh
+from anondb.answers.spread import HIGH, LOW
 from anondb.query.parsing import SELECT, lowered, parse_script
 from anondb.query.refusals import unsupported
 from anondb.session.result import Result, json_rows
@@ -32,6 +33,10 @@ WITH_BOUNDS = (
 )
 """Types of computed columns that have bounds, beside BOOLEAN."""
 ENDS = ("_lower", "_upper")
+SPREAD = "spread"
+CHOICES = ("columns", "none", SPREAD)
+"""What the option ``bounds`` may be."""
+BOUNDS_HINT = "bounds is 'columns', 'none' or 'spread'."
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
 _CHOOSES_ROWS = ("having", "qualify", "distinct", "limit", "offset")
 
@@ -76,10 +81,16 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
             notes.append(f"The column {name!r} is computed from estimates, and has no bounds.")
         if column.bounded and numeric and bounds:
             listed += [_finite(lower, kind), _finite(upper, kind)]
-            columns += [f"{name}_lower", f"{name}_upper"]
+            columns += [f"{name}{end}" for end in ENDS]
+        if column.spread and numeric:
+            listed += [_finite(exp.column(f"c{n}{end}", "result"), "DOUBLE") for end in (LOW, HIGH)]
+            columns += [f"{name}{end}" for end in (LOW, HIGH)]
     if known.asked or (bounds and known.unsure):
         listed.append(exp.column("sure", "result"))
         columns.append(CERTAIN)
+        if any(column.spread for column in known.columns):
+            listed.append(exp.column(IN_WORLDS, "result"))
+            columns.append(IN_WORLDS)
     return listed, unique(columns), notes
 
 

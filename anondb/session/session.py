@@ -12,14 +12,16 @@ from sqlglot import exp
 
 from anondb.answers.answer import ID_HINT, UNREAD, answered, modelled
 from anondb.answers.asked import is_empty
-from anondb.answers.estimates import Drawn, Estimated
-from anondb.answers.named import items_named
+from anondb.answers.estimates import Estimated
+from anondb.answers.in_worlds import Drawn
+from anondb.answers.named import counts_of_items, items_named
 from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import Known
 from anondb.answers.role_reader import RoleReader
+from anondb.answers.spread import Spread
 from anondb.answers.tables import OwnTables, WorldTables
 from anondb.engine import DuckDBEngine
 from anondb.engine.answering import Limits
@@ -34,7 +36,7 @@ from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.desk import Desk
 from anondb.session.files import notes_on, weakest
 from anondb.session.kept import Kept, repeatable
-from anondb.session.output import output, selected_from
+from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from
 from anondb.session.own_rows import with_own_rows
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
@@ -103,7 +105,8 @@ class Session:
             query: one SELECT in DuckDB's dialect.
             parameters: the values of ``?`` and ``$1``, or of ``$name``.
             bounds: ``columns``: each computed number ``n`` is followed by ``n_lower`` and ``n_upper``, between which it lies
-                for every original that the release may come from (NULL where there is no bound); ``none``: only estimates.
+                for every original that the release may come from (NULL where there is no bound); ``none``: only estimates;
+                ``spread``: these are followed by ``n_low`` and ``n_high``, which say how far plausible originals differ.
 
         Returns:
             The result. Conditions on counts are true, false or NULL where the bounds do not decide. If the result has rows
@@ -120,8 +123,8 @@ class Session:
             return self._sql(query, parameters, bounds)
 
     def _sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str) -> Result:
-        if bounds not in ("columns", "none"):
-            raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
+        if bounds not in CHOICES:
+            raise InputError(BOUNDS_HINT, code="bad_parameter")
         plain = parameters is None and isinstance(query, str)
         if plain and (kept := self._results.find((query, bounds))) is not None:
             return kept.copy()
@@ -154,11 +157,11 @@ class Session:
         if word == SELECT and is_of_catalog(tree, self.tables):
             return self.catalog.answer(tree)
         if word == SELECT:
-            return self._answer(self._resolved(tree), bounds == "columns", statement.text)
+            return self._answer(self._resolved(tree), bounds, statement.text)
         if word == "SUMMARIZE":
             return self._summary(tree.this)
         if word == "DESCRIBE" and isinstance(tree.this, exp.Query):
-            result = self._answer(self._resolved(tree.this), bounds == "columns", empty=True)
+            result = self._answer(self._resolved(tree.this), bounds, empty=True)
             return self.catalog.columns(result.columns, result.types)
         if word in ("DESCRIBE", "EXPLAIN", "PRAGMA", "SHOW"):
             return self.catalog.told(word, self._resolved(tree) if word == "EXPLAIN" else tree)
@@ -177,7 +180,7 @@ class Session:
             return [name for name, _ in self._releases.bind(self._scratch.resolved(query))]
 
         def values_of(query: exp.Query) -> list[Any]:
-            return [row[0] for row in self._answer(self._scratch.resolved(query), bounds=False).fetchall()]
+            return [row[0] for row in self._answer(self._scratch.resolved(query), "none").fetchall()]
 
         return written_out(tree, Source(columns_of, values_of))
 
@@ -196,12 +199,12 @@ class Session:
             self._catalog = Catalog({n: of for n, of in self.types.items() if n not in objects}, objects)
         return self._catalog
 
-    def _answer(self, tree: exp.Expr, bounds: bool, text: str = "", *, empty: bool = False) -> Result:
+    def _answer(self, tree: exp.Expr, bounds: str, text: str = "", *, empty: bool = False) -> Result:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
         empty = empty or is_empty(tree, self.roles())
         try:
-            made, notes = answered(tree, bound, self, empty=empty)
+            made, notes = answered(tree, bound, self, spread=bounds == SPREAD, empty=empty)
             bound = self._releases.named_as(text, tree, bound)
             return self._shown(made, bound, notes, bounds)
         finally:
@@ -216,14 +219,14 @@ class Session:
         bound = self._releases.bind(shown)
         try:
             made, notes = modelled(shown, bound, self, of_worlds=roles.reads_persons)
-            return self._shown(made, bound, notes, bounds=False)
+            return self._shown(made, bound, notes, "none")
         finally:
             self._desk.sweep()
 
-    def _shown(self, made: Estimated, bound: Sequence[tuple[str, str]], notes: Sequence[str], bounds: bool) -> Result:
+    def _shown(self, made: Estimated, bound: Sequence[tuple[str, str]], notes: Sequence[str], bounds: str) -> Result:
         """The rows of an answer with the columns that the analyst sees."""
         self._desk.sweep_later(made.tables)
-        listed, columns, remarks = output(made.known, bound, bounds)
+        listed, columns, remarks = output(made.known, bound, bounds != "none")
         rows = materialized(self._desk.engine, selected_from(made.known, listed), failed)
         return Result(rows, columns, [*notes, *remarks, *self.notes], limits=self._limits)
 
@@ -235,9 +238,14 @@ class Session:
         return self._desk.engine
 
     @cached_property
-    def worlds(self) -> Drawn:
+    def worlds(self) -> WorldTables:
         """Possible worlds of the files."""
         return WorldTables(self._desk.engine, self._sealed)
+
+    @property
+    def spread(self) -> Spread:
+        """What the spread of numbers is computed from."""
+        return self.worlds.spread
 
     @property
     def own(self) -> Drawn:
@@ -257,6 +265,12 @@ class Session:
         if named is not None and all(any(item in items for items in listed) for item in named):
             return named
         return None  # another text may be a value of the items' type
+
+    def counts_of_items(self, tree: exp.Expr) -> bool:
+        """Whether all numbers that a query computes count those who hold one item."""
+        manifest = self._releases.manifest
+        columns = [lowered(manifest[name]) for name in ("item_column", "id_column")]
+        return counts_of_items(tree, self._releases.persons, *columns)
 
     def types_of(self, tree: exp.Expr) -> list[str]:
         """The types of the columns of a query."""

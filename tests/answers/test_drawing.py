@@ -18,7 +18,7 @@ from anondb.answers.expected import Members, expected
 from anondb.answers.facts import SETS, Column, Facts
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, schema
 from anondb.answers.rounding import rounded
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import desk_engine
 
 Row = tuple[int, int]
@@ -105,13 +105,13 @@ def drawn(
     return rows_of(desk, worlds)
 
 
-def rows_of(desk: DuckDBEngine, worlds: int) -> list[set[Row]]:
-    """What is in the table of drawn rows."""
+def rows_of(desk: DuckDBEngine, worlds: int, table: Table = DRAWN, first: int = 0) -> list[set[Row]]:
+    """What is in a table of drawn rows, of the worlds from a number on."""
     found: list[set[Row]] = [set() for _ in range(worlds)]
-    columns = desk.select(exp.select("world", "tid", "member").from_(DRAWN.expression()))
+    columns = desk.select(exp.select("world", "tid", "member").from_(table.expression()))
     for world, tid, member in zip(*(column.tolist() for column in columns.values()), strict=True):
-        assert (tid, member) not in found[world]
-        found[world].add((tid, member))
+        assert (tid, member) not in found[world - first]
+        found[world - first].add((tid, member))
     return found
 
 

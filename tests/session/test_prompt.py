@@ -164,7 +164,7 @@ def test_the_prompt_goes_on_after_an_error(at: Callable[..., Any], monkeypatch: 
     _, out, err = at("SELECT abs(tid) FROM sales;", ".nothing", "SELECT 1 AS a;")
     assert "Ids of a release are modelled" in err and "no such command" in err and out.split()[-2:] == ["a", "1"]
 
-    def stopped(*_: object) -> None:
+    def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Session, "sql", stopped)

@@ -200,6 +200,38 @@ EXAMPLES = [
             "labels": ("item_id INTEGER, item VARCHAR", [(2, "x"), (3, "y")]),
         },
     ),
+    Example(
+        "answers/opened_rows",
+        [(9, 1, 0), (9, 2, 0)],
+        {
+            "rows": ("label INTEGER, tid INTEGER", [(4, 1), (4, 2), (5, 1)]),
+            "opened": ("label INTEGER, masked INTEGER, member INTEGER", [(4, 9, 0)]),
+        },
+    ),
+    Example(
+        "answers/frequent_pairs",
+        [(0, 2, 2)],  # 0 and 1 have the same released item; 1 and 2 are together once
+        {
+            "held": (
+                "label INTEGER, tid INTEGER, member INTEGER",
+                [(1, 1, 0), (1, 1, 1), (2, 1, 2), (1, 2, 0), (1, 2, 1), (1, 3, 0), (2, 3, 2)],
+            ),
+        },
+        {"least": 2},
+        ordered=True,
+    ),
+    Example(
+        "answers/pairs_in_worlds",
+        [(0, 7, 2), (0, 8, 1)],
+        {
+            "pairs": ("pair INTEGER, first INTEGER, second INTEGER", [(0, 1, 3), (1, 1, 2)]),
+            "drawn": (
+                "world INTEGER, tid INTEGER, member INTEGER",
+                [(7, 1, 1), (7, 1, 3), (7, 2, 1), (7, 2, 3), (8, 1, 1), (8, 1, 3), (8, 2, 1), (8, 3, 2), (8, 3, 3)],
+            ),
+        },
+        ordered=True,
+    ),
     Example("warehouse/load/lengths", [(1, 2), (2, 2)], {"transactions": TRANSACTIONS}, ordered=True),
     Example("warehouse/load/lengths", [], {"transactions": (TRANSACTIONS[0], [])}),
     Example(

@@ -18,7 +18,7 @@ from anondb.answers.ranged.values import Value, check_equal
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 
-SURE, LIKELY = "sure", "likely"
+SURE, LIKELY, IN_WORLDS = "sure", "likely", "in_worlds"
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 
@@ -34,6 +34,7 @@ class Column:
         truth: whether it is a condition with bounds.
         present: whether no value is NULL for any original.
         item, plain, unsigned: as for ``Value``.
+        spread: whether it has the ends of a spread, ``c<i>_low`` and ``c<i>_high``.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Column:
     item: bool = False
     plain: bool = False
     unsigned: bool = False
+    spread: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,150 @@
+"""The rows of a query in possible worlds, one world after the other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlglot import exp
+
+from anondb.answers.asked import Asked
+from anondb.answers.drawn_rows import without_filters, without_rows
+from anondb.answers.ranged.failing import failed
+from anondb.answers.ranged.known import INTEGERS, fresh
+from anondb.answers.views import schema_of
+from anondb.engine import DuckDBEngine, Table
+from anondb.engine.untrusted import executed
+
+NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
+"""Types, by their first letters, of which worlds have a mean."""
+LOOKED_AT = 4
+"""Worlds in which it is looked up which of very many groups may be shown."""
+WORLD, PLACE, COPY = "w", "o", "copy"
+
+
+class Drawn(Protocol):
+    """Possible worlds as tables."""
+
+    @property
+    def count(self) -> int:
+        """The number of worlds."""
+        ...
+
+    @property
+    def possible(self) -> bool:
+        """Whether each is a possible original, so that its answers lie within all bounds."""
+        ...
+
+    def draw(self, items: frozenset[str] | None) -> None:
+        """Draw what a query needs: who holds these items, or, for None, all of them."""
+        ...
+
+    def use(self, world: int | None) -> None:
+        """Make the tables of a world those that a query names; without a number, leave the worlds."""
+        ...
+
+
+@dataclass(frozen=True)
+class InWorlds:
+    """A query that worlds answer.
+
+    Attributes:
+        engine: the engine on which the worlds are tables.
+        worlds: the worlds.
+        asked: the query.
+        types: the types of its columns, hidden ones included.
+    """
+
+    engine: DuckDBEngine
+    worlds: Drawn
+    asked: Asked
+    types: Sequence[str]
+
+    def make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
+        """A table of the rows of a query."""
+        table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
+        executed(self.engine, exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"), failed)
+        made.append(table)
+        return table
+
+    def drawn(self, made: list[Table], found: Table | None = None) -> Table:
+        """The rows of the query in each world: (world, place of the row, columns).
+
+        Args:
+            made: tables that are made; these are appended.
+            found: a table of the keys that matter; None for all.
+        """
+        names = [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
+        alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
+        rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
+        schema = exp.Anonymous(this="current_schema")
+        number = exp.func("replace", schema, exp.Literal.string(schema_of("")), exp.Literal.string(""))
+        world = exp.TryCast(this=number, to=exp.DataType.build("INTEGER"))
+        place = exp.Window(this=exp.RowNumber())
+        tree = exp.select(world.as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
+        if found is not None:
+            same = self.same_keys("q", "found")
+            listed = exp.alias_(found.expression(), "found", table=True)
+            tree = tree.join(listed, on=exp.and_(*same), join_type="semi") if same else tree
+        elif self.asked.leading:
+            first, keys = self.asked.ends[0], [exp.column(key, "q") for key in self.keys]
+            order = exp.Order(expressions=[term.copy() for term in first.order])
+            leading = exp.select(*(key.copy() for key in keys)).from_(rows.copy()).limit(self.asked.leading)
+            leading.set("order", order)
+            listed = exp.alias_(self.in_each(leading, "leading", made, LOOKED_AT).expression(), "found", table=True)
+            same = [exp.NullSafeEQ(this=key, expression=exp.column(key.name, "found")) for key in keys]
+            tree = tree.join(listed, on=exp.and_(*same), join_type="semi")
+        return self.in_each(tree, "drawn", made)
+
+    def in_each(self, tree: exp.Query, prefix: str, made: list[Table], most: int = sys.maxsize) -> Table:
+        """A table of the rows of a query in all worlds, or in the first ones."""
+        table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
+        if self.asked.empty:
+            tree = without_rows({WORLD: "INTEGER", PLACE: "BIGINT"}, self.types, kept=self.asked.kept)
+        create = exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb")
+        insert = exp.Insert(this=table.expression(), expression=tree).sql("duckdb")
+        try:
+            for number in range(1 if self.asked.of_one_world else min(self.worlds.count, most)):
+                self.worlds.use(number)
+                executed(self.engine, insert if number else create, failed)
+                if not number:
+                    made.append(table)
+        finally:
+            self.worlds.use(None)
+        return table
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns by which rows of several worlds match."""
+        return [f"c{n}" for n, role in enumerate(self.asked.roles) if not role.computed]
+
+    def same_keys(self, one: str, two: str) -> list[exp.Expr]:
+        """The conditions that rows of two sources have the same keys, which may be written as texts in one of them."""
+        texts = [[exp.cast(exp.column(key, side), "VARCHAR") for side in (one, two)] for key in self.keys]
+        return [exp.NullSafeEQ(this=this, expression=that) for this, that in texts]
+
+    def copies(self, *parts: str) -> exp.Expr:
+        """The number of a row among those with the same keys."""
+        if self.asked.unique:
+            return exp.convert(1).as_(COPY)
+        by = [exp.column(name) for name in (*parts, *self.keys)]
+        order = exp.Order(expressions=[exp.Ordered(this=exp.column(PLACE))])
+        return exp.Window(this=exp.RowNumber(), partition_by=by, order=order).as_(COPY)
+
+
+def finite(cell: exp.Expr) -> exp.Expr:
+    """A floating number; NULL if it is infinite or NaN, such as a quotient by 0."""
+    number = exp.cast(cell.copy(), "DOUBLE")
+    return exp.Case(ifs=[exp.If(this=exp.Anonymous(this="isfinite", expressions=[number]), true=number.copy())])
+
+
+def written(text: str, **parts: exp.Expr) -> exp.Expr:
+    """The expression of a text, with expressions in place of the columns of these names."""
+
+    def inserted(node: exp.Expr) -> exp.Expr:
+        found = parts.get(node.name) if isinstance(node, exp.Column) else None
+        return node if found is None else exp.paren(found.copy())
+
+    return exp.maybe_parse(text, dialect="duckdb").transform(inserted)

@@ -1,0 +1,109 @@
+"""By how much the spread of a file's numbers has to be stretched: what is known of a file is masked again, and compared.
+
+Rows whose released items stand for one item alone are known. They are masked: the items are put into groups of four at
+random, with item supports as wide as the file's. Other worlds of that say how far pairs of items may differ, and the
+truth is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.answers.expected import Floats, Ints, Members
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_MASKED, ROWS, File, make_empty, of_worlds, place
+from anondb.answers.hashing import MASKED, PAIRED, h
+from anondb.answers.others import OtherSets
+from anondb.engine import DuckDBEngine
+
+GROUP = 4
+MOST_ROWS, MOST_PAIRS, LEAST_SUPPORT, WORLDS = 50_000, 500, 5, 40
+LEAST, LARGEST, COVERED = 2.0, 10.0, 0.9
+OPENED, HELD, PAIRS = place("opened"), place("opened rows"), place("frequent pairs")
+
+
+class MaskedSets(OtherSets):
+    """Draws the worlds of rows that were masked again."""
+
+    rows = of_worlds(ROWS, FIRST_MASKED)
+
+
+def factor_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
+    """The factor by which distances from the mean are multiplied so that 90 % of pairs lie inside, between 2 and 10.
+
+    Args:
+        desk: the database with the files' rows.
+        files: the files, of sets with item supports. The largest one counts.
+    """
+    number = max(range(len(files)), key=lambda n: files[n].facts.transactions)
+    before = sum(int(file.members.label.max(initial=0)) for file in files[:number])
+    file = files[number]
+    opened = _opened(file)
+    if len(opened) < 2 * GROUP:
+        return LEAST
+    tables = [OPENED, HELD, PAIRS, MaskedSets.rows, *(of_worlds(one, FIRST_MASKED) for one in MaskedSets.made)]
+    desk.drop(*tables)  # of a computation that was interrupted
+    try:
+        masked = _masked(desk, file, opened, before)
+        return _needed(*_compared(desk, masked))
+    finally:
+        desk.drop(*tables)
+
+
+def _opened(file: File) -> Ints:
+    """The members that stand alone, in a random order, as many as there are rows for; whole groups."""
+    members, seed = file.members, file.facts.seed
+    alone = np.flatnonzero(members.size == 1)
+    alone = alone[np.lexsort((alone, h(alone, 0, MASKED + seed)))]
+    some = alone[np.cumsum(members.support[alone]) <= MOST_ROWS]
+    return np.asarray(some[: len(some) // GROUP * GROUP])
+
+
+def _masked(desk: DuckDBEngine, file: File, opened: Ints, before: int) -> File:
+    """The file of the rows of these members alone, masked again; ``before`` it, other files have as many released items."""
+    group = np.repeat(np.arange(1, len(opened) // GROUP + 1), GROUP)
+    columns = {"label": file.members.label[opened] + before, "masked": group, "member": np.arange(len(opened))}
+    desk.put(OPENED, {name: ("INTEGER", values) for name, values in columns.items()})
+    desk.create(HELD, "answers/opened_rows", {"rows": ROWS, "opened": OPENED})
+    desk.create(MaskedSets.rows, exp.select("label", "tid").distinct().from_(HELD.expression()))
+    counted = exp.select("label", exp.Count(this=exp.Star()).as_("n")).from_(MaskedSets.rows.expression())
+    support = desk.select(counted.group_by("label").order_by("label"), "masked rows")["n"].astype(np.int64)
+    low, high = _supports(file.members.support[opened], np.repeat(support, GROUP), file.facts.k)
+    members = Members(group, np.arange(len(opened)), np.repeat(support, GROUP), low, high)
+    return File(file.facts, members, [""] * len(opened), [""] * len(opened))
+
+
+def _supports(n: Ints, support: Ints, k: int) -> tuple[Floats, Floats]:
+    """Item supports of n holders: the ends of buckets of width k, the last of which is wider (docs/item_supports.md)."""
+    last = np.maximum((support - k - 1) // k, 0)
+    bucket = np.minimum((n + k - 1) // k, last + 1)
+    return np.where(bucket <= 1, 0.0, (bucket - 1) * k + 1), np.where(bucket <= last, bucket * k, support).astype(float)
+
+
+def _compared(desk: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
+    """How many hold each of some frequent pairs of masked items in truth, and (a row for each pair) in each other world."""
+    pairs = desk.query("answers/frequent_pairs", {"held": HELD}, least=LEAST_SUPPORT)
+    first, second = (pairs[name].astype(np.int64) for name in ("first", "second"))
+    some = np.sort(np.argsort(h(first, second, PAIRED + masked.facts.seed), kind="stable")[:MOST_PAIRS])
+    truth, drawn = pairs["n"].astype(np.int64)[some], of_worlds(DRAWN, FIRST_MASKED)
+    columns = {"pair": np.arange(len(some)), "first": first[some], "second": second[some]}
+    desk.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})
+    make_empty(desk, drawn, DRAWN_COLUMNS)
+    MaskedSets(desk, [masked], WORLDS, FIRST_MASKED).draw(np.ones(len(masked.names), dtype=np.bool_))
+    found = desk.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
+    counts = np.zeros((len(some), WORLDS), dtype=np.int64)
+    counts[found["pair"], found["world"] - FIRST_MASKED] = found["n"]
+    return truth, counts
+
+
+def _needed(truth: Ints, counts: Ints) -> float:
+    """The factor with which enough of the truths lie between the ends."""
+    if not len(truth):
+        return LEAST
+    mean, low, high = (np.log(values + 0.5) for values in (counts.mean(1), *np.quantile(counts, (0.05, 0.95), axis=1)))
+    off = np.log(truth + 0.5) - mean
+    far = np.where(off < 0, mean - low, high - mean)
+    factors = np.abs(off) / np.maximum(far, 1e-9)
+    return float(np.clip(np.quantile(factors, COVERED, method="inverted_cdf"), LEAST, LARGEST))
