@@ -6,6 +6,7 @@ row.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,14 +30,15 @@ class Sets:
         desk: the database with the files' rows.
         files: the files.
         worlds: the number of worlds.
+        most: how many of them are drawn, the first ones.
 
     Attributes:
         counts: how many transactions hold each member (row) in each world (column).
         single: whether the released item stands for this member alone, so that nothing is drawn.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
-        self._desk, self._worlds = desk, worlds
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int, most: int = sys.maxsize) -> None:
+        self._desk, self._worlds, self._most = desk, worlds, most
         self._numbered = numbered = Numbered.of(files)
         self._support = np.concatenate([file.members.support for file in files])
         self.single = np.concatenate([file.members.size == 1 for file in files])
@@ -69,7 +71,7 @@ class Sets:
         """Divide members, whole released items at a time, into portions of about ``AT_ONCE`` rows."""
         if not len(members):
             return []
-        rows = self.counts[members].sum(axis=1)
+        rows = self.counts[members, : self._most].sum(axis=1)
         starts = np.flatnonzero(begins(self._numbered.label[members]))
         portion = (np.cumsum(rows) - rows)[starts] // AT_ONCE
         return np.split(members, starts[np.flatnonzero(begins(portion))][1:])
@@ -110,4 +112,6 @@ class Sets:
             "others_cycle": cycle(others, others_step),
             "others_shift": h(member, label, world + OTHERS_SHIFT + seed) % others,
         }
-        return {name: np.broadcast_to(values, n.shape)[n > 0] for name, values in columns.items()}
+        return {
+            name: np.broadcast_to(values, n.shape)[(n > 0) & (world < self._most)] for name, values in columns.items()
+        }

@@ -16,13 +16,12 @@ from anondb.answers.bags import Bags
 from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
 from anondb.answers.expected import Ints
-from anondb.answers.facts import BAGS, BUCKETS, SETS
+from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, place, schema
 from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
 from anondb.engine import DuckDBEngine
 
-_DRAWING: dict[str, type[Sets | Bags | Buckets]] = {SETS: Sets, BAGS: Bags, BUCKETS: Buckets}
 MOST_WORLDS = 20
 MOST_ROWS = 20_000_000
 
@@ -41,24 +40,29 @@ class Worlds:
     Args:
         desk: the database, to which ``files.copied`` copied the files.
         files: the files.
+        most: how many worlds are drawn, the first ones; all by default.
 
     Attributes:
         count: K, how many worlds there are; it depends on the files alone.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File]) -> None:
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], most: int = MOST_WORLDS) -> None:
         self._desk, self._files = desk, files
         self.count = worlds_for(_rows_of(desk, files))
-        facts = files[0].facts
-        self._drawing = _DRAWING[facts.rows](desk, files, self.count)
-        self._records = Records(desk, files, self.count)
+        facts, drawn = files[0].facts, min(most, self.count)
+        self._drawing: Sets | Bags | Buckets
+        if facts.rows == SETS:
+            self._drawing = Sets(desk, files, self.count, drawn)
+        else:
+            self._drawing = (Bags if facts.rows == BAGS else Buckets)(desk, files, drawn)
+        self._records = Records(desk, files, drawn)
         self._names = [name for file in files for name in file.names]
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
         make_empty(desk, DRAWN, DRAWN_COLUMNS)
         self._list_items()
         kept = bool(self._drawing.single.any())
         statements: list[exp.Expr] = []
-        for world in range(self.count):
+        for world in range(drawn):
             statements.append(schema(schema_of(world)))
             for table, rows in tables_of(facts, world, kept=kept).items():
                 statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows))

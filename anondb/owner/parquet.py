@@ -115,8 +115,8 @@ def _write(sealed: Path, build: Path, content_digest: str) -> Path:
     folder.mkdir()
     with sealed_release(sealed, trusted=ANYBODY) as release:
         kind, manifest = release.kind, release.manifest
-    write_tables(sealed, kind, folder)
-    for name, text in scripts(kind, manifest["release_id"]).items():
+    write_tables(sealed, kind, manifest, folder)
+    for name, text in scripts(kind, manifest).items():
         write_file(folder / name, text)
     write_manifest(folder, manifest, content_digest)
     return folder
