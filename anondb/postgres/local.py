@@ -120,7 +120,8 @@ def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | N
     if kind is None or "release_id" not in manifest:
         return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
     both = [kind] if kind is ANATOMY else [replace(kind, local=local) for local in (False, True)]
-    findings = min((schema_findings(server, str(where.schema), namespace, one) for one in both), key=len)
+    compared = [(one, schema_findings(server, str(where.schema), namespace, one)) for one in both]
+    kind, findings = min(compared, key=lambda pair: len(pair[1]))
     findings += grant_findings(server, namespace) + modelled_findings(server, str(where.schema), manifest, kind)
     return kind, manifest, findings
 
