@@ -194,6 +194,10 @@ class Release:
         Raises:
             InputError: ``overlap``, ``unconfirmed``, ``modelled_ids``, or an error of ``owner.targets.check_target``.
         """
+        if modelled_rows:
+            from anondb.owner.modelled import confirm
+
+            confirm(self._database.engine, self.name, accepted(accept))
         return stored.publish_release(
             self._database.engine,
             self.name,
@@ -207,7 +211,6 @@ class Release:
             format=format,
             sign=signer(path, sign),
             modelled_rows=modelled_rows,
-            accept=accepted(accept),
         )
 
     def attack(self, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from anondb import options
-from anondb.data import preflight
 from anondb.data.sources import QuerySource, is_file, open_source, resolve_table
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table
@@ -237,18 +236,15 @@ def publish_release(
     include_constraints: bool = False,
     verified: RowSums | None = None,
     format: str = targets.FORMATS[0],
-    accept: Collection[str] | None = None,
     **written: Any,
 ) -> PublishedFile:
     """Seal a release into a new file, a folder or a schema of PostgreSQL, and check the sealed rows first (``seal``).
 
     The ledger records the publication. Unless ``allow_overlap``, a release that shares persons with a different earlier
-    publication is refused; else both are compared. A run over files has no ledger and makes no such check. ``accept`` are
-    findings about what is published that the owner confirms; None if that was done.
+    publication is refused; else both are compared. A run over files has no ledger and makes no such check.
 
     Raises:
-        InputError: ``overlap``; ``unconfirmed``; the release does not exist; the path or the directory of the proof cannot
-            be written.
+        InputError: ``overlap``; the release does not exist; the path or the directory of the proof cannot be written.
         VerificationFailed: the sealed rows do not keep the promise.
         EngineError: disk, memory, or a lock.
     """
@@ -265,9 +261,6 @@ def publish_release(
     with engine.transaction():
         release = find_whole(engine, name)
         manifest = release.manifest
-        if accept is not None and written.get("modelled_rows"):
-            found = preflight.modelled_records([a.name for a in release.kind.attributes or ()])
-            preflight.confirmed(found, accept, engine.on_finding)
         known = ledger.knowledge_of(engine, catalog, manifest["release_id"])
         shown = Shown("pgen" if known.privacy == "pgen" else None)
         if include_constraints:
@@ -322,10 +315,6 @@ def seal(
     checked_with = ledger.knowledge_of(engine, catalog, release.manifest["release_id"]) if known is None else known
     if not engine.one_shot:
         check_writable(engine, catalog)
-        if written.get("modelled_rows"):
-            from anondb.owner.modelled_ids import check_ids
-
-            check_ids(engine, catalog, release.manifest)
 
     def check(sealed: DuckDBEngine, sealed_schema: SchemaName) -> None:
         with sealed.transaction():

@@ -74,10 +74,17 @@ def publish(
     **options: Any,
 ) -> PublishedFile:
     """Seal a release into a file, a folder of Parquet files or a schema of PostgreSQL, also with modelled rows; the options
-    are those of ``release.publish.publish``."""
+    are those of ``release.publish.publish``.
+
+    Raises:
+        InputError: see these, and ``modelled.check_ids``.
+    """
     if modelled_rows:
         from anondb.answers.first_world import first_world
+        from anondb.owner.modelled import check_ids
 
+        if not engine.one_shot:
+            check_ids(engine, schema)
         options["draw"] = first_world
     if format != FORMATS[0]:
         from anondb.owner.parquet import publish as publish_folder

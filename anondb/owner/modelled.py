@@ -1,31 +1,47 @@
-"""Whether the ids of modelled rows are those of persons: a real id must not find the row of nobody."""
+"""Before modelled rows are published: the owner confirms attributes, and no person has an id such as theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 from sqlglot import exp
 
 from anondb.answers.facts import Column
 from anondb.answers.views import modelled_id
+from anondb.data import preflight
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, load
+from anondb.engine import DuckDBEngine, Engine, Table, load
 from anondb.errors import InputError
 from anondb.owner import persons
+from anondb.owner.releases import find_whole
 from anondb.release.manifest import types_of
+from anondb.release.objects import SchemaName, read_manifest
 
 
-def check_ids(engine: Engine, catalog: str, manifest: Mapping[str, str]) -> None:
+def confirm(engine: DuckDBEngine, name: str, accept: Collection[str]) -> None:
+    """Have the owner confirm that modelled rows of a release show attributes, if it has any.
+
+    Raises:
+        InputError: ``unconfirmed``; the release does not exist.
+    """
+    with engine.transaction():
+        attributes = find_whole(engine, name).kind.attributes or ()
+    found = preflight.modelled_records([attribute.name for attribute in attributes])
+    preflight.confirmed(found, accept, engine.on_finding)
+
+
+def check_ids(engine: Engine, release: SchemaName) -> None:
     """Refuse modelled rows for a release whose persons, by the digests in the ledger, have ids such as theirs.
 
-    Call it inside a transaction.
+    A real id must not find the row of nobody. Call it inside a transaction.
 
     Raises:
         InputError: ``modelled_ids``.
     """
+    manifest = read_manifest(engine, release)
     kind = types_of(manifest)[manifest["id_column"]]
-    made = persons.digests(engine, catalog, _modelled(kind, int(manifest["transactions"])))
-    taken = persons.shared(engine, catalog, made).get(manifest["release_id"], 0)
+    made = persons.digests(engine, release.catalog, _modelled(kind, int(manifest["transactions"])))
+    taken = persons.shared(engine, release.catalog, made).get(manifest["release_id"], 0)
     engine.drop(made)
     _refuse(taken)
 
