@@ -122,16 +122,16 @@ def _write(sealed: Path, build: Path, content_digest: str) -> Path:
     return folder
 
 
-def inspect_folder(path: Any, trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+def inspect_folder(path: Any, trusted: str | os.PathLike[str] | Keys | None = None, **how: Any) -> Inspection:
     """The leak check of a folder of Parquet files: its files and digests, the rows as those of a sealed file, and all of it
-    beside a folder that is made anew from these rows, byte for byte. For ``trusted`` see ``release.inspect.inspect``."""
+    beside a folder that is made anew from these rows, byte for byte. For the rest see ``release.inspect.inspect``."""
     folder = valid_path(path)
     private = private_directory()
     try:
         read = read_back(folder, private, scripts)
         if read.file is None:
             return Inspection(folder, {}, {"files": str(len(os.listdir(folder)))}, read.findings)
-        inspection = inspect(read.file, trusted)
+        inspection = inspect(read.file, trusted, **how)
         findings = list(inspection.findings)
         words = "not compared"
         if inspection.manifest:

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
@@ -62,15 +63,15 @@ def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> 
         yield copied.file
 
 
-def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = None, **how: Any) -> Inspection:
     """The leak check of a release in PostgreSQL: its catalog and rights there, and its rows as those of a sealed file. For
-    ``trusted`` see ``release.inspect.inspect``."""
+    ``trusted`` and ``how`` see ``release.inspect.inspect``."""
     place = release_of(url)
     with _directory() as directory:
         copied = copy(place, directory)
         if copied.file is None:
             return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
-        inspection = inspect(copied.file, trusted)
+        inspection = inspect(copied.file, trusted, **how)
     figures = {
         "release": place.shown,
         **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import filecmp
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from anondb.release.findings import (
 from anondb.release.modelled import modelled_tables
 from anondb.release.objects import Kind, SchemaName, table_counts
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
-from anondb.release.reader import locked_engine
+from anondb.release.reader import SealedRelease, locked_engine
 from anondb.release.signing import Keys, fault_of, signer_of, trusted_keys
 
 
@@ -65,13 +65,19 @@ class Inspection(AsTable):
         }
 
 
-def inspect(path: str | os.PathLike[str], trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+def inspect(
+    path: str | os.PathLike[str],
+    trusted: str | os.PathLike[str] | Keys | None = None,
+    *,
+    redrawn: Callable[[SealedRelease], bool | None] | None = None,
+) -> Inspection:
     """Check a sealed file for leaks: write-ahead log, bytes, catalog, statistics, rows, their order, and the signature.
 
     Nothing in the file runs before its catalog is known to be anondb's. The strongest check rebuilds the file: a clean
     process writes the visible rows into a new file, and both files must be equal byte for byte. Then every byte depends
     on the visible rows alone. A signature must be that of its content, and where a key is ``trusted``, by this argument
-    or by ``ANONDB_TRUSTED``, there must be one by it.
+    or by ``ANONDB_TRUSTED``, there must be one by it. ``redrawn`` says whether modelled rows are those that follow from the
+    other rows (``answers.first_world``); without it, they are not compared.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database``; see ``trusted_keys``.
@@ -103,6 +109,12 @@ def inspect(path: str | os.PathLike[str], trusted: str | os.PathLike[str] | Keys
         figures["digest"] = content_digest(engine, schema, kind, counts)
         figures["signature"], forged = _signature(catalog.manifest, figures["digest"], keys)
         findings += forged
+        modelled = modelled_tables(catalog.manifest, kind)
+        if modelled and redrawn is not None:
+            same = redrawn(SealedRelease(engine, schema, kind, catalog.manifest, place))
+            findings += [] if same else [Finding("rows", "modelled rows are not those that follow from the others")]
+        if modelled:
+            figures["modelled rows"] = "not compared" if redrawn is None else "drawn again"
         compared, differing = _rebuild(engine, schema, kind, place, catalog.manifest)
         figures["bytes"] = f"{size}, {compared}"
         return Inspection(place, catalog.manifest, figures, tuple(findings + differing))

@@ -15,7 +15,7 @@ from portions import some
 from release.signed import said
 
 import anondb
-from anondb.answers.first_world import first_world
+from anondb.answers.first_world import first_world, modelled_rows_hold
 from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, DamagedFile, InputError
 from anondb.owner.parquet import inspect_folder
@@ -71,7 +71,8 @@ def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("name", some([name for name in KINDS if name != "halves"], *QUICK))
 def test_a_file_has_the_first_world_and_plain_sql_reads_it(name: str, place: Path) -> None:
     file = made(name, place)
-    assert inspect(file).clean and anondb.verify_file(file).to_json()["modelled_rows"] is True
+    inspection = inspect(file, redrawn=modelled_rows_hold)
+    assert inspection.clean and inspection.figures["modelled rows"] == "drawn again"
     tables = ["sales", "customers"] if KINDS[name].with_records else ["sales"]
     with drawn([file]) as (_, _, con):
         for table in tables:
@@ -88,7 +89,7 @@ def test_a_file_has_the_first_world_and_plain_sql_reads_it(name: str, place: Pat
 def test_a_folder_has_the_same_rows(name: str, place: Path, tmp_path: Path) -> None:
     made(name, place)
     folder = place / name
-    assert inspect_folder(folder).clean and anondb.verify_file(folder).modelled_rows
+    assert inspect_folder(folder, redrawn=modelled_rows_hold).clean
     with duckdb.connect() as con:
         script = (folder / "bounds.duckdb.sql").read_text("utf-8")
         con.execute(script.replace("READ_PARQUET('", f"READ_PARQUET('{folder}/"))
@@ -165,7 +166,8 @@ def test_changed_rows_are_found_and_change_no_answer(what: str, place: Path, tmp
     else:
         checked = anondb.verify_file(forged)
         assert checked.verification.verified and checked.modelled_rows is False and not checked.holds
-        assert said(["verify", str(forged)]) == 4
+        assert [said([command, str(forged)]) for command in ("verify", "inspect")] == [4, 4]
+        assert "rows" in {finding.check for finding in inspect(forged, redrawn=modelled_rows_hold).findings}
     with anondb.open(forged) as one, anondb.open(made("mhghs_supports", place)) as other:
         assert one.sql(QUESTION).fetchall() == other.sql(QUESTION).fetchall()
         assert (
@@ -289,7 +291,8 @@ def test_views_policies_and_the_command_line_have_the_option(
     more = ["--modelled-rows", "--allow-overlap"]
     assert said(["publish", str(shop), "--release", "p", "--to", str(tmp_path / "d.duckdb"), *more]) == 0
     for name, with_rows in (("v", True), ("p", True), ("c", None), ("d", True)):
-        assert anondb.verify_file(tmp_path / f"{name}.duckdb").modelled_rows is with_rows, name
+        checked = anondb.verify_file(tmp_path / f"{name}.duckdb")
+        assert checked.modelled_rows is with_rows and checked.to_json().get("modelled_rows") is with_rows, name
     capsys.readouterr()
     assert said(["verify", str(tmp_path / "d.duckdb")]) == 0
     assert said(["inspect", str(tmp_path / "d.duckdb"), "--json"]) == 0
