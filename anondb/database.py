@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from anondb import pipeline, reports
 from anondb.clock import STEPS, Clock
+from anondb.data import preflight
 from anondb.engine import DuckDBEngine
 from anondb.engine.limit import check_seconds
 from anondb.engine.telling import StepDone
@@ -28,8 +29,8 @@ from anondb.options import policy_of
 from anondb.owner import ledger, publications
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
-from anondb.owner.targets import check_mode, check_target, signer
-from anondb.policy import Workload
+from anondb.owner.targets import check_mode, check_modelled, check_target, signer
+from anondb.policy import Workload, accepted
 from anondb.postgres.place import Place, database_of, target
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
@@ -166,6 +167,8 @@ class Release:
         mode: int | str | None = None,
         format: str = "duckdb",
         sign: str | os.PathLike[str] | None = None,
+        modelled_rows: bool = False,
+        accept: str | Sequence[str] = (),
     ) -> PublishedFile:
         """Seal the release into a new file, a folder of Parquet files, or a schema of PostgreSQL, under fresh numbers.
 
@@ -184,10 +187,17 @@ class Release:
                 owner can read them.
             format: ``duckdb``, or ``parquet`` for a folder.
             sign: the file of the private key that signs it (``anondb keys new``).
+            modelled_rows: whether it also has, in the schema ``modelled``, one table that the release permits, with the
+                names and columns of the original; no row is a person's.
+            accept: findings about these rows that you confirm: ``modelled-records`` where they have attributes.
 
         Raises:
-            InputError: ``overlap``, or an error of ``owner.targets.check_target``.
+            InputError: ``overlap``, ``unconfirmed``, ``modelled_ids``, or an error of ``owner.targets.check_target``.
         """
+        if modelled_rows:
+            from anondb.owner.modelled import confirm
+
+            confirm(self._database.engine, self.name, accepted(accept))
         return stored.publish_release(
             self._database.engine,
             self.name,
@@ -200,6 +210,7 @@ class Release:
             verified=None if self._report is None else self._report.verified_rows,
             format=format,
             sign=signer(path, sign),
+            modelled_rows=modelled_rows,
         )
 
     def attack(self, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
@@ -370,6 +381,7 @@ class Database:
             replace=replace,
         )
         check_mode(publish, mode)
+        check_modelled(publish, policy.modelled_rows)
         signer(publish, sign)
         if publish is not None:
             place = _target(publish, analysts, counters, same_database)
@@ -386,6 +398,7 @@ class Database:
                 self.engine.begin_step(f"step {len(STEPS)} of {len(STEPS)}, publishing")
                 try:
                     how: dict[str, Any] = {"replace": replace, "mode": mode, "format": format, "sign": sign}
+                    how |= {"modelled_rows": policy.modelled_rows, "accept": preflight.FINDINGS}  # confirmed above
                     file = release.publish(place, allow_overlap=allow_overlap, **how)
                 except AnondbError as error:
                     kept = f"The release {report.release!r} was made and is kept; only publishing it failed"

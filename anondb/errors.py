@@ -16,7 +16,7 @@ Interface = Literal["command line", "python", "sql", "toml"]
 _interface: ContextVar[Interface] = ContextVar("interface", default="python")
 SWITCHES = (
     *("allow-overlap", "drop-missing-ids", "drop-missing-items", "header", "include-constraints", "invert"),
-    *("item-domains", "item-supports", "on-engine", "replace", "resume", "same-database"),
+    *("item-domains", "item-supports", "modelled-rows", "on-engine", "replace", "resume", "same-database"),
 )
 _FLAG = re.compile(
     r"(?P<by>(?:\bwith )?)(?<![^\s(])--(?P<name>[a-z]+(?:-[a-z]+)*)(?:[ =](?P<value>[A-Z0-9]|(?<==)[a-z]))?"

@@ -31,7 +31,8 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
         persons: the result of ``read_persons`` if the caller has it.
 
     Raises:
-        InputError: a source cannot be read; ``unconfirmed``: a finding of ``anondb.data.preflight`` is not confirmed.
+        InputError: a source cannot be read; ``unconfirmed``: a finding of ``anondb.data.preflight`` is not confirmed;
+            ``modelled_ids``.
     """
     preflight.check_names(policy.accept)
     with engine.accounting() as accounts:
@@ -41,6 +42,12 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
     found = preflight.findings(engine, task.dataset, ids_here=task.runner is None, **how)
     if task.records is not None and task.records.hierarchies is not None:
         found += preflight.unused_hierarchies(task.records.hierarchies, attributes)
+    if policy.modelled_rows:
+        found += preflight.modelled_records(attributes)
+        if engine.one_shot and task.runner is None:
+            from anondb.owner.modelled import check_ids_of
+
+            check_ids_of(engine, task.dataset)
     confirmed = preflight.confirmed(found, policy.accept, engine.on_finding)
     return replace(task, accounts=accounts_of(accounts, task.dataset.account), findings=confirmed)
 

@@ -168,6 +168,12 @@ class Policy:
     item_supports: bool | None = parameter(
         None, "Also publish how often each item occurs, in buckets of k.", kinds=(BOOLEAN,), panel=OUTPUT
     )
+    modelled_rows: bool = parameter(
+        False,
+        "Also publish one table that the release permits, under the original's names in the schema modelled.",
+        kinds=(BOOLEAN,),
+        panel=OUTPUT,
+    )
     on_engine: bool | None = parameter(
         None,
         "Work inside PostgreSQL, or fetch its rows; by default, many rows stay there.",
@@ -185,7 +191,7 @@ class Policy:
                 code="bad_parameter",
             )
         object.__setattr__(self, "max_suppression", percent(self.max_suppression))
-        object.__setattr__(self, "accept", _names(self.accept))
+        object.__setattr__(self, "accept", accepted(self.accept))
         if self.records is None and self.quasi_identifiers is not None and PROMISES[self.model.name].relational:
             object.__setattr__(self, "records", self.transactions)
         present = {name: value for name in SOURCES if (value := getattr(self, name)) is not getattr(type(self), name)}
@@ -247,7 +253,7 @@ class Policy:
 
 # The options of a policy other than those of methods, each with its description.
 SOURCES: Mapping[str, Parameter] = {f.name: s for f in fields(Policy) if (s := parameter_of(f)) is not None}
-FOR_ALL = ("id", "population", "item", "records", "item_supports", "on_engine", "accept")
+FOR_ALL = ("id", "population", "item", "records", "item_supports", "modelled_rows", "on_engine", "accept")
 
 
 def choose_algorithm(
@@ -302,8 +308,8 @@ def takers_of(name: str) -> list[str]:
     return [m.name for m in METHODS.values() if name in (*m.needs, *m.takes, *m.option_parameters)]
 
 
-def _names(value: Any) -> tuple[str, ...]:
-    """Names from a text that separates them by commas, or from a list of them."""
+def accepted(value: Any) -> tuple[str, ...]:
+    """The findings that an owner confirms: names in a text that separates them by commas, or in a list."""
     texts = value.split(",") if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise InputError("accept must be the names of findings.", code="bad_parameter")

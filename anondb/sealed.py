@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from anondb.answers.first_world import modelled_rows_hold
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
@@ -41,6 +42,7 @@ class SealedCheck(AsTable):
         published_as: the publication of this file in the ledger; None if the ledger has none, or without a ledger.
         asked: whether a ledger was consulted.
         signed_by: the trusted public key that signed it; None if no key was trusted.
+        modelled_rows: whether its modelled rows are those that follow from the rest of it; None if it has none.
     """
 
     verification: Verification
@@ -50,6 +52,7 @@ class SealedCheck(AsTable):
     published_as: Publication | None = None
     asked: bool = False
     signed_by: str | None = None
+    modelled_rows: bool | None = None
 
     @property
     def compared(self) -> bool:
@@ -58,9 +61,10 @@ class SealedCheck(AsTable):
 
     @property
     def holds(self) -> bool:
-        """Whether the promise holds, and all comparisons of the digests succeeded."""
+        """Whether the promise holds, all comparisons of the digests succeeded, and modelled rows are what they should be."""
         known = self.published_as is not None or not self.asked
-        return self.verification.verified and self.expected is not False and known
+        same = self.expected is not False and self.modelled_rows is not False
+        return self.verification.verified and same and known
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The check as JSON values: the verification, and the digests with their comparisons if any were made."""
@@ -71,6 +75,8 @@ class SealedCheck(AsTable):
             values["expected"] = self.expected
         if self.signed_by is not None:
             values["signed_by"] = self.signed_by
+        if self.modelled_rows is not None:
+            values["modelled_rows"] = self.modelled_rows
         if self.asked:
             values["published_as"] = None if self.published_as is None else self.published_as.name
         return values
@@ -129,6 +135,7 @@ def verify_file(
         )
         digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
         checked = _identified(sealed, digested, verification, expect, known)
+        checked = replace(checked, modelled_rows=modelled_rows_hold(sealed))
         return replace(checked, signed_by=signer_of(sealed.manifest)) if keys else checked
 
 

@@ -6,6 +6,7 @@ row.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,6 +31,7 @@ class Sets:
         files: the files.
         worlds: the number of worlds.
         first: the number of the first one.
+        most: how many of them are drawn, the first ones.
 
     Attributes:
         counts: how many transactions hold each member (row) in each world (column).
@@ -39,8 +41,10 @@ class Sets:
 
     rows = ROWS
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int, first: int = 0) -> None:
-        self._desk, self._numbers = desk, np.arange(first, first + worlds)
+    def __init__(
+        self, desk: DuckDBEngine, files: Sequence[File], worlds: int, first: int = 0, most: int = sys.maxsize
+    ) -> None:
+        self._desk, self._numbers, self._most = desk, np.arange(first, first + worlds), most
         self._drawn, self._lengths, self._origins = (of_worlds(table, first) for table in (DRAWN, LENGTHS, ORIGINS))
         self._numbered = numbered = Numbered.of(files)
         self._support = np.concatenate([file.members.support for file in files])
@@ -82,7 +86,7 @@ class Sets:
         """Divide members, whole released items at a time, into portions of about ``AT_ONCE`` rows."""
         if not len(members):
             return []
-        rows = self.counts[members].sum(axis=1)
+        rows = self.counts[members, : self._most].sum(axis=1)
         starts = np.flatnonzero(begins(self._numbered.label[members]))
         portion = (np.cumsum(rows) - rows)[starts] // AT_ONCE
         return np.split(members, starts[np.flatnonzero(begins(portion))][1:])
@@ -121,7 +125,8 @@ class Sets:
             "others_cycle": cycle(others, others_step),
             "others_shift": h(member, label, world + OTHERS_SHIFT + seed) % others,
         }
-        return {name: np.broadcast_to(values, n.shape)[n > 0] for name, values in columns.items()}
+        wanted = (n > 0) & (world < self._most)
+        return {name: np.broadcast_to(values, n.shape)[wanted] for name, values in columns.items()}
 
     def _upto(self, some: Ints, of: Ints, n: Ints) -> Ints:
         """How many holders the members of a released item have up to each of them, in the order in which they are first."""

@@ -22,7 +22,7 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.engine.failures import wrap
 from anondb.engine.queries import NamedRows
 from anondb.release.digest import content_digest
-from anondb.release.objects import partition_of
+from anondb.release.objects import MODELLED, partition_of
 from anondb.release.reader import SealedRelease
 
 SCHEMA = "worlds"
@@ -117,7 +117,8 @@ def copied(desk: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
     parts = [part[1] for one in files if (part := partition_of(one.manifest)) is not None]
     made, tids, labels = list[File](), 0, 0
     for number, (one, read) in enumerate(zip(files, found, strict=True)):
-        digest = one.content_digest or content_digest(one.engine, one.schema, one.kind)
+        known = None if MODELLED in one.manifest else one.content_digest
+        digest = known or content_digest(one.engine, one.schema, one.kind, modelled=False)
         attributes = one.kind.attributes or ()
         together = {a.name: [v for listed in values for v in listed.get(a.name, ())] for a in attributes}
         made.append(File(facts_of(one.manifest, seed_of(digest), items, attributes, together, parts), *read))

@@ -42,8 +42,9 @@ MOST_ROWS = 20_000_000
 MOST_SAMPLED = 2_000_000  # numbers of holders that are sampled, 12 CPU microseconds each
 
 
-def worlds_for(rows: float, most: int = MOST_WORLDS) -> int:
-    """How many worlds are drawn, by the number of rows of one."""
+def worlds_for(rows: float, most: int | None = None) -> int:
+    """How many worlds are drawn, by the number of rows of one; at most ``MOST_WORLDS`` unless more are asked for."""
+    most = MOST_WORLDS if most is None else most
     return max(1, min(most, int(MOST_ROWS // max(rows, 1))))
 
 
@@ -56,21 +57,25 @@ class Worlds:
     Args:
         desk: the database, to which ``files.copied`` copied the files.
         files: the files.
+        most: how many worlds are drawn, the first ones; all by default.
 
     Attributes:
         count: K, how many worlds there are; it depends on the files alone.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File]) -> None:
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], most: int = MOST_WORLDS) -> None:
         self._desk, self._files = desk, files
         self._rows = _rows_of(desk, files)
         self.count = worlds_for(self._rows)
-        self._drawing = _DRAWING[files[0].facts.rows](desk, files, self.count)
-        self._records = Records(desk, files, self.count)
+        rows, drawn = files[0].facts.rows, min(most, self.count)
+        self._drawing = (
+            Sets(desk, files, self.count, most=drawn) if rows == SETS else _DRAWING[rows](desk, files, drawn)
+        )
+        self._records = Records(desk, files, drawn)
         self._names = [name for file in files for name in file.names]
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
         self._list_items()
-        self._make_tables(0)
+        self._make_tables(0, drawn)
 
     def others(self) -> Worlds:
         """Other worlds of the same files of sets or buckets, up to 40; ``others`` and ``holders`` say how they differ.
@@ -84,15 +89,15 @@ class Worlds:
         drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
         made._drawing = drawing(self._desk, self._files, made.count, FIRST_OTHER)
         made._records = Records(self._desk, self._files, made.count, FIRST_OTHER)
-        made._make_tables(FIRST_OTHER)
+        made._make_tables(FIRST_OTHER, made.count)
         return made
 
-    def _make_tables(self, first: int) -> None:
+    def _make_tables(self, first: int, count: int) -> None:
         """Make the tables of worlds from a number on, as views, and the empty table of what is drawn."""
         make_empty(self._desk, of_worlds(DRAWN, first), DRAWN_COLUMNS)
         kept = bool(self._drawing.single.any())
         statements: list[exp.Expr] = []
-        for world in range(first, first + self.count):
+        for world in range(first, first + count):
             statements.append(schema(schema_of(world)))
             for table, rows in tables_of(self._files[0].facts, world, kept=kept).items():
                 statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))

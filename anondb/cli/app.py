@@ -20,6 +20,7 @@ from anondb.errors import InputError
 from anondb.models import ALGORITHM, DATA, OUTPUT, PROMISE
 from anondb.models.named import MODELS, make_model
 from anondb.pages.text import plain
+from anondb.policy import SOURCES
 
 if TYPE_CHECKING:
     from anondb.database import Database
@@ -119,6 +120,14 @@ Sign = Annotated[
         metavar="KEY",
         rich_help_panel=OUTPUT,
     ),
+]
+ModelledRows = Annotated[
+    bool,
+    typer.Option("--modelled-rows", help=SOURCES["modelled_rows"].help, rich_help_panel=OUTPUT),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option("--accept", help="A finding that you confirm.", metavar="FINDING", rich_help_panel=OUTPUT),
 ]
 Trusted = Annotated[
     str | None,

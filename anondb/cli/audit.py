@@ -22,19 +22,15 @@ def inspect(
     as_json: Json = False,
 ) -> None:
     """Check a sealed file for leaks, byte for byte; exit 4 on anything that a release must not have."""
+    from anondb.answers.first_world import modelled_rows_hold
     from anondb.engine.elsewhere import is_url
     from anondb.owner.parquet import inspect_folder
     from anondb.postgres.local import inspect_release
     from anondb.release.inspect import inspect as inspect_file
     from anondb.release.parquet import is_parquet_release
 
-    inspection = (
-        inspect_folder(file, trusted)
-        if is_parquet_release(file)
-        else inspect_release(file, trusted)
-        if is_url(file)
-        else inspect_file(file, trusted)
-    )
+    look = inspect_folder if is_parquet_release(file) else inspect_release if is_url(file) else inspect_file
+    inspection = look(file, trusted, redrawn=modelled_rows_hold)
     if as_json:
         print_json(inspection.to_json())
     else:

@@ -216,6 +216,8 @@ def _print(
             )
         if verification.item_supports is not None:
             typer.echo(f"item supports: {verification.item_supports} violations")
+        if sealed is not None and sealed.modelled_rows is not None:
+            typer.echo(f"modelled rows: {'as drawn again' if sealed.modelled_rows else 'not those of this release'}")
         if sealed is not None and sealed.signed_by is not None:
             typer.echo(f"signed by {sealed.signed_by}, which is trusted")
         if sealed is not None and sealed.compared:

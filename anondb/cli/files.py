@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from anondb.cli.app import (
+    Accept,
     AllowOverlap,
     Analysts,
     Counters,
@@ -17,12 +18,14 @@ from anondb.cli.app import (
     Format,
     Json,
     Mode,
+    ModelledRows,
     Quiet,
     Replace,
     SameDatabase,
     ShowSql,
     Sign,
     Source,
+    asked_on_terminal,
     opened,
 )
 from anondb.cli.flags import LogFile, flag_values, with_flags
@@ -119,6 +122,8 @@ def publish(
     mode: Mode = None,
     format: Format = "duckdb",
     sign: Sign = None,
+    modelled_rows: ModelledRows = False,
+    accept: Accept = None,
     replace: Replace = False,
     log_file: LogFile = None,
     quiet: Quiet = False,
@@ -129,6 +134,7 @@ def publish(
     from anondb.owner.publications import notes
 
     with opened(source, show_sql=show_sql, quiet=quiet, log_file=log_file, command="publish") as database:
+        database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
         file = database.release(release).publish(
             to,
             replace=replace,
@@ -141,6 +147,8 @@ def publish(
             mode=mode,
             format=format,
             sign=sign,
+            modelled_rows=modelled_rows,
+            accept=accept or (),
         )
     if as_json:
         print_json(

@@ -169,6 +169,12 @@ def one_released_item(dataset: Dataset, released: int) -> list[Finding]:
     return [Finding("one-released-item", words)]
 
 
+def modelled_records(attributes: Collection[str]) -> list[Finding]:
+    """The finding that modelled rows would show attributes; none without any."""
+    words = "Modelled rows would show values of {}: those of wide ranges are guesses, and no row is a person's."
+    return [Finding("modelled-records", words.format(", ".join(attributes)))] if attributes else []
+
+
 def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> list[Finding]:
     """The finding that hierarchies have no quasi-identifier of their name; ``names`` may be empty for an empty folder."""
     used = {attribute.lower() for attribute in attributes}
@@ -182,6 +188,7 @@ def unused_hierarchies(names: Collection[str], attributes: Collection[str]) -> l
 FINDINGS = (
     *("row-per-person", "one-item", "rare-items", "lists-in-items", "separators-in-items", "column-prefixes"),
     *("header-in-items", "missing-words", "marks-in-items", "left-out", "one-released-item", "unused-hierarchies"),
+    "modelled-records",
 )
 
 

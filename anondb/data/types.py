@@ -105,6 +105,14 @@ RELEASED_TYPES = re.compile(
 )
 """The types that a manifest names (docs/contract.md#the-manifest)."""
 MOST_DIGITS = 38
+
+
+def is_released(text: str) -> bool:
+    """Whether a text is a type that a manifest names."""
+    found = RELEASED_TYPES.fullmatch(text)
+    return found is not None and int(found["decimals"] or 0) <= int(found["digits"] or 0)
+
+
 _ROOM_FOR = {
     "UBIGINT": "DECIMAL(20,0)",
     **dict.fromkeys(("HUGEINT", "UHUGEINT"), f"DECIMAL({MOST_DIGITS},0)"),

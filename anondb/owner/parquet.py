@@ -115,23 +115,23 @@ def _write(sealed: Path, build: Path, content_digest: str) -> Path:
     folder.mkdir()
     with sealed_release(sealed, trusted=ANYBODY) as release:
         kind, manifest = release.kind, release.manifest
-    write_tables(sealed, kind, folder)
-    for name, text in scripts(kind, manifest["release_id"]).items():
+    write_tables(sealed, kind, manifest, folder)
+    for name, text in scripts(kind, manifest).items():
         write_file(folder / name, text)
     write_manifest(folder, manifest, content_digest)
     return folder
 
 
-def inspect_folder(path: Any, trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+def inspect_folder(path: Any, trusted: str | os.PathLike[str] | Keys | None = None, **how: Any) -> Inspection:
     """The leak check of a folder of Parquet files: its files and digests, the rows as those of a sealed file, and all of it
-    beside a folder that is made anew from these rows, byte for byte. For ``trusted`` see ``release.inspect.inspect``."""
+    beside a folder that is made anew from these rows, byte for byte. For the rest see ``release.inspect.inspect``."""
     folder = valid_path(path)
     private = private_directory()
     try:
         read = read_back(folder, private, scripts)
         if read.file is None:
             return Inspection(folder, {}, {"files": str(len(os.listdir(folder)))}, read.findings)
-        inspection = inspect(read.file, trusted)
+        inspection = inspect(read.file, trusted, **how)
         findings = list(inspection.findings)
         words = "not compared"
         if inspection.manifest:

@@ -70,10 +70,22 @@ def publish(
     *,
     mode: int | None = None,
     format: str = FORMATS[0],
+    modelled_rows: bool = False,
     **options: Any,
 ) -> PublishedFile:
-    """Seal a release into a file, a folder of Parquet files or a schema of PostgreSQL; the options are those of
-    ``release.publish.publish``."""
+    """Seal a release into a file, a folder of Parquet files or a schema of PostgreSQL, also with modelled rows; the options
+    are those of ``release.publish.publish``.
+
+    Raises:
+        InputError: see these, and ``modelled.check_ids``.
+    """
+    if modelled_rows:
+        from anondb.answers.first_world import first_world
+        from anondb.owner.modelled import check_ids
+
+        if not engine.one_shot:
+            check_ids(engine, schema)
+        options["draw"] = first_world
     if format != FORMATS[0]:
         from anondb.owner.parquet import publish as publish_folder
 
@@ -88,13 +100,25 @@ def publish(
 
 
 def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a view that say how its release is written: ``mode``, ``format`` and ``sign``.
+    """The options of a view that say how its release is written: ``mode``, ``format``, ``sign`` and ``modelled_rows``.
 
     Raises:
-        InputError: see ``check_mode`` and ``signer``.
+        InputError: see ``check_mode``, ``signer`` and ``check_modelled``.
     """
     mode, format = check_mode(where, options.get("mode")), options.get("format", FORMATS[0])
-    return {"mode": mode, "format": format, "sign": signer(where, options.get("sign"))}
+    modelled = check_modelled(where, options.get("modelled_rows"))
+    return {"mode": mode, "format": format, "sign": signer(where, options.get("sign")), "modelled_rows": modelled}
+
+
+def check_modelled(where: Any, wanted: Any) -> bool:
+    """Whether modelled rows are published.
+
+    Raises:
+        InputError: ``bad_usage``: nothing is published.
+    """
+    if wanted and where is None:
+        raise InputError("--modelled-rows goes with --publish.", code="bad_usage")
+    return bool(wanted)
 
 
 def signer(where: Any, key: Any) -> Signer | None:

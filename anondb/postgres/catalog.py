@@ -8,16 +8,18 @@ PostgreSQL prints them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.postgres.definitions import comments, definitions, relation_comments
+from anondb.postgres.modelled import schema_of, table_statements
 from anondb.postgres.server import Server
 from anondb.postgres.tables import creation
 from anondb.release.catalog import Finding
-from anondb.release.objects import MANIFEST, Kind
+from anondb.release.modelled import COMMENT, modelled_tables
+from anondb.release.objects import MANIFEST, MODELLED, Kind
 
 TEMPORARY = "pg_temp"
 _REFERENCE = "reference"
@@ -66,12 +68,42 @@ def manifest_findings(server: Server, namespace: int) -> list[Finding]:
 
 def schema_findings(server: Server, schema: str, namespace: int, kind: Kind) -> list[Finding]:
     """The differences of a schema from a release of this kind. Call it inside a transaction."""
+    return _compared(server, schema, namespace, release_statements(TEMPORARY, kind), None)
+
+
+def modelled_findings(server: Server, release: str, manifest: Mapping[str, str], kind: Kind) -> list[Finding]:
+    """The differences of the schema of modelled rows from that of this release. Call it inside a transaction."""
+    namespace = namespace_of(server, f"{release}_{MODELLED}")
+    if MODELLED not in manifest:
+        return (
+            []
+            if namespace is None
+            else [Finding("catalog", "a schema of modelled rows, of which the manifest says nothing")]
+        )
+    tables = modelled_tables(manifest, kind)
+    if namespace is None or not tables:
+        return [
+            Finding(
+                "catalog", "there is no schema of modelled rows, or the manifest does not say what columns they have"
+            )
+        ]
+    statements = table_statements(TEMPORARY, tables, temporary=True)
+    findings = _compared(server, schema_of(release), namespace, statements, COMMENT)
+    return findings + grant_findings(server, namespace)
+
+
+def _compared(
+    server: Server, schema: str, namespace: int, statements: Iterable[exp.Expr | str], comment: str | None
+) -> list[Finding]:
+    """The differences of a schema from what the statements make in the session's temporary schema, and from its comment."""
     there = {**_listing(server, namespace), **_texts(server, namespace, schema)}
     with _undone(server):
-        server.run_all(release_statements(TEMPORARY, kind), "making an empty release")
+        server.run_all(statements, "making an empty release")
         temporary = _temporary(server)
         wanted = {**_listing(server, temporary), **_texts(server, temporary, TEMPORARY)}
-    return _differences(there, wanted) + _schema_comment(server, schema)
+    said = server.query("postgres/schema", schema_name=schema)["comment"][0]
+    wrong = [] if said == comment else [Finding("catalog", "the comment of the schema is not anondb's")]
+    return _differences(there, wanted) + wrong
 
 
 def grant_findings(server: Server, namespace: int) -> list[Finding]:
@@ -166,8 +198,3 @@ def _differences(there: Listing, wanted: Listing) -> list[Finding]:
 def _described(one: Entry) -> str:
     kind, name = one
     return f"{kind} {repr(name)[1:-1]}"
-
-
-def _schema_comment(server: Server, schema: str) -> list[Finding]:
-    comment = server.query("postgres/schema", schema_name=schema)["comment"][0]
-    return [Finding("catalog", "the schema has a comment")] if comment is not None else []

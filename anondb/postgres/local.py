@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
@@ -15,13 +16,22 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
-from anondb.postgres.catalog import check_reference, grant_findings, manifest_findings, namespace_of, schema_findings
+from anondb.postgres.catalog import (
+    check_reference,
+    grant_findings,
+    manifest_findings,
+    modelled_findings,
+    namespace_of,
+    schema_findings,
+)
+from anondb.postgres.modelled import schema_of
 from anondb.postgres.place import Place, release_of
 from anondb.postgres.server import Server
-from anondb.postgres.tables import SourceTable, declared_types, named, place, reading, source_tables
+from anondb.postgres.tables import declared_types, named, place, reading, source_tables
 from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.conditions import released_attributes
 from anondb.release.inspect import Inspection, inspect
+from anondb.release.modelled import modelled_tables
 from anondb.release.objects import ANATOMY, RECORDS, Kind, kind_of_rows, layout_of, relational_kind
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.signing import Keys
@@ -53,15 +63,15 @@ def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> 
         yield copied.file
 
 
-def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = None, **how: Any) -> Inspection:
     """The leak check of a release in PostgreSQL: its catalog and rights there, and its rows as those of a sealed file. For
-    ``trusted`` see ``release.inspect.inspect``."""
+    ``trusted`` and ``how`` see ``release.inspect.inspect``."""
     place = release_of(url)
     with _directory() as directory:
         copied = copy(place, directory)
         if copied.file is None:
             return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
-        inspection = inspect(copied.file, trusted)
+        inspection = inspect(copied.file, trusted, **how)
     figures = {
         "release": place.shown,
         **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")},
@@ -95,8 +105,7 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
         kind, manifest, findings = checked_kind(server, where, namespace)
         if kind is None or any(f.check == "catalog" for f in findings):
             return Copied(None, tuple(findings))
-        tables = {table.name: table for table in source_tables(server, schema=where.schema)}
-        return Copied(write(server, tables, kind, manifest["release_id"], directory), tuple(findings))
+        return Copied(write(server, str(where.schema), kind, manifest, directory), tuple(findings))
     finally:
         server.rollback()
         server.close()
@@ -112,8 +121,10 @@ def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | N
     if kind is None or "release_id" not in manifest:
         return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
     both = [kind] if kind is ANATOMY else [replace(kind, local=local) for local in (False, True)]
-    findings = min((schema_findings(server, str(where.schema), namespace, one) for one in both), key=len)
-    return kind, manifest, findings + grant_findings(server, namespace)
+    compared = [(one, schema_findings(server, str(where.schema), namespace, one)) for one in both]
+    kind, findings = min(compared, key=lambda pair: len(pair[1]))
+    findings += grant_findings(server, namespace) + modelled_findings(server, str(where.schema), manifest, kind)
+    return kind, manifest, findings
 
 
 def _manifest(server: Server, where: Place) -> dict[str, str]:
@@ -135,17 +146,21 @@ def _of_layout(server: Server, where: Place, manifest: dict[str, str]) -> Kind |
     return kind if list(kind.tables[RECORDS]) == [c.name for c in records[0].columns] else None
 
 
-def write(server: Server, tables: dict[str, SourceTable], kind: Kind, release_id: str, directory: Path) -> Path:
+def write(server: Server, schema: str, kind: Kind, manifest: Mapping[str, str], directory: Path) -> Path:
     """Write the rows of a release, in the order in which they are stored, into a sealed file."""
+    listed = [(schema, name, name, columns) for name, columns in kind.tables.items()]
+    for one in modelled_tables(manifest, kind):
+        listed.append((schema_of(schema), one.name, one.file, one.columns))
+    tables = {(t.schema, t.name): t for place in {s for s, *_ in listed} for t in source_tables(server, schema=place)}
     engine = DuckDBEngine.open(one_shot=True)
     try:
         with clean_writer(directory) as writer:
-            for name, columns in kind.tables.items():
-                how = reading(server, tables[name], stored_order=True)
+            for in_schema, name, file, columns in listed:
+                how = reading(server, tables[in_schema, name], stored_order=True)
                 with server.stream(how.query, f"reading {name!r}") as rows, engine.registered(rows) as view:
                     values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in columns.items()]
-                    hand_over_table(engine, exp.select(*values).from_(view.expression()), directory / rows_file(name))
-            writer.write(BUILD_NAME, build_statements(kind, release_id))
+                    hand_over_table(engine, exp.select(*values).from_(view.expression()), directory / rows_file(file))
+            writer.write(BUILD_NAME, build_statements(kind, manifest))
     finally:
         engine.close()
     return directory / BUILD_NAME

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
@@ -24,20 +24,23 @@ from anondb.errors import AnondbError, InputError, InternalError, quote_list
 from anondb.postgres.catalog import (
     check_reference,
     default_privileges,
+    modelled_findings,
     namespace_of,
     release_statements,
     schema_findings,
 )
 from anondb.postgres.local import checked_kind, write
+from anondb.postgres.modelled import schema_of, schema_statements, table_statements
 from anondb.postgres.owner import PostgresEngine
 from anondb.postgres.place import Place
 from anondb.postgres.server import Server
-from anondb.postgres.tables import named, place, removals, schema_creation, source_tables
+from anondb.postgres.tables import named, place, removals, schema_creation
 from anondb.release.digest import file_digest
+from anondb.release.modelled import modelled_tables
 from anondb.release.objects import Kind, SchemaName
-from anondb.release.publish import Check, PublishedFile
+from anondb.release.publish import Check, Draw, PublishedFile
 from anondb.release.publish import publish as seal
-from anondb.release.reader import sealed_release
+from anondb.release.reader import SealedRelease, sealed_release
 from anondb.release.row_sums import RowSums
 from anondb.release.signing import ANYBODY, Signer
 
@@ -182,6 +185,7 @@ def publish(
     check: Check | None = None,
     verified: RowSums | None = None,
     sign: Signer | None = None,
+    draw: Draw | None = None,
 ) -> PublishedFile:
     """Write a frozen release into a schema of PostgreSQL; see ``release.publish.publish``. Call it inside a transaction of
     the engine: that of PostgreSQL commits after it.
@@ -194,7 +198,7 @@ def publish(
     try:
         server.begin()
         _check(engine, server, where, replace)
-        how: dict[str, Any] = {"kind": kind, "check": check, "verified": verified, "sign": sign}
+        how: dict[str, Any] = {"kind": kind, "check": check, "verified": verified, "sign": sign, "draw": draw}
         file = seal(engine, release_schema, directory / "sealed.duckdb", **how)
         size = _write(server, where, directory, file, kind, replace)
         file = replace_fields(file, path=where.shown, size=size, remarks=_remarks(engine, server, where))
@@ -241,30 +245,65 @@ def _write(server: Server, where: Place, directory: Path, file: PublishedFile, k
         for name, columns in kind.tables.items():
             rows = exp.select(*map(named, columns)).from_(sealed.schema.table(name).expression()).order_by("rowid")
             server.insert(schema, name, sealed.engine.relation(rows).to_arrow_table())
+        manifest = sealed.manifest
+        modelled = _write_modelled(server, where, sealed)
     server.run_all(others, "making the views and functions of a release")
     server.run_all(_grants(where, kind), "granting rights")
-    namespace = namespace_of(server, schema)
-    assert namespace is not None
-    _check_written(server, where, namespace, kind, file, directory)
-    return int(server.query("postgres/size", namespace=namespace)["bytes"][0])
+    namespaces = [n for name in (schema, *modelled) if (n := namespace_of(server, name)) is not None]
+    _check_written(server, where, namespaces, kind, file, manifest, directory)
+    return sum(int(server.query("postgres/size", namespace=namespace)["bytes"][0]) for namespace in namespaces)
+
+
+def _write_modelled(server: Server, where: Place, sealed: SealedRelease) -> list[str]:
+    """Write the modelled rows of a sealed file into a schema of their own, if it has some; returns its name.
+
+    Raises:
+        InputError: ``target_exists``; ``bad_name``.
+    """
+    tables = modelled_tables(sealed.manifest, sealed.kind)
+    if not tables:
+        return []
+    schema = schema_of(str(where.schema))
+    if namespace_of(server, schema) is not None:
+        raise InputError(
+            f"There is a schema {schema!r} already, which would be that of the modelled rows.",
+            code="target_exists",
+            hint="Choose another name.",
+        )
+    server.run_all([*schema_statements(schema), *table_statements(schema, tables)], "making tables")
+    for one in tables:
+        rows = one.rows(one.place(sealed.schema.catalog).expression(), stored=True)
+        server.insert(schema, one.name, sealed.engine.relation(rows).to_arrow_table())
+    for role in where.analysts:
+        usable = exp.Table(this=exp.to_identifier(schema, quoted=True))
+        server.run(_right(exp.Grant, "USAGE", "SCHEMA", usable, role), "granting rights")
+        for one in tables:
+            server.run(_right(exp.Grant, "SELECT", "TABLE", place(schema, one.name), role), "granting rights")
+    return [schema]
 
 
 def _check_written(
-    server: Server, where: Place, namespace: int, kind: Kind, file: PublishedFile, directory: Path
+    server: Server,
+    where: Place,
+    namespaces: Sequence[int],
+    kind: Kind,
+    file: PublishedFile,
+    manifest: Mapping[str, str],
+    directory: Path,
 ) -> None:
-    """Compare the schema with what anondb writes, its rights with those that were asked for, and its rows with the sealed
+    """Compare the schemas with what anondb writes, their rights with those that were asked for, and the rows with the sealed
     file, byte for byte."""
-    findings = schema_findings(server, str(where.schema), namespace, kind)
+    findings = schema_findings(server, str(where.schema), namespaces[0], kind)
+    findings += modelled_findings(server, str(where.schema), manifest, kind)
     if findings:
         raise InternalError(
             f"The schema of the release has {len(findings)} objects or texts too many, too few, or others."
         )
     rights = dict.fromkeys(where.analysts, "SELECT") | dict.fromkeys(where.counters, "EXECUTE")
-    for grantee, privilege in _rights(server, namespace):
+    for grantee, privilege in (right for namespace in namespaces for right in _rights(server, namespace)):
         if rights.get(grantee) != "SELECT" and (grantee not in rights or privilege == "SELECT"):
             raise default_privileges("on the release")
-    tables = {table.name: table for table in source_tables(server, schema=where.schema)}
-    if file_digest(write(server, tables, kind, file.release_id, directory)) != file.sha256:
+    if file_digest(write(server, str(where.schema), kind, manifest, directory)) != file.sha256:
         raise InternalError("The rows in PostgreSQL differ from the sealed ones.")
 
 
@@ -279,7 +318,7 @@ def _remove(server: Server, where: Place, namespace: int) -> None:
     Raises:
         InputError: ``not_a_release``: other objects lie in the schema, or depend on it.
     """
-    kind, _, findings = checked_kind(server, where, namespace)
+    kind, manifest, findings = checked_kind(server, where, namespace)
     if kind is None or any(f.check == "catalog" for f in findings):
         raise InputError(
             f"The schema of {where.shown} holds something else than a release of this version of anondb.",
@@ -289,6 +328,8 @@ def _remove(server: Server, where: Place, namespace: int) -> None:
     schema = str(where.schema)
     drops = [exp.Drop(tables=[place(schema, name)], kind="VIEW") for name in kind.views]
     drops += [exp.Drop(tables=[place(schema, name)], kind="FUNCTION") for name in kind.macros]
+    modelled = [one.name for one in modelled_tables(manifest, kind)]
+    drops += removals(schema_of(schema), modelled) if modelled else []
     server.run_all([*drops, *removals(schema, list(kind.tables))], "dropping a release")
 
 

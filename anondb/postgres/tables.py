@@ -36,7 +36,7 @@ COLLATED = "collated"  # stands for the type of texts of which PostgreSQL treats
 _HEADER = 4  # of a type modifier; then come 16 bits of precision and 11 of scale
 _MOST_DIGITS = 38
 # The types in PostgreSQL of what anondb writes. Texts are compared by code points, whatever the database does.
-_WRITTEN = {"VARCHAR": "TEXT", "VARCHAR[]": "TEXT[]", "DOUBLE": "DOUBLE PRECISION"}
+_WRITTEN = {"VARCHAR": "TEXT", "VARCHAR[]": "TEXT[]", "DOUBLE": "DOUBLE PRECISION", "UUID": "TEXT", "UUID[]": "TEXT[]"}
 
 
 @dataclass(frozen=True)

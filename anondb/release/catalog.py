@@ -23,8 +23,10 @@ from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
 from anondb.release.known_catalogs import known_digests
+from anondb.release.modelled import COMMENT, ModelledTable, modelled_tables
 from anondb.release.objects import (
     MANIFEST,
+    MODELLED,
     RECORDS,
     SEALED_SCHEMA,
     Kind,
@@ -125,6 +127,18 @@ def create_table(schema: SchemaName, name: str, columns: Mapping[str, str]) -> e
     return exp.Create(this=exp.Schema(this=schema.table(name).expression(), expressions=fields), kind="TABLE")
 
 
+def modelled_statements(catalog: str, tables: Sequence[ModelledTable]) -> list[exp.Expr]:
+    """The statements that create the schema of modelled rows and its tables, with their comments. DuckDB has no comments on
+    schemas."""
+    schema = SchemaName(catalog, MODELLED)
+    made: list[exp.Expr] = [exp.Create(this=schema.expression(), kind="SCHEMA")]
+    for table in tables:
+        made.append(create_table(schema, table.name, table.columns))
+        words = exp.Literal.string(COMMENT)
+        made.append(exp.Comment(this=table.place(catalog).expression(), kind="TABLE", expression=words))
+    return made if tables else []
+
+
 def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
     """Compare the catalog of a sealed file with what anondb writes; the file is the current database then if it is a release
     with records, and so on as for ``sealed_catalogs``."""
@@ -145,22 +159,32 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
     found = {schema: listed.get(schema.catalog, {}) for schema in schemas}
     texts = _TableTexts(engine)
     manifests = _read_manifests(engine, [s for s in schemas if not texts.wrong(found[s], {"manifest": MANIFEST})])
+    beside: dict[SchemaName, Catalog] = {}
+    for s, manifest in manifests.items():
+        if MODELLED in manifest:
+            beside[s] = {entry: there for entry, there in found[s].items() if entry[0] == MODELLED}
+            found[s] = {entry: there for entry, there in found[s].items() if entry[0] != MODELLED}
     told = {s: _kind_told(engine, s, found[s], manifests.get(s), texts) for s in schemas}
     kinds = all_as_read(engine, {s: kind for s, kind in told.items() if isinstance(kind, Kind)})
     checked = [
         one if isinstance(one, SealedCatalog) else _compared(found[s], manifests[s], kinds[s])
         for s, one in told.items()
     ]
+    for n, (one, schema) in enumerate(zip(checked, schemas, strict=True)):
+        if schema in beside and one.kind is not None:
+            wrong = _modelled_differences(engine, beside[schema], modelled_tables(one.manifest, one.kind))
+            objects = one.objects + len(beside[schema])
+            checked[n] = replace(one, objects=objects, findings=(*one.findings, *wrong))
     if not all(one.is_release for one in checked):
         return checked
-    columns: dict[str, set[Column]] = {}
-    for catalog, *column in zip(*(c.tolist() for c in engine.query("release/column_comments").values()), strict=True):
-        columns.setdefault(catalog, set()).add((column[0], column[1], column[2], column[3]))
+    columns = _columns(engine)
     for n, (one, schema) in enumerate(zip(checked, schemas, strict=True)):
         assert one.kind is not None
-        said = columns.get(schema.catalog, set())
+        said = columns.get((schema.catalog, schema.name), set())
         as_known = columns_digest(said) == known_digests(one.kind)[1]
         findings = [] if as_known else _column_comments(said, _reference(one.kind)[1])
+        modelled = columns.get((schema.catalog, MODELLED), set())
+        findings += _column_comments(modelled, {(*column[:3], "") for column in modelled})
         if not findings and one.kind.attributes:
             engine.use(schema.catalog, checked=True)
             findings = _defaults(engine, schema, one.kind)
@@ -259,12 +283,31 @@ def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
         reference.engine.run_all(tables, "making empty tables")
         create_views_and_macros(reference.engine, schema, ANY_RELEASE, kind)
         reference.read_back()
-        rows = reference.engine.query("release/column_comments")
-        columns = zip(*(column.tolist() for column in rows.values()), strict=True)
-        of_release = frozenset((t, c, kind, said) for catalog, t, c, kind, said in columns if catalog == schema.catalog)
-        return listed(reference.engine, schema.catalog), of_release
+        columns = _columns(reference.engine)[schema.catalog, schema.name]
+        return listed(reference.engine, schema.catalog), frozenset(columns)
     finally:
         reference.close()
+
+
+def _columns(engine: Engine) -> dict[tuple[str, str], set[Column]]:
+    """The columns of all tables and views, by database and schema; views are bound."""
+    columns: dict[tuple[str, str], set[Column]] = {}
+    for catalog, schema, *column in zip(
+        *(c.tolist() for c in engine.query("release/column_comments").values()), strict=True
+    ):
+        columns.setdefault((catalog, schema), set()).add((column[0], column[1], column[2], column[3]))
+    return columns
+
+
+def _modelled_differences(engine: Engine, there: Catalog, tables: Sequence[ModelledTable]) -> list[Finding]:
+    """Differences of a schema of modelled rows from one that is made in memory to compare."""
+    if not tables:
+        return [Finding("catalog", "the manifest does not say what columns modelled rows have")]
+    made = SchemaName("memory", MODELLED)
+    engine.run_all(modelled_statements(made.catalog, tables), "making empty tables")
+    wanted = {entry: text for entry, text in listed(engine, made.catalog).items() if entry[0] == MODELLED}
+    engine.run(exp.Drop(tables=[made.expression()], kind="SCHEMA", cascade=True), "dropping empty tables")
+    return _differences(there, wanted)
 
 
 def _refused(there: Catalog, manifest: dict[str, str], *what: str) -> SealedCatalog:

@@ -4,19 +4,21 @@ The content digest identifies the release, not the file: a copy made by DuckDB h
 line for each object: ``table NAME(COLUMN TYPE, ...) ROWS DIGEST`` for each base table, ``text NAME DIGEST`` for each view
 and macro with the digest of the SQL file that defines it, without its comment lines. The lines are sorted, and each ends
 with a newline. A signature, which is made over this digest, is left out of the rows of ``manifest``, and of their number.
+Modelled rows (``anondb.release.modelled``) have the lines ``table modelled_rows...`` and ``table modelled_records...``.
 
 The digest of a table of integers and truth values alone is the SHA-256 of its rows, ordered by the number of the transaction
 and then as they are stored: each value is a little-endian integer of 8 bytes (true is 1, false 0, NULL -2^63). The digest of
 any other table is the SHA-256 of the hexadecimal digests of its blocks, in order: a block holds the rows of 65,536
 transactions (buckets); a table without numbers is a single block. A row of these is its values in column order, each as
 ``LENGTH:TEXT`` with the length in bytes and the text of a CAST to VARCHAR; a list is its number of elements, then each
-element; NULL is ``-``.
+element; NULL is ``-``. Modelled rows, in the order of all their columns, have blocks of 65,536 rows.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +27,8 @@ from sqlglot import exp
 from anondb.engine import Columns, Engine, Table
 from anondb.engine.queries import source_digest
 from anondb.release.definitions import definition_queries
-from anondb.release.objects import ROW_ORDER, SIGNATURE, Kind, SchemaName, table_counts
+from anondb.release.modelled import ModelledTable, modelled_tables
+from anondb.release.objects import MODELLED, ROW_ORDER, SIGNATURE, Kind, SchemaName, read_manifest, table_counts
 
 PREFIX = "content:"
 _BLOCK = 65_536  # transactions
@@ -41,25 +44,58 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def content_digest(engine: Engine, schema: SchemaName, kind: Kind, counts: Mapping[str, int] | None = None) -> str:
+def content_digest(
+    engine: Engine,
+    schema: SchemaName,
+    kind: Kind,
+    counts: Mapping[str, int] | None = None,
+    *,
+    modelled: bool = True,
+) -> str:
     """The content digest, with its prefix ``content:``. Check the catalog of the release first.
 
-    ``counts`` (the number of rows of each table) is read from the release unless the caller has it.
+    ``counts`` (the number of rows of each table) is read from the release unless the caller has it. Without ``modelled``, it
+    is the digest of the release as it is without modelled rows and their key in the manifest, from which these are drawn.
     """
     counts = table_counts(engine, schema, kind) if counts is None else counts
-    signature = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(schema.table("manifest").expression())
-    signed = int(engine.select(signature.where(_column("key").eq(SIGNATURE)), "the signature of a release")["n"][0])
-    counts = {**counts, "manifest": counts["manifest"] - signed}
-    lines = [_table_line(engine, schema, name, kind, counts[name]) for name in kind.tables]
+    manifest = read_manifest(engine, schema)
+    left_out = {SIGNATURE} if modelled else {SIGNATURE, MODELLED}
+    counts = {**counts, "manifest": counts["manifest"] - len(left_out & manifest.keys())}
+    lines = [_table_line(engine, schema, name, kind, counts[name], left_out) for name in kind.tables]
+    if modelled:
+        tables = modelled_tables(manifest, kind)
+        lines += [modelled_line(engine, one, one.place(schema.catalog)) for one in tables]
     lines += [f"text {name} {source_digest(query)}" for name, query in definition_queries(kind)]
     return PREFIX + hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
 
 
-def _table_line(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
+def _table_line(
+    engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]
+) -> str:
     columns = kind.tables[name]
-    digest = _numbers_digest if set(columns.values()) <= _NUMBERS else _text_digest
+    if set(columns.values()) <= _NUMBERS:
+        return _line(name, columns, rows, _numbers_digest(engine, schema, name, kind, rows))
+    return _line(name, columns, rows, _text_digest(engine, schema, name, kind, rows, left_out))
+
+
+def _line(name: str, columns: Mapping[str, str], rows: int, digest: str) -> str:
     described = ", ".join(f"{column} {of_type}" for column, of_type in columns.items())
-    return f"table {name}({described}) {rows} {digest(engine, schema, name, kind, rows)}"
+    return f"table {name}({described}) {rows} {digest}"
+
+
+def modelled_line(engine: Engine, one: ModelledTable, table: Table) -> str:
+    """The line of the content digest for modelled rows, which lie in ``table``."""
+    columns = [_column(name).as_(f"c{n}") for n, name in enumerate(one.columns)]
+    order = exp.Order(expressions=[exp.Ordered(this=_column(name)) for name in one.columns])
+    number = exp.Window(this=exp.RowNumber(), order=order).as_("number")
+    rows = exp.select(*columns, number).from_(table.expression()).subquery("numbered")
+    text = exp.Concat(expressions=[_text(_column(f"c{n}"), kind) for n, kind in enumerate(one.columns.values())])
+    block = exp.IntDiv(this=exp.paren(exp.column("number") - exp.convert(1)), expression=exp.convert(_BLOCK))
+    digest = _sha256(_joined(text, exp.Order(expressions=[exp.Ordered(this=exp.column("number"))]))).as_("digest")
+    blocks = exp.select(block.as_("block"), digest, exp.Count(this=exp.Star()).as_("n")).from_(rows)
+    found = engine.select(blocks.group_by(exp.convert(1)).order_by(exp.convert(1)), "the digest of a table")
+    whole = hashlib.sha256("".join(found["digest"].tolist()).encode()).hexdigest()
+    return _line(one.file, one.columns, int(found["n"].sum()), whole)
 
 
 def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
@@ -83,12 +119,16 @@ def _bytes(columns: Columns) -> Iterator[bytes]:
         yield np.column_stack(portion).tobytes()
 
 
-def _text_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
+def _text_digest(
+    engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int, left_out: AbstractSet[str]
+) -> str:
     """The digest of a table with texts."""
     block: exp.Expr = exp.convert(0)
     if kind.number in kind.tables[name]:
         block = exp.IntDiv(this=_column(kind.number), expression=exp.convert(_BLOCK))
     query = _blocks(schema, name, kind, block)
+    if name == "manifest":
+        query = query.where(_column("key").isin(*sorted(left_out)).not_())
     digests: list[str] = []
     for part in _ranges(engine, schema.table(name), block, rows):
         chosen = query if part is None else query.where(block.copy().between(*part))
@@ -122,8 +162,6 @@ def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.S
     order = exp.Order(expressions=[exp.Ordered(this=_column(c)) for c in ROW_ORDER[name]])
     rows = exp.select(block.copy().as_("block"), _sha256(_joined(text, order)).as_("digest"))
     rows = rows.from_(schema.table(name).expression())
-    if name == "manifest":
-        rows = rows.where(_column("key").neq(SIGNATURE))
     return rows.group_by(exp.convert(1)).order_by(exp.convert(1))
 
 

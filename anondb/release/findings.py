@@ -16,16 +16,18 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.types import RELEASED_TYPES
+from anondb.data.types import is_released
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
 from anondb.release.item_supports import wrong_weights
 from anondb.release.manifest import SUPPRESSED, tells_suppressed, types_text
+from anondb.release.modelled import RULE, modelled_tables
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
+    MODELLED,
     ROW_ORDER,
     SIGNATURE,
     Kind,
@@ -98,17 +100,24 @@ def written_by(path: Path) -> str:
     return text.decode() if _VERSION_TEXT.fullmatch(text) else ""
 
 
-def storage_findings(engine: Engine, kind: Kind) -> list[Finding]:
+def storage_findings(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -> list[Finding]:
     """Find compressed segments, whose gaps cannot be read, and free blocks, which keep deleted rows."""
     findings = []
     free = int(engine.scalar("release/free_blocks"))
     if free:
         findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
-    segments = [exp.select(exp.convert(name).as_("name"), "compression").from_(_segments(name)) for name in kind.tables]
+    stored = _stored(kind, manifest).items()
+    segments = [exp.select(exp.convert(name).as_("name"), "compression").from_(_segments(at)) for name, at in stored]
     kinds = engine.select(exp.union(*segments, distinct=True), "looking up how tables are stored")
     plain = [kind in _PLAIN_STORAGE for kind in kinds["compression"].tolist()]
     compressed = {name for name, is_plain in zip(kinds["name"].tolist(), plain, strict=True) if not is_plain}
     return findings + [Finding("bytes", f"the table {name} is stored compressed") for name in sorted(compressed)]
+
+
+def _stored(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:
+    """The tables of a release, each with its name in SQL in the current database."""
+    modelled = {one.file: one.place("").sql() for one in modelled_tables(manifest, kind)}
+    return {**{name: name for name in kind.tables}, **modelled}
 
 
 def _segments(table: str) -> exp.Table:
@@ -201,7 +210,7 @@ def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], e
     wanted = manifest_keys(manifest.get("model", ""))
     with contextlib.suppress(KeyError, ValueError):  # which are findings themselves
         wanted |= {SUPPRESSED} if tells_suppressed(manifest, empty) else set()
-    strange = (manifest.keys() - {"item_supports", "partition", SIGNATURE}) ^ wanted
+    strange = (manifest.keys() - {"item_supports", "partition", MODELLED, SIGNATURE}) ^ wanted
     if strange:
         findings.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
     odd = sum(not form.fullmatch(manifest[key]) for key, form in _FORMS.items() if key in manifest)
@@ -238,14 +247,8 @@ def _are_types(manifest: Mapping[str, str], attributes: Sequence[str]) -> bool:
     with contextlib.suppress(ValueError, RecursionError):
         types = json.loads(manifest["types"])
         if isinstance(types, dict) and types.keys() == named and all(isinstance(t, str) for t in types.values()):
-            return manifest["types"] == types_text(types) and all(map(_is_type, types.values()))
+            return manifest["types"] == types_text(types) and all(map(is_released, types.values()))
     return False
-
-
-def _is_type(text: str) -> bool:
-    """Whether a text is a type of the closed list."""
-    found = RELEASED_TYPES.fullmatch(text)
-    return found is not None and int(found["decimals"] or 0) <= int(found["digits"] or 0)
 
 
 _NAMES = ("table", "id_column", "item_column", "records_table")
@@ -257,6 +260,7 @@ _FORMS = {  # those of parameters follow from the model
     "layout": re.compile("rows|lists"),
     SUPPRESSED: re.compile("0|[1-9][0-9]{0,9}"),
     "item_supports": re.compile("true"),
+    MODELLED: re.compile(RULE),
     "transactions": re.compile("0|[1-9][0-9]{0,9}"),
     "version": re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,2}((a|b|rc|\.dev|\.post)[0-9]{1,3})?"),
 }
@@ -278,17 +282,22 @@ def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, 
     return len(number), figures
 
 
-def order_findings(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float], list[Finding]]:
+def order_findings(
+    engine: Engine, schema: SchemaName, kind: Kind, manifest: Mapping[str, str]
+) -> tuple[int, dict[str, float], list[Finding]]:
     """N, the figures of ``order_figures``, and findings: figures beyond their limit, and tables stored out of order."""
     findings = []
     n, figures = order_figures(engine, schema, kind)
     for name, rho in figures.items():
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             findings.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
-    for table in kind.tables:
-        unsorted = int(engine.select(_unsorted(schema, table), "the order of rows")["n"][0])
+    ordered = {name: _unsorted(schema.table(name), ROW_ORDER[name]) for name in kind.tables}
+    for one in modelled_tables(manifest, kind):  # with equal rows in releases of bags
+        ordered[one.file] = _unsorted(one.place(schema.catalog), tuple(one.columns), exp.GTE)
+    for name, query in ordered.items():
+        unsorted = int(engine.select(query, "the order of rows")["n"][0])
         if unsorted:
-            findings.append(Finding("order", f"{unsorted} rows of {table} are not stored in their order"))
+            findings.append(Finding("order", f"{unsorted} rows of {name} are not stored in their order"))
     return n, figures, findings
 
 
@@ -302,16 +311,16 @@ def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Quer
     return {"transaction_ids": buckets.copy().distinct(), "transactions": buckets.select(items)}
 
 
-def _unsorted(schema: SchemaName, table: str) -> exp.Query:
+def _unsorted(table: Table, by: Sequence[str], follows: type[exp.GT | exp.GTE] = exp.GT) -> exp.Query:
     """The query that counts stored rows which do not follow their predecessor in the table's order."""
-    columns = [exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[table]]
+    columns = [exp.column(exp.to_identifier(c, quoted=True)) for c in by]
     row = exp.Struct(
         expressions=[exp.PropertyEQ(this=exp.to_identifier(f"c{n}"), expression=c) for n, c in enumerate(columns)]
     )
     order = exp.Order(expressions=[exp.Ordered(this=exp.column("rowid"))])
     before = exp.Window(this=exp.Lag(this=row.copy()), order=order)
-    rows = exp.select(row.as_("this_row"), before.as_("row_before")).from_(schema.table(table).expression())
-    later = exp.GT(this=exp.column("this_row"), expression=exp.column("row_before"))
+    rows = exp.select(row.as_("this_row"), before.as_("row_before")).from_(table.expression())
+    later = follows(this=exp.column("this_row"), expression=exp.column("row_before"))
     return exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.subquery("stored")).where(later.not_())
 
 
@@ -331,13 +340,13 @@ def _correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> floa
     return float((a * b).sum()) / scale if scale else 0.0
 
 
-def stored_statistics(engine: Engine, kind: Kind) -> dict[tuple[str, ...], int]:
+def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -> dict[tuple[str, ...], int]:
     """The statistics that the file stores for its segments, and how often each occurs."""
     counted: dict[tuple[str, ...], int] = {}
-    for table in kind.tables:
+    for table, at in _stored(kind, manifest).items():
         statistics = exp.cast(exp.column("stats"), "VARCHAR").as_("stats")
         columns = ("column_name", "segment_type", "compression", exp.column("count"), statistics)
-        segments = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
+        segments = engine.select(exp.select(*columns).from_(_segments(at)), "looking up statistics")
         for row in zip(*(column.tolist() for column in segments.values()), strict=True):
             counted[(table, *map(str, row))] = counted.get((table, *map(str, row)), 0) + 1
     return counted

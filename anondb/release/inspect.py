@@ -5,6 +5,7 @@ from __future__ import annotations
 import filecmp
 import os
 import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ from anondb.release.findings import (
     stored_statistics,
     written_by,
 )
+from anondb.release.modelled import modelled_tables
 from anondb.release.objects import Kind, SchemaName, table_counts
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
-from anondb.release.reader import locked_engine
+from anondb.release.reader import SealedRelease, locked_engine
 from anondb.release.signing import Keys, fault_of, signer_of, trusted_keys
 
 
@@ -63,13 +65,19 @@ class Inspection(AsTable):
         }
 
 
-def inspect(path: str | os.PathLike[str], trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+def inspect(
+    path: str | os.PathLike[str],
+    trusted: str | os.PathLike[str] | Keys | None = None,
+    *,
+    redrawn: Callable[[SealedRelease], bool | None] | None = None,
+) -> Inspection:
     """Check a sealed file for leaks: write-ahead log, bytes, catalog, statistics, rows, their order, and the signature.
 
     Nothing in the file runs before its catalog is known to be anondb's. The strongest check rebuilds the file: a clean
     process writes the visible rows into a new file, and both files must be equal byte for byte. Then every byte depends
     on the visible rows alone. A signature must be that of its content, and where a key is ``trusted``, by this argument
-    or by ``ANONDB_TRUSTED``, there must be one by it.
+    or by ``ANONDB_TRUSTED``, there must be one by it. ``redrawn`` says whether modelled rows are those that follow from the
+    other rows (``answers.first_world``); without it, they are not compared.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database``; see ``trusted_keys``.
@@ -91,17 +99,23 @@ def inspect(path: str | os.PathLike[str], trusted: str | os.PathLike[str] | Keys
             findings += catalog.findings
             return Inspection(place, {}, {**figures, "bytes": f"{size}, not compared"}, tuple(findings))
         engine.use(schema.catalog, checked=True)
-        findings += storage_findings(engine, kind) + content_findings(engine, schema, kind)
+        findings += storage_findings(engine, kind, catalog.manifest) + content_findings(engine, schema, kind)
         counts = table_counts(engine, schema, kind)
         figures["rows"] = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        n, rhos, disorder = order_findings(engine, schema, kind)
+        n, rhos, disorder = order_findings(engine, schema, kind, catalog.manifest)
         findings += disorder
         largest = max((abs(r) for r in rhos.values()), default=0.0)
         figures["order"] = f"largest |rho| {largest:.4f}, limit {RHO_LIMIT / max(n, 1) ** 0.5:.4f}"
         figures["digest"] = content_digest(engine, schema, kind, counts)
         figures["signature"], forged = _signature(catalog.manifest, figures["digest"], keys)
         findings += forged
-        compared, differing = _rebuild(engine, schema, kind, place, catalog.manifest["release_id"])
+        modelled = modelled_tables(catalog.manifest, kind)
+        if modelled and redrawn is not None:
+            same = redrawn(SealedRelease(engine, schema, kind, catalog.manifest, place))
+            findings += [] if same else [Finding("rows", "modelled rows are not those that follow from the others")]
+        if modelled:
+            figures["modelled rows"] = "not compared" if redrawn is None else "drawn again"
+        compared, differing = _rebuild(engine, schema, kind, place, catalog.manifest)
         figures["bytes"] = f"{size}, {compared}"
         return Inspection(place, catalog.manifest, figures, tuple(findings + differing))
     finally:
@@ -120,7 +134,7 @@ def _signature(manifest: dict[str, str], digest: str, trusted: Keys) -> tuple[st
 
 
 def _rebuild(
-    engine: DuckDBEngine, schema: SchemaName, kind: Kind, place: Path, release_id: str
+    engine: DuckDBEngine, schema: SchemaName, kind: Kind, place: Path, manifest: Mapping[str, str]
 ) -> tuple[str, list[Finding]]:
     """Rewrite the visible rows in a clean process, and compare the bytes and the stored statistics."""
     assert engine.spill_directory is not None
@@ -129,7 +143,10 @@ def _rebuild(
         with clean_writer(build) as writer:
             for name in kind.tables:
                 hand_over_table(engine, rows_as_stored(schema, kind, name), build / rows_file(name))
-            writer.write(BUILD_NAME, build_statements(kind, release_id))
+            for one in modelled_tables(manifest, kind):
+                rows = one.rows(one.place(schema.catalog).expression(), stored=True)
+                hand_over_table(engine, rows, build / rows_file(one.file))
+            writer.write(BUILD_NAME, build_statements(kind, manifest))
         twin = build / BUILD_NAME
         if written_by(place) != written_by(twin):
             words = (
@@ -140,7 +157,7 @@ def _rebuild(
         reader, twin_schema, _ = locked_engine(twin)
         try:
             reader.use(twin_schema.catalog, checked=True)
-            if stored_statistics(reader, kind) != stored_statistics(engine, kind):
+            if stored_statistics(reader, kind, manifest) != stored_statistics(engine, kind, manifest):
                 findings.append(Finding("statistics", "the stored statistics are not those of the rows"))
         finally:
             reader.close()

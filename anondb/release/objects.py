@@ -22,6 +22,7 @@ MANIFEST_KEYS = frozenset(
     }
 )
 SIGNATURE = "signature"  # the key of the manifest of a signed release
+MODELLED = "modelled"  # the key of the manifest of a release with modelled rows, and their schema
 SEALED_SCHEMA = "main"
 _PREFIX = "release_"
 

@@ -24,9 +24,10 @@ from anondb.engine.memory import half_of
 from anondb.engine.spill import private_directory
 from anondb.engine.untrusted import reader_engine
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
-from anondb.release.catalog import Finding
+from anondb.release.catalog import Finding, modelled_statements
 from anondb.release.conditions import released_attributes
 from anondb.release.digest import content_digest, file_digest
+from anondb.release.modelled import modelled_tables
 from anondb.release.objects import (
     MANIFEST_KEYS,
     RECORDS,
@@ -51,7 +52,7 @@ from anondb.release.publish import (
 
 MANIFEST_FILE = "manifest.json"
 FORMAT = "anondb parquet 1"
-Scripts = Callable[[Kind, str], Mapping[str, str]]  # the SQL files of a kind of release and its number, by name
+Scripts = Callable[[Kind, Mapping[str, str]], Mapping[str, str]]  # the SQL files of a release by its manifest, by name
 _KEYS = {"format", "manifest", "content_digest", "files"}
 _MOST_BYTES = 10_000_000  # of manifest.json
 _SCRATCH = "scratch.duckdb"
@@ -79,7 +80,7 @@ def is_parquet_release(path: Any) -> bool:
 # ---------------------------------------------------------------------- writing
 
 
-def write_tables(sealed: Path, kind: Kind, folder: Path) -> None:
+def write_tables(sealed: Path, kind: Kind, manifest: Mapping[str, str], folder: Path) -> None:
     """Write the tables of a sealed file as Parquet files into a folder, by a process that never opened raw data.
 
     The files are compressed; row groups have a fixed number of rows, in the order of the table, so that their statistics
@@ -89,8 +90,10 @@ def write_tables(sealed: Path, kind: Kind, folder: Path) -> None:
     attached = exp.alias_(exp.Literal.string(str(sealed)), exp.to_identifier(source.catalog, quoted=True))
     statements: list[exp.Expr] = [
         exp.Attach(this=attached, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]),
-        *(_copy(source, name, columns) for name, columns in kind.tables.items()),
+        *(_copy(name, _sorted(source, name, columns)) for name, columns in kind.tables.items()),
     ]
+    for one in modelled_tables(manifest, kind):
+        statements.append(_copy(one.file, one.rows(one.place(source.catalog).expression())))
     with clean_writer(folder) as writer:
         writer.write(_SCRATCH, statements)
     for name in os.listdir(folder):
@@ -98,11 +101,15 @@ def write_tables(sealed: Path, kind: Kind, folder: Path) -> None:
             os.unlink(folder / name)
 
 
-def _copy(source: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Copy:
-    """The statement that writes a table into its file."""
+def _sorted(source: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Select:
+    """The rows of a table in their order."""
     listed = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
     order = [exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[name]]
-    rows = exp.select(*listed).from_(source.table(name).expression()).order_by(*order)
+    return exp.select(*listed).from_(source.table(name).expression()).order_by(*order)
+
+
+def _copy(name: str, rows: exp.Select) -> exp.Copy:
+    """The statement that writes the rows of a table into its file."""
     options = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd"), "ROW_GROUP_SIZE": exp.convert(_ROW_GROUP)}
     return exp.Copy(
         this=exp.Subquery(this=rows),
@@ -182,13 +189,19 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         kind = _kind(engine, stated["manifest"], paths)
         if kind is None:
             return _refused("catalog", "the tables are not those of a release")
+        modelled = modelled_tables(stated["manifest"], kind)
         for name in kind.tables:
             engine.create(IN_MEMORY.table(name), rows_in(paths[name], kind.tables[name]))
+        engine.run_all(modelled_statements(IN_MEMORY.catalog, modelled), "making tables")
+        for one in modelled:
+            rows = rows_in(paths[one.file], one.columns)
+            table = one.place(IN_MEMORY.catalog).expression()
+            engine.run(exp.Insert(this=table, expression=rows), "reading modelled rows")
         release_id = _release_id(engine, stated["manifest"])
         if release_id is None:
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
         kind = as_read(engine, IN_MEMORY, kind)
-        if not _has_scripts(folder, stated["files"], kind, scripts(kind, release_id)):
+        if not _has_scripts(folder, stated["files"], scripts(kind, stated["manifest"])):
             return _refused("catalog", "the SQL files are not those that anondb writes for such a release")
         if content_digest(engine, IN_MEMORY, kind) != stated["content_digest"]:
             return _refused("bytes", "the content digest is not that of the rows")
@@ -197,7 +210,10 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
                 listed = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
                 rows = exp.select(*listed).from_(IN_MEMORY.table(name).expression()).order_by("rowid")
                 hand_over_table(engine, rows, directory / rows_file(name))
-            writer.write(BUILD_NAME, build_statements(kind, release_id), memory_limit=half)
+            for one in modelled:
+                rows = one.rows(one.place(IN_MEMORY.catalog).expression(), stored=True)
+                hand_over_table(engine, rows, directory / rows_file(one.file))
+            writer.write(BUILD_NAME, build_statements(kind, stated["manifest"]), memory_limit=half)
     except AnondbError as error:
         if isinstance(error, BudgetExceeded) or error.code in ("out_of_memory", "disk_full"):
             raise
@@ -211,9 +227,9 @@ def _refused(check: str, what: str) -> ReadBack:
     return ReadBack(None, (Finding(check, what),))
 
 
-def _has_scripts(folder: Path, files: Mapping[str, str], kind: Kind, scripts: Mapping[str, str]) -> bool:
+def _has_scripts(folder: Path, files: Mapping[str, str], scripts: Mapping[str, str]) -> bool:
     """Whether a folder has these SQL files beside its tables, and no others."""
-    named = files.keys() == {*map(rows_file, kind.tables), *scripts}
+    named = {name for name in files if not name.endswith(".parquet")} == scripts.keys()
     return named and all((folder / name).read_bytes() == text.encode() for name, text in scripts.items())
 
 
@@ -256,7 +272,10 @@ def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str,
         kind: Kind | None = relational_kind(released_attributes(columns.get(RECORDS, {})))
     else:
         kind = kind_of_rows(manifest)
-    return kind if kind is not None and {n: dict(c) for n, c in kind.tables.items()} == columns else None
+    if kind is None:
+        return None
+    tables = {**kind.tables, **{one.file: one.columns for one in modelled_tables(manifest, kind)}}
+    return kind if {name: dict(listed) for name, listed in tables.items()} == columns else None
 
 
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +19,14 @@ from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.owner.publications import Intersection
 from anondb.pages.tables import AsTable
-from anondb.release.catalog import create_table, sealed_catalog
+from anondb.release.catalog import create_table, modelled_statements, sealed_catalog
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
+from anondb.release.modelled import RULE, ModelledTable, modelled_tables
 from anondb.release.numbering import DRAWS, NUMBERS, number_transactions
 from anondb.release.objects import (
+    MODELLED,
     ROW_ORDER,
     SEALED_SCHEMA,
     SIGNATURE,
@@ -35,12 +37,16 @@ from anondb.release.objects import (
     table_counts,
 )
 from anondb.release.paths import PRIVATE, build_directory, check_target, described, sweep_builds, sync
+from anondb.release.reader import SealedRelease
 from anondb.release.row_sums import RowSums, row_sums, rows_of
 from anondb.release.signing import Signer
 
 BUILD_NAME = "release.duckdb"
 IN_MEMORY = SchemaName("memory", SEALED_SCHEMA)
 Check = Callable[[DuckDBEngine, SchemaName], None]
+Draw = Callable[
+    [SealedRelease], SchemaName
+]  # makes the tables of modelled rows of a release, in a schema of its engine
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ def publish(
     verified: RowSums | None = None,
     mode: int = PRIVATE,
     sign: Signer | None = None,
+    draw: Draw | None = None,
 ) -> PublishedFile:
     """Write a frozen release into a new database file, under fresh transaction ids.
 
@@ -106,6 +113,7 @@ def publish(
             compared with them, which takes the place of ``check``.
         mode: the permissions of the file.
         sign: signs the content of the file; the signature is a row of its manifest.
+        draw: draws modelled rows, which the file then has, too.
 
     Raises:
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
@@ -122,13 +130,15 @@ def publish(
         manifest = read_manifest(engine, release_schema)
         expected = _hand_over(engine, release_schema, kind, build, key, verified)
         counts = table_counts(engine, release_schema, kind) if expected is None else expected.counts()
-        if sign is not None:
-            manifest[SIGNATURE] = _signed(build, kind, manifest, counts, sign)
-            counts = {**counts, "manifest": len(manifest)}
-        built = build / BUILD_NAME
+        built, handed_over = build / BUILD_NAME, None
         with lending_memory(engine) as limit:
-            writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
+            if sign is not None or draw is not None:
+                handed_over = _completed(build, kind, manifest, counts, draw, sign, limit)
+                counts = {**counts, "manifest": len(manifest)}
+            writer.write(BUILD_NAME, build_statements(kind, manifest), memory_limit=limit)
             digest = _check_sealed(built, kind, manifest, counts, expected or check, limit)
+            if handed_over not in (None, digest):
+                raise InternalError("The content of the sealed file differs from what was handed over.")
         size, sha256 = _move(built, target, mode, replace)
     transactions = int(manifest["transactions"])
     return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
@@ -150,22 +160,57 @@ def _move(built: Path, target: Path, mode: int, replace: bool) -> tuple[int, str
 # ---------------------------------------------------------------------- handing the rows to the clean process
 
 
-def _signed(build: Path, kind: Kind, manifest: dict[str, str], counts: dict[str, int], sign: Signer) -> str:
-    """Sign the rows that were handed over, and add the signature to those of the manifest; returns it."""
+def _completed(
+    build: Path,
+    kind: Kind,
+    manifest: dict[str, str],
+    counts: dict[str, int],
+    draw: Draw | None,
+    sign: Signer | None,
+    memory_limit: str | None,
+) -> str:
+    """Draw modelled rows from those that were handed over, and sign all of them; the manifest gets the keys that say so.
+
+    Returns the content digest.
+    """
     files = {name: str(build / rows_file(name)) for name in kind.tables}
-    engine = reader_engine(list(files.values()), build)
+    engine = reader_engine(list(files.values()), build, memory_limit)
     try:
         for name, file in files.items():
+            how = "TABLE" if name == "manifest" else "VIEW"
             rows = rows_in(file, kind.tables[name])
-            engine.run(exp.Create(this=IN_MEMORY.table(name).expression(), kind="VIEW", expression=rows), "a view")
-        signature = sign.sign(manifest, content_digest(engine, IN_MEMORY, kind, counts))
-        row = exp.select(*(exp.Literal.string(text).as_(c) for c, text in (("key", SIGNATURE), ("value", signature))))
-        rows = rows_in(files["manifest"], kind.tables["manifest"])
-        hand_over_table(engine, exp.union(rows, row, distinct=False).order_by("key"), build / "signed.parquet")
+            engine.run(exp.Create(this=IN_MEMORY.table(name).expression(), kind=how, expression=rows), "handed over")
+        if draw is not None:
+            drawn = draw(SealedRelease(engine, IN_MEMORY, kind, manifest, build))
+            manifest[MODELLED] = RULE
+            counts = _with_key(engine, counts, MODELLED, RULE)
+            _hand_over_modelled(engine, drawn, modelled_tables(manifest, kind), build)
+        digest = content_digest(engine, IN_MEMORY, kind, counts)
+        if sign is not None:
+            manifest[SIGNATURE] = sign.sign(manifest, digest)
+            _with_key(engine, counts, SIGNATURE, manifest[SIGNATURE])
+        rows = exp.select("key", "value").from_(IN_MEMORY.table("manifest").expression()).order_by("key")
+        hand_over_table(engine, rows, Path(files["manifest"]))
     finally:
         engine.close()
-    os.replace(build / "signed.parquet", files["manifest"])
-    return signature
+    return digest
+
+
+def _with_key(engine: DuckDBEngine, counts: dict[str, int], key: str, value: str) -> dict[str, int]:
+    """Add a row to the manifest; returns the numbers of rows."""
+    engine.insert(IN_MEMORY.table("manifest"), {"key": ("VARCHAR", [key]), "value": ("VARCHAR", [value])})
+    return {**counts, "manifest": counts["manifest"] + 1}
+
+
+def _hand_over_modelled(engine: DuckDBEngine, drawn: SchemaName, tables: Sequence[ModelledTable], build: Path) -> None:
+    """Write modelled rows into ``build``, and name them as they are named in the file."""
+    schema = SchemaName(IN_MEMORY.catalog, MODELLED)
+    engine.run(exp.Create(this=schema.expression(), kind="SCHEMA"), "a schema for modelled rows")
+    for table in tables:
+        file = build / rows_file(table.file)
+        hand_over_table(engine, table.rows(drawn.table(table.name).expression()), file)
+        rows = rows_in(str(file), table.columns)
+        engine.run(exp.Create(this=schema.table(table.name).expression(), kind="VIEW", expression=rows), "handed over")
 
 
 def rows_in(path: str, columns: Mapping[str, str]) -> exp.Select:
@@ -238,16 +283,20 @@ def rows_file(table: str) -> str:
     return f"{table}.parquet"
 
 
-def build_statements(kind: Kind, release_id: str) -> list[exp.Expr | str]:
+def build_statements(kind: Kind, manifest: Mapping[str, str]) -> list[exp.Expr | str]:
     """The statements of the clean process: create the tables, fill them from the files, create the views and macros."""
     schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
-    tables = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
+    modelled = modelled_tables(manifest, kind)
+    tables: list[exp.Expr] = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
+    tables += modelled_statements(schema.catalog, modelled)
+    filled = [(schema.table(name), name, columns) for name, columns in kind.tables.items()]
+    filled += [(one.place(schema.catalog), one.file, one.columns) for one in modelled]
     inserts: list[exp.Expr] = []
-    for name, columns in kind.tables.items():
+    for table, name, columns in filled:
         rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
         source = exp.select(*(_column(c) for c in columns)).from_(rows)
-        inserts.append(exp.Insert(this=schema.table(name).expression(), expression=source))
-    return [*tables, *inserts, *view_and_macro_texts(schema, release_id, kind)]
+        inserts.append(exp.Insert(this=table.expression(), expression=source))
+    return [*tables, *inserts, *view_and_macro_texts(schema, manifest["release_id"], kind)]
 
 
 def _check_sealed(
@@ -271,7 +320,7 @@ def _check_sealed(
         if not catalog.is_release:
             raise InternalError(f"The sealed file has {len(catalog.findings)} objects or texts too many or too few.")
         reader.use(schema.catalog, checked=True)
-        if storage_findings(reader, kind):
+        if storage_findings(reader, kind, manifest):
             raise InternalError("The sealed file is not stored as it should be.")
         if catalog.manifest != manifest:
             raise InternalError("The manifest of the sealed file differs from the frozen one.")

@@ -7,7 +7,7 @@ Snowflake and BigQuery are translations.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -15,10 +15,13 @@ from anondb.engine import Table, load
 from anondb.engine.texts import text_of
 from anondb.errors import InputError
 from anondb.postgres.catalog import release_statements
+from anondb.postgres.modelled import schema_statements, table_statements
 from anondb.postgres.server import text_of as postgres_text
 from anondb.postgres.tables import schema_creation
+from anondb.release.catalog import modelled_statements
 from anondb.release.definitions import view_and_macro_texts
-from anondb.release.objects import GLOBAL, Kind, SchemaName, with_item_supports
+from anondb.release.modelled import ModelledTable, modelled_tables
+from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, with_item_supports
 from anondb.release.publish import rows_file
 from anondb.warehouse.spark_release import function_of
 from anondb.warehouse.statements import text_in
@@ -54,18 +57,21 @@ NAMES = {
 }
 
 
-def scripts(kind: Kind, release_id: str) -> dict[str, str]:
+def scripts(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:
     """The content of each ``bounds.*.sql``, by the name of the file.
 
     Spark has releases of a global recoding of sets, without records; Snowflake and BigQuery have those of them that have no
-    item supports; PostgreSQL lacks those with an attribute whose name is that of another argument.
+    item supports; PostgreSQL lacks those with an attribute whose name is that of another argument. Modelled rows are tables
+    in DuckDB and PostgreSQL, and temporary views ``modelled_NAME`` in Spark.
     """
-    made = {"duckdb": _duckdb(kind, release_id)}
+    modelled = modelled_tables(manifest, kind)
+    made = {"duckdb": _duckdb(kind, manifest["release_id"], modelled)}
     with contextlib.suppress(InputError):
         statements = [schema_creation(SCHEMA), *release_statements(SCHEMA, kind)]
+        statements += [*schema_statements(MODELLED), *table_statements(MODELLED, modelled)] if modelled else []
         made["postgres"] = [s if isinstance(s, str) else postgres_text(s) for s in statements]
     if kind in (GLOBAL, with_item_supports(GLOBAL)):
-        made["spark"] = _spark(kind)
+        made["spark"] = _spark(kind, modelled)
     if kind == GLOBAL:
         made |= {"snowflake": _snowflake(kind), "bigquery": _bigquery(kind)}
     return {
@@ -74,21 +80,32 @@ def scripts(kind: Kind, release_id: str) -> dict[str, str]:
     }
 
 
-def _duckdb(kind: Kind, release_id: str) -> list[str]:
+def _duckdb(kind: Kind, release_id: str, modelled: Sequence[ModelledTable]) -> list[str]:
     schema = SchemaName(_CATALOG, "main")
     statements = []
     for name, columns in kind.tables.items():
-        file = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
-        rows = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in columns)).from_(file)
+        rows = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in columns)).from_(_file(name))
         statements.append(text_of(exp.Create(this=schema.table(name).expression(), kind="TABLE", expression=rows)))
     statements += view_and_macro_texts(schema, release_id, kind)
+    statements += map(text_of, modelled_statements(_CATALOG, modelled))
+    for one in modelled:
+        statements.append(
+            text_of(exp.Insert(this=one.place(_CATALOG).expression(), expression=one.rows(_file(one.file))))
+        )
     return [text.replace(f'"{_CATALOG}".', "") for text in statements]
 
 
-def _spark(kind: Kind) -> list[str]:
+def _file(name: str) -> exp.Table:
+    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
+
+
+def _spark(kind: Kind, modelled: Sequence[ModelledTable]) -> list[str]:
+    files = {name: name for name in kind.tables}
+    for one in modelled:
+        files[exp.to_identifier(f"{MODELLED}_{one.name}", quoted=True).sql("spark")] = one.file
     views = [
-        " ".join(("CREATE OR REPLACE TEMPORARY VIEW", name, "USING parquet OPTIONS", f"(path '{rows_file(name)}')"))
-        for name in kind.tables
+        " ".join(("CREATE OR REPLACE TEMPORARY VIEW", name, "USING parquet OPTIONS", f"(path '{rows_file(file)}')"))
+        for name, file in files.items()
     ]
     body = text_in("spark", function_of(Table("", "", "count_bounds"), _named(kind)))
     return [*views, body.replace("CREATE FUNCTION", "CREATE OR REPLACE TEMPORARY FUNCTION", 1)]

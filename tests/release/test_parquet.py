@@ -276,7 +276,7 @@ def test_targets(owner: anondb.Database, folder: Path, tmp_path: Path) -> None:
 def test_the_texts_of_other_engines_are_parsed() -> None:
     import sqlglot
 
-    scripts = bounds_sql.scripts(GLOBAL, "0" * 32)
+    scripts = bounds_sql.scripts(GLOBAL, {"release_id": "0" * 32})
     assert list(scripts) == [f"bounds.{name}.sql" for name in ("duckdb", "postgres", "spark", "snowflake", "bigquery")]
     for dialect in ("snowflake", "bigquery"):
         text = scripts[f"bounds.{dialect}.sql"]

@@ -43,7 +43,7 @@ def rewritten(sealed: Path, target: Path, orders: Mapping[str, str]) -> Path:
             order = orders.get(name, ", ".join(ROW_ORDER[name]))
             rows = exp.select(*columns).from_(exp.Table(this=exp.to_identifier(name))).order_by(order, dialect="duckdb")
             hand_over_table(reader, rows, build / rows_file(name))
-        writer.write(BUILD_NAME, build_statements(GLOBAL, release_id))
+        writer.write(BUILD_NAME, build_statements(GLOBAL, {"release_id": release_id}))
     reader.close()
     shutil.copy(build / BUILD_NAME, target)
     return target

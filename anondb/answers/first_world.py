@@ -1,0 +1,34 @@
+"""The first world of a release, as its file may have it: drawn alone, and compared with the modelled rows of a file."""
+
+from __future__ import annotations
+
+from anondb.answers.files import copied
+from anondb.answers.views import schema_of
+from anondb.answers.worlds import Worlds
+from anondb.release.digest import modelled_line
+from anondb.release.modelled import modelled_tables
+from anondb.release.objects import SchemaName
+from anondb.release.reader import SealedRelease
+
+
+def first_world(one: SealedRelease) -> SchemaName:
+    """Draw the first world of a release on its engine; returns the schema of its tables, in the database in memory."""
+    worlds = Worlds(one.engine, copied(one.engine, [one]), most=1)
+    worlds.draw()
+    return SchemaName("memory", schema_of(0))
+
+
+def modelled_rows_hold(one: SealedRelease) -> bool | None:
+    """Whether the modelled rows of a release are those of its first world, every row and value; None without such rows.
+
+    They are drawn again, and digests of the sorted rows are compared.
+    """
+    tables = modelled_tables(one.manifest, one.kind)
+    if not tables:
+        return None
+    drawn = first_world(one)
+    return all(
+        modelled_line(one.engine, table, table.place(one.schema.catalog))
+        == modelled_line(one.engine, table, drawn.table(table.name))
+        for table in tables
+    )

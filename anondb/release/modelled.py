@@ -1,0 +1,68 @@
+"""Modelled rows: one table that a release permits, as tables of the original's names and columns in the schema ``modelled``.
+
+They are the first of the possible worlds (``anondb.answers``), a function of the other rows: anybody can draw them again.
+Their ids are values that no person of the original has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.data.types import is_released
+from anondb.engine import Table
+from anondb.release.manifest import types_of
+from anondb.release.objects import MODELLED, RECORDS, Kind, layout_of, partition_of
+
+RULE = "1"  # the version of the rule by which worlds are drawn, the value of the manifest's key
+COMMENT = "Modelled rows: one table that this release permits. No row is a person's. Counts of few are guesses."
+
+
+@dataclass(frozen=True)
+class ModelledTable:
+    """A table of modelled rows.
+
+    Attributes:
+        file: the name of the file that carries it, without its ending.
+        name: its name, that of a table of the original.
+        columns: the type of each column.
+    """
+
+    file: str
+    name: str
+    columns: Mapping[str, str]
+
+    def place(self, catalog: str, schema: str = MODELLED) -> Table:
+        """Where it lies in a database."""
+        return Table(catalog, schema, self.name)
+
+    def rows(self, source: exp.Table, *, stored: bool = False) -> exp.Select:
+        """Its rows from a table or file: in the order of all columns, or as they are ``stored``."""
+        columns = [exp.column(exp.to_identifier(name, quoted=True)) for name in self.columns]
+        query = exp.select(*columns).from_(source)
+        return query.order_by("rowid") if stored else query.order_by(*(column.copy() for column in columns))
+
+
+def modelled_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[ModelledTable, ...]:
+    """The tables of modelled rows of a release; none without such rows, or if its manifest does not say what columns they
+    have."""
+    if manifest.get(MODELLED) != RULE:
+        return ()
+    with suppress(KeyError, ValueError, TypeError, AttributeError, RecursionError):
+        types = {name: type for name, type in types_of(manifest).items() if is_released(type)}
+        names, part = [manifest["id_column"], manifest["item_column"]], partition_of(manifest)
+        columns = [(name, types[name]) for name in [*names, *([] if part is None else part[:1])]]
+        attributes = [(attribute.name, types[attribute.name]) for attribute in kind.attributes or ()]
+        if manifest["layout"] == "lists":
+            columns[1] = (names[1], f"{types[names[1]]}[]")
+        beside = manifest.get("records_table", RECORDS) if layout_of(manifest["model"]) == RECORDS else ""
+        inline = beside.lower() == manifest["table"].lower()
+        listed = [("modelled_rows", manifest["table"], columns + (attributes if inline else []))]
+        if beside and not inline:
+            listed.append(("modelled_records", beside, [columns[0], *attributes]))
+        if all(len({name.lower() for name, _ in of}) == len(of) for *_, of in listed):
+            return tuple(ModelledTable(file, name, dict(of)) for file, name, of in listed)
+    return ()
