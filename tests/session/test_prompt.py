@@ -14,7 +14,8 @@ from cli.shop import Run, in_process
 
 import anondb
 from anondb import Session
-from anondb.cli.prompt import prompt, script, split
+from anondb.cli.prompt import prompt
+from anondb.query.scripts import script, split
 
 MILK = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'"
 TOP = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2"
