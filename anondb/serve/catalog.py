@@ -27,6 +27,7 @@ _FLAGS = ("attached", "detach", "enabled", "permissive", "security")
 _OPERATORS = {"~": exp.RegexpLike, "~*": exp.RegexpILike, "~~": exp.Like, "~~*": exp.ILike, "=": exp.EQ, "<>": exp.NEQ}
 _NAMES: Mapping[type[exp.Expr], str] = {
     exp.CurrentCatalog: "current_catalog",
+    exp.CurrentDatabase: "current_database",
     exp.CurrentSchema: "current_schema",
     exp.CurrentUser: "current_user",
     exp.CurrentVersion: "version",
@@ -48,7 +49,7 @@ _WRITTEN = {
     "varchar": "character varying",
 }
 """How PostgreSQL writes types that DuckDB's ``format_type`` writes short."""
-_PREFIXES = ("pg_", "_pg_", "to_reg", "txid_")  # of functions that are PostgreSQL's own
+_PREFIXES = ("_pg_", "json_build_", "pg_", "to_reg", "txid_")  # of functions that are PostgreSQL's own
 _NUMBERS = ("OID", "XID", "CID")
 IN_MEMORY = "memory"  # DuckDB's name of the database of the catalog
 
@@ -100,6 +101,8 @@ class Translator:
             return self._written(tree) if changed or tree.find(exp.Dot, exp.ObjectIdentifier) else sql
         if not is_of_catalog(tree, self._session.tables, PRIVATE):
             return sql
+        for column in tree.find_all(exp.Column):
+            column.set("db", None)  # a table that is filled is a subquery, which has no schema
         tree = self._without_rows(tree)
         self._with_values(tree)
         self._with_tables(tree)
