@@ -150,7 +150,7 @@ class Asked:
             return Answer(_TRANSACTIONS[self.word][0])
         if self.word in _NOTHING or (self.word == "SET" and self._is_setting()):
             return Answer(self.word)
-        shown = _SHOW.match(self.text)
+        shown = _SHOW.match(self.text[:100])
         if shown is not None and (name := shown[1].lower()) in SETTINGS:
             return Answer("SHOW", [(name, "VARCHAR")], [(SETTINGS[name],)])
         try:

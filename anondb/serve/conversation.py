@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import multiprocessing
 import os
 import secrets
 import signal
@@ -14,6 +15,7 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing import connection
 from typing import Any, TypeVar
 
 from pygwire import messages as pg
@@ -31,7 +33,7 @@ from anondb.session.session import Session
 
 LOGIN_SECONDS, FAILED_SECONDS = 10.0, 1.0
 _LOGIN_BYTES, _MESSAGE_BYTES, _SENT_BYTES = 10_000, 1 << 20, 1 << 16
-_MOST = 200  # prepared statements, and portals, of a connection
+_MOST_PREPARED, _MOST_PORTALS = 200, 20  # of a connection
 _T = TypeVar("_T")
 
 
@@ -47,6 +49,15 @@ class Door:
 
 
 @dataclass
+class Prepared:
+    """A statement with the types of its parameters, and the columns that the client was told, if it asked."""
+
+    asked: Asked | None
+    types: list[int]
+    told: list[tuple[str, int]] | None = None
+
+
+@dataclass
 class Portal:
     """The rows of an answer that were not sent yet."""
 
@@ -54,6 +65,11 @@ class Portal:
     rows: Iterator[list[bytes | None]]
     tag: str
     sent: int = 0
+
+    @property
+    def shape(self) -> list[tuple[str, int]] | None:
+        """The names and types of the columns; None if it is no query."""
+        return None if self.columns is None else [(column.name, column.type_oid) for column in self.columns]
 
 
 class Conversation:
@@ -68,11 +84,12 @@ class Conversation:
     """
 
     def __init__(self, client: socket.socket, door: Door, key: int, cancel: Any, full: bool) -> None:
+        client.settimeout(door.idle)  # also for what the client does not read
         self._socket, self._door, self._key, self._cancel, self._full = client, door, key, cancel, full
         self._wire, self._out, self._most = BackendConnection(), bytearray(), _LOGIN_BYTES
         self._until: float | None = time.monotonic() + LOGIN_SECONDS
         self._status, self._failed = TransactionStatus.IDLE, False
-        self._prepared: dict[str, tuple[Asked | None, list[int]]] = {}
+        self._prepared: dict[str, Prepared] = {}
         self._portals: dict[str, Portal] = {}
         self._session: Session
         self._translator: Translator
@@ -99,12 +116,12 @@ class Conversation:
 
     def _received(self) -> Iterator[pg.PGMessage]:
         """The client's messages, each read in the phase that the answer to the one before it led to."""
-        waiting = 0
+        waiting, server = 0, multiprocessing.parent_process()
         while True:
-            left = self._door.idle if self._until is None else max(0.001, self._until - time.monotonic())
-            self._socket.settimeout(left)
-            data = self._socket.recv(_SENT_BYTES)
-            if not data:
+            left = self._door.idle if self._until is None else self._until - time.monotonic()
+            ready = connection.wait([self._socket, *([] if server is None else [server.sentinel])], max(0.001, left))
+            data = self._socket.recv(_SENT_BYTES) if ready == [self._socket] else b""
+            if not data:  # the client or the server is gone, or the time is over
                 return
             waiting += len(data)
             for message in self._wire.receive(data):
@@ -192,15 +209,18 @@ class Conversation:
                 asked = statements_of(sql)
                 if len(asked) > 1:
                     raise Failure("42601", "Several statements cannot be prepared at once.")
-                _keep(self._prepared, name, (asked[0], asked[0].types(oids)) if asked else (None, []))
+                prepared = Prepared(asked[0], asked[0].types(oids)) if asked else Prepared(None, [])
+                _keep(self._prepared, name, prepared, _MOST_PREPARED)
                 self._send(pg.ParseComplete())
             case pg.Bind():
                 self._bind(message)
             case pg.Describe(kind="S", name=name):
-                asked_once, oids = _found(self._prepared, name)
-                self._send(pg.ParameterDescription(type_oids=oids))
-                query = asked_once if asked_once is not None and asked_once.is_query else None
-                self._describe(self._portal(query, [None] * len(oids), []))
+                statement = _found(self._prepared, name)
+                self._send(pg.ParameterDescription(type_oids=statement.types))
+                query = statement.asked if statement.asked is not None and statement.asked.is_query else None
+                portal = self._portal(query, [None] * len(statement.types), [])
+                statement.told = portal.shape
+                self._describe(portal)
             case pg.Describe(name=name):
                 self._describe(_found(self._portals, name))
             case pg.Execute(portal=name, max_rows=most):
@@ -226,12 +246,15 @@ class Conversation:
             self._send(pg.EmptyQueryResponse())
 
     def _bind(self, bind: pg.Bind) -> None:
-        asked, oids = _found(self._prepared, bind.statement)
+        statement = _found(self._prepared, bind.statement)
         try:
-            values = decoded(bind.param_values, oids, bind.param_formats)
+            values = decoded(bind.param_values, statement.types, bind.param_formats)
         except Exception:  # whatever psycopg says of bytes that are no value
             raise Failure("22P03", "A parameter cannot be read.") from None
-        _keep(self._portals, bind.portal, self._portal(asked, values, bind.result_formats))
+        portal = self._portal(statement.asked, values, bind.result_formats)
+        if statement.told is not None and portal.shape != statement.told:
+            raise Failure("0A000", "With these parameters the answer has other columns than the statement said.")
+        _keep(self._portals, bind.portal, portal, _MOST_PORTALS)
         self._send(pg.BindComplete())
 
     def _portal(self, asked: Asked | None, values: Sequence[Any], formats: Sequence[int]) -> Portal:
@@ -288,9 +311,9 @@ def _encoded(row: tuple[Any, ...], encoders: Sequence[Encoder]) -> list[bytes | 
         raise Failure("22000", "A value of the answer has no form in PostgreSQL's protocol.") from None
 
 
-def _keep(kept: dict[str, _T], name: str, value: _T) -> None:
-    if len(kept) >= _MOST and name not in kept:
-        raise Failure("53400", f"A connection keeps at most {_MOST} statements and as many portals.")
+def _keep(kept: dict[str, _T], name: str, value: _T, most: int) -> None:
+    if len(kept) >= most and name not in kept:
+        raise Failure("53400", "A connection keeps no more prepared statements or portals: close some.")
     kept[name] = value
 
 

@@ -20,7 +20,7 @@ _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods(
 
 
 def serve(door: Door, port: int, connections: int, on_open: Callable[[int], None]) -> None:
-    """Serve clients on this computer until Ctrl-C.
+    """Serve clients on this computer until Ctrl-C, or SIGTERM.
 
     Args:
         door: what each connection gets.
@@ -36,6 +36,7 @@ def serve(door: Door, port: int, connections: int, on_open: Callable[[int], None
         context.set_forkserver_preload(["anondb.serve.conversation"])
     slots = context.Array("Q", 2 * (connections + _SPARE))  # for each its process number and key
     working: dict[int, Any] = {}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with socket.create_server((HOST, port)) as listener:
         on_open(listener.getsockname()[1])
         try:

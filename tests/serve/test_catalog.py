@@ -67,6 +67,10 @@ def test_the_result_of_a_statement_is_described_before_it_runs(server: Server) -
         described = raw.describe_prepared(b"a")
         assert [described.fname(n) for n in range(described.nfields)] == [b"n", b"n_lower", b"n_upper"]
         assert described.nparams == 1 and described.param_type(0) == 1043
+        assert raw.exec_prepared(b"a", [b"a"]).ntuples == 1
+        raw.prepare(b"c", b"SELECT $1 AS a")  # of the type that its value has
+        raw.describe_prepared(b"c")
+        assert raw.exec_prepared(b"c", [b"a"]).ntuples == 1
         raw.prepare(b"b", b"CREATE TABLE mine AS SELECT 1 AS a")
         assert raw.describe_prepared(b"b").nfields == 0
         assert raw.exec_(b"SELECT a FROM mine").error_message  # describing made no table
