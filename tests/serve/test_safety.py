@@ -191,6 +191,13 @@ def test_a_port_that_is_taken_and_a_file_that_is_no_release(server: Server, shop
     assert done.returncode != 0 and "Serving" not in done.stdout
 
 
+def test_without_the_extra_the_command_says_what_to_install(shop: Path) -> None:  # noqa: F811
+    words = ["anondb", "serve", str(shop / "supports.duckdb")]
+    code = f"import sys; sys.modules['pygwire'] = None; sys.argv = {words!r}; from anondb.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 5 and "anondb[serve]" in done.stderr
+
+
 def _serve(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "anondb", "serve", *words], capture_output=True, text=True, timeout=60)
 
