@@ -21,12 +21,14 @@ def spaced(text: str) -> str:
     parts, begun, at = [], 0, 0
     while (found := _MARK.search(text, at)) is not None:
         mark, at = found[0], found.end()
-        if mark[1:].isdecimal():
+        if not mark[1:].isdecimal():  # what is quoted, or a comment, stays
+            end = text.find(_END.get(mark, mark), at)
+            if end < 0:
+                break
+            at = end + len(_END.get(mark, mark))
+        elif not text[at : at + 1].isspace():
             parts.append(text[begun:at])
             begun = at
-        else:  # what is quoted, or a comment, stays
-            end = text.find(_END.get(mark, mark), at)
-            at = at if end < 0 else end + len(_END.get(mark, mark))
     return " ".join([*parts, text[begun:]])
 
 

@@ -15,11 +15,12 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from anondb.errors import AnondbError
-from anondb.query.parsing import MAX_CHARACTERS, check_depth, lowered
-from anondb.session.catalog import FUNCTIONS, PRIVATE, is_of_catalog
+from anondb.query.parsing import check_depth, lowered
+from anondb.session.catalog import PRIVATE, is_of_catalog
 from anondb.session.session import Session
 
 VERSION = "14.0"
+_MOST_CHARACTERS = 20_000  # of a query that is translated, which takes time beside the limits of the session
 _HINTS = re.compile(r"pg_|information_schema|current_|_user|version\s*\(|set_config", re.I)
 _KEYS = ("dba", "encoding", "member", "namespace", "num", "oid", "owner", "rel", "relid", "roleid")
 """How the names of columns end that have numbers."""
@@ -49,7 +50,7 @@ _WRITTEN = {
     "varchar": "character varying",
 }
 """How PostgreSQL writes types that DuckDB's ``format_type`` writes short."""
-_PREFIXES = ("_pg_", "json_build_", "pg_", "to_reg", "txid_")  # of functions that are PostgreSQL's own
+_PREFIXES = ("_pg_", "array_upper", "json_build_", "pg_", "to_reg", "txid_")  # of functions that are PostgreSQL's own
 _NUMBERS = ("OID", "XID", "CID")
 IN_MEMORY = "memory"  # DuckDB's name of the database of the catalog
 
@@ -85,7 +86,7 @@ class Translator:
 
     def translated(self, sql: str) -> str:
         """A query of the catalog or of the connection, in DuckDB's words; any other statement as it is."""
-        if len(sql) > MAX_CHARACTERS or not _HINTS.search(sql):
+        if len(sql) > _MOST_CHARACTERS or not _HINTS.search(sql):
             return sql
         try:
             (tree,) = Postgres().parse(sql)
@@ -255,13 +256,19 @@ def _with_types(tree: exp.Expr) -> None:
 
 def _without_functions(tree: exp.Expr) -> None:
     """Have functions of PostgreSQL in FROM return no rows: they are asked for keys and options, of which there are none."""
-    for table in list(tree.find_all(exp.Table)):
-        if isinstance(table.this, exp.Func) and lowered(table.this.name) not in FUNCTIONS:
-            listed = [column.name for column in table.args["alias"].columns] if table.args.get("alias") else []
-            kind = "BIGINT" if isinstance(table.this, exp.GenerateSeries) else None
-            names = listed or sorted({table.alias, *_used(table)} - {""})
-            columns = [exp.alias_(_null(name, kind), name) for name in names]
-            table.replace(_no_rows(columns).subquery(table.alias or "listed"))
+    tables = list(tree.find_all(exp.Table))
+    beside = any(isinstance(table.this, exp.Identifier) for table in tables)
+    for table in tables:
+        call = table.this
+        own = lowered(table.db) == "pg_catalog" or isinstance(call, exp.GenerateSeries)
+        if not isinstance(call, exp.Func) or not (lowered(call.name).startswith(_PREFIXES) or (own and beside)):
+            continue
+        listed = [column.name for column in table.args["alias"].columns] if table.args.get("alias") else []
+        names = listed or sorted({table.alias, *_used(table)} - {""})
+        made = _no_rows([exp.alias_(_null(name), name) for name in names])
+        if isinstance(call, exp.GenerateSeries):  # which DuckDB has, as a column of rows
+            made = exp.select(exp.alias_(call, names[0] if names else "generate_series"))
+        table.replace(made.subquery(table.alias or "listed"))
 
 
 def _name_columns(tree: exp.Query) -> None:
@@ -300,7 +307,7 @@ def _used(table: exp.Table) -> Iterator[str]:
             yield lowered(column.name)
 
 
-def _null(column: str, kind: str | None = None) -> exp.Expr:
-    """NULL in a type; by default in that which a column of PostgreSQL's catalog has by its name."""
+def _null(column: str) -> exp.Expr:
+    """NULL in the type that a column of PostgreSQL's catalog has by its name."""
     named = "BIGINT" if column.endswith(_KEYS) else "BOOLEAN" if column.endswith(_FLAGS) else "VARCHAR"
-    return exp.cast(exp.null(), kind or named)
+    return exp.cast(exp.null(), named)

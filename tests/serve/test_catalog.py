@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from serve.conftest import PASSWORD, Server
@@ -33,6 +34,10 @@ def test_a_statement_of_a_tool_is_answered(client: Any, sql: str) -> None:
         ("SELECT nspname FROM pg_namespace ORDER BY 1", [("main",), ("pg_catalog",)]),
         ("SELECT count(*) FROM pg_catalog.pg_roles", [(0,)]),
         ("SELECT relname FROM pg_class c, pg_trigger t WHERE t.tgrelid = c.oid ORDER BY tgname", []),
+        (
+            "SELECT s.r FROM pg_namespace, pg_catalog.generate_series(1, 2) AS s(r) WHERE nspname = 'main' ORDER BY 1",
+            [(1,), (2,)],
+        ),
         ("SELECT 'pg_class'::text AS a", [("pg_class",)]),
         ("SHOW server_version", [("14.0",)]),
         ("SELECT set_config('search_path', 'main', false)", [("main",)]),
@@ -57,6 +62,13 @@ def test_queries_of_the_original_are_not_translated(client: Any) -> None:
     client.execute("CREATE MACRO pg_mine(a) AS a + 1; CREATE TABLE pg_numbers AS SELECT 6 / 4 AS a")
     assert client.execute("SELECT a, pg_mine(1) AS b FROM pg_numbers").fetchall() == [(1.5, 2)]
     client.execute("DROP TABLE pg_numbers")
+    assert len(client.execute("SELECT current_user, range FROM range(5)").fetchall()) == 5
+    for sql in (
+        "SELECT count(*) FROM duckdb_secrets() -- pg_",
+        "SELECT relname FROM pg_class, read_text('/etc/passwd')",
+    ):
+        with pytest.raises(psycopg.Error):
+            client.execute(sql)
 
 
 def test_the_result_of_a_statement_is_described_before_it_runs(server: Server) -> None:

@@ -43,6 +43,7 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         ("SELECT 1 -- a; b\n;", ["SELECT 1 -- a; b"], ""),
         ("/* ; */ ; ;\n-- x", [], ""),
         ("SELECT 'not; ended", [], "SELECT 'not; ended"),
+        ("SELECT '$1,$2;", [], "SELECT '$1,$2;"),
     ],
 )
 def test_statements_end_with_a_semicolon(text: str, statements: list[str], rest: str) -> None:
