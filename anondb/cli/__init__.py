@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "publish": "files",
     "run": "ask",
     "query": "query",
+    "serve": "serve",
     "explain": "ask",
     "releases": "files",
     "inspect": "audit",

@@ -34,6 +34,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         'anondb query spring.duckdb "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 5"',
         "anondb query spring.duckdb",
     ),
+    "serve": (
+        "anondb serve spring.duckdb",
+        "anondb serve spring.duckdb --port 5440 --password-file password.txt --bounds none",
+    ),
     "explain": (
         "anondb explain shop.duckdb --release spring --item milk",
         "anondb explain shop.duckdb --release spring --item milk --json",

@@ -12,6 +12,7 @@ import typer
 from anondb.cli.words import print_rows
 from anondb.errors import AnondbError, InputError
 from anondb.pages.text import plain
+from anondb.query.scripts import script, split
 
 if TYPE_CHECKING:
     from anondb.session.session import Session
@@ -24,36 +25,6 @@ the truth lies between them.
   .register NAME FILE     a table of your own, from a CSV or Parquet file
   .help                   this text
   .quit                   leave (also Ctrl-D)"""
-
-
-def split(text: str) -> tuple[list[str], str]:
-    """The statements of a text that end with a semicolon, and what follows the last of them.
-
-    A semicolon in a text, a quoted name or a comment ends nothing; a text that does not end keeps all that is before it.
-    """
-    from sqlglot.dialects.duckdb import DuckDB
-    from sqlglot.errors import SqlglotError
-    from sqlglot.tokenizer_core import TokenType
-
-    try:
-        tokens = DuckDB().tokenize(text)
-    except SqlglotError:
-        return [], text
-    statements, begun, some = [], 0, False
-    for token in tokens:
-        if token.token_type is not TokenType.SEMICOLON:
-            some = True
-            continue
-        if some:
-            statements.append(text[begun : token.start].strip())
-        begun, some = token.end + 1, False
-    return statements, text[begun:] if some else ""
-
-
-def script(text: str) -> list[str]:
-    """The statements of a text, the last of which needs no semicolon."""
-    statements, rest = split(text)
-    return [*statements, *([rest.strip()] if rest.strip() else [])]
 
 
 def prompt(session: Session, bounds: str = "columns") -> None:

@@ -100,7 +100,7 @@ def _answer(session: Session, sql: str, bounds: str, as_json: bool) -> None:
 
 def _answer_all(session: Session, bounds: str, as_json: bool) -> None:
     """Print the answers to the statements of stdin, up to the first error."""
-    from anondb.cli.prompt import script
+    from anondb.query.scripts import script
 
     results = []
     for statement in script(read_sql("-")):

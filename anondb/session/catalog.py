@@ -6,7 +6,7 @@ about the original: information_schema, pg_catalog, duckdb_tables() and the like
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -23,21 +23,26 @@ SCHEMAS = ("information_schema", "pg_catalog")
 _TOLD = ("columns", "constraints", "databases", "functions", "indexes", "keywords", "schemas", "sequences", "tables")
 FUNCTIONS = frozenset(f"duckdb_{name}" for name in (*_TOLD, "types", "views"))
 """Table functions that tell nothing of the computer."""
+PRIVATE = frozenset({"pg_settings"})
+"""Tables of the catalog that tell of the computer."""
 PRAGMAS = ("database_list", "show", "show_tables", "show_tables_expanded", "table_info", "version")
 COMPUTED = ("min", "max", "avg", "std", "q25", "q50", "q75")
 """What SUMMARIZE computes from the values of a column."""
 Types = Mapping[str, Mapping[str, str]]
 
 
-def is_of_catalog(tree: exp.Expr, own: Iterable[str]) -> bool:
+def is_of_catalog(tree: exp.Expr, own: Iterable[str], known: Collection[str] = ()) -> bool:
     """Whether a query reads tables of the catalog alone.
 
     Args:
         tree: the query.
         own: the names of the tables that are not of the catalog.
+        known: tables that the caller answers itself.
     """
     ctes, names = {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}, {lowered(name) for name in own}
     tables = [table for table in tree.find_all(exp.Table) if table.db or lowered(table.name) not in ctes]
+    if any(lowered(table.name) in PRIVATE.difference(known) for table in tables):
+        return False
     return bool(tables) and all(_is_of_catalog(t) and (t.db or lowered(t.name) not in names) for t in tables)
 
 

@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from anondb.errors import InputError
+from anondb.query.scripts import spaced
 
 
 def numbered(sql: str) -> str:
@@ -23,7 +24,10 @@ def numbered(sql: str) -> str:
     Raises:
         InputError: ``bad_parameter``: it has both ``?`` and ``$1`` or ``$name``.
     """
-    if not isinstance(sql, str) or "?" not in sql:
+    if not isinstance(sql, str):
+        return sql
+    sql = spaced(sql)
+    if "?" not in sql:
         return sql
     try:
         tokens = DuckDB().tokenize(sql)

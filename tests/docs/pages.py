@@ -4,6 +4,7 @@ What a block is, by its language and its first line:
 
 * ``sql`` with ``-- NAME.sql``: a file; ``sql`` with ``-- duckdb FILE``: statements for that file, each with a result
 * ``python``: run, all of a page in one namespace; ``print(...)  # value`` prints that value
+* ``console``: a dialogue with a server, which ``tests/serve/test_page.py`` holds again
 * no language: commands, one a line, with ``# exit code N`` behind those that fail; or lines that the last command
   printed
 """
@@ -73,7 +74,7 @@ class Page:
 
     def follow(self) -> Page:
         """Run all blocks in the current folder."""
-        kinds = {"sql": self.sql, "python": self.python, "": self.shell}
+        kinds = {"sql": self.sql, "python": self.python, "": self.shell, "console": lambda text: None}
         for language, text in blocks_of(self.path):
             assert language in kinds, f"{self.path.name}: a block of {language} needs a test of its own"
             kinds[language](text)

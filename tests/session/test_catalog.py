@@ -124,6 +124,8 @@ def test_plans(named: Named) -> None:
     [
         "SELECT * FROM duckdb_settings()",
         "SELECT * FROM duckdb_secrets()",
+        "SELECT * FROM pg_catalog.pg_settings",
+        "SELECT name FROM pg_settings, pg_catalog.pg_class",
         "SELECT * FROM duckdb_extensions()",
         "SELECT * FROM information_schema.tables, read_text('/etc/passwd')",
         "SELECT * FROM information_schema.tables, sales",

@@ -14,7 +14,8 @@ from cli.shop import Run, in_process
 
 import anondb
 from anondb import Session
-from anondb.cli.prompt import prompt, script, split
+from anondb.cli.prompt import prompt
+from anondb.query.scripts import script, split
 
 MILK = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'"
 TOP = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2"
@@ -42,6 +43,7 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         ("SELECT 1 -- a; b\n;", ["SELECT 1 -- a; b"], ""),
         ("/* ; */ ; ;\n-- x", [], ""),
         ("SELECT 'not; ended", [], "SELECT 'not; ended"),
+        ("SELECT '$1,$2;", [], "SELECT '$1,$2;"),
     ],
 )
 def test_statements_end_with_a_semicolon(text: str, statements: list[str], rest: str) -> None:

@@ -239,6 +239,15 @@ def test_parameters(shop: Path) -> None:
         assert error.value.code == "bad_parameter"
 
 
+def test_parameters_with_nothing_between_them(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        asked = "SELECT count(*) AS n FROM sales WHERE item IN"
+        expected = session.sql(f"{asked} ('milk', 'bread')").fetchall()
+        assert session.sql(f"{asked} ($1,$2)", ["milk", "bread"]).fetchall() == expected
+        kept = "SELECT '$1,$2' AS a, $$ $1,$2 $$ AS b, $x$'$1$x$ AS c, $1,$2 -- $1,$2"
+        assert session.sql(kept, ["milk", 3]).fetchall() == [("$1,$2", " $1,$2 ", "'$1", "milk", 3)]
+
+
 def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
     asked = "WITH m AS (SELECT count(*) AS n FROM sales WHERE item = {}) SELECT {} AS a,"
     asked += (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from session.conftest import Named
 
-from anondb.cli.prompt import script
+from anondb.query.scripts import script
 
 QUERIES = [
     "\n".join(line for line in statement.splitlines() if not line.startswith("--"))

@@ -1,0 +1,90 @@
+"""The server: one process for each connection, as PostgreSQL has it, so that limits hold for each alone."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from multiprocessing import connection
+from typing import Any
+
+from anondb.serve.conversation import Conversation, Door, new_key
+
+HOST = "127.0.0.1"
+_SPARE = 4  # processes beside the connections: for requests to cancel, and to say that there are too many
+_METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+
+
+def serve(door: Door, port: int, connections: int, on_open: Callable[[int], None]) -> None:
+    """Serve clients on this computer until Ctrl-C, or SIGTERM.
+
+    Args:
+        door: what each connection gets.
+        port: the port on 127.0.0.1; 0 for a free one.
+        connections: the most connections at a time.
+        on_open: called with the port when clients may connect.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    context: Any = multiprocessing.get_context(_METHOD)
+    if _METHOD == "forkserver":
+        context.set_forkserver_preload(["anondb.serve.conversation"])
+    slots = context.Array("Q", 2 * (connections + _SPARE))  # for each its process number and key
+    working: dict[int, Any] = {}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with socket.create_server((HOST, port)) as listener:
+        on_open(listener.getsockname()[1])
+        try:
+            while True:
+                ready = connection.wait([listener, *(process.sentinel for process in working.values())])
+                _forget_ended(working, slots)
+                if listener in ready:
+                    client, _ = listener.accept()
+                    with client:
+                        _begin(context, client, door, connections, working, slots)
+        finally:
+            for process in working.values():
+                process.terminate()
+            for process in working.values():
+                process.join(2)
+                process.kill()
+
+
+def _begin(
+    context: Any, client: socket.socket, door: Door, connections: int, working: dict[int, Any], slots: Any
+) -> None:
+    """Give a connection a process, if there is room."""
+    free = next((n for n in range(connections + _SPARE) if n not in working), None)
+    if free is None:
+        return
+    key = new_key()
+    process = context.Process(target=converse, args=(client, door, key, slots, free >= connections), daemon=True)
+    process.start()
+    working[free] = process
+    slots[2 * free], slots[2 * free + 1] = process.pid, key
+
+
+def _forget_ended(working: dict[int, Any], slots: Any) -> None:
+    """Free the places of processes that ended, before the system may give their numbers to others."""
+    for place in [place for place, process in working.items() if connection.wait([process.sentinel], 0)]:
+        slots[2 * place] = slots[2 * place + 1] = 0
+        working.pop(place).join()
+
+
+def converse(client: socket.socket, door: Door, key: int, slots: Sequence[int], full: bool) -> None:
+    """The work of a process: one connection."""
+
+    def cancel(process: int, secret: int) -> None:
+        pairs = [(slots[n], slots[n + 1]) for n in range(0, len(slots), 2)]
+        if process and (process, secret) in pairs:
+            os.kill(process, signal.SIGINT)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with client, contextlib.suppress(BrokenPipeError):
+        Conversation(client, door, key, cancel, full).run()
