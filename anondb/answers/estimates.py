@@ -85,7 +85,8 @@ class Estimator(InWorlds):
     def _first_world(self, drawn: Table, made: list[Table]) -> Estimated:
         """The rows that the first world keeps, in their order."""
         kept = [exp.column("kept")] if self.asked.kept else []
-        rows = exp.select("*").from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
+        unknown = exp.cast(exp.null(), "DOUBLE").as_(IN_WORLDS)
+        rows = exp.select("*", unknown).from_(drawn.expression()).where(exp.column(WORLD).eq(exp.convert(0)), *kept)
         table = self.make("rows", rows, made)
         columns = tuple(Column("") for _ in self.types)
         return Estimated(self._ended(Known(rows, columns), table), made, notes=[KEYLESS_NOTE])

@@ -476,8 +476,8 @@ def test_ctrl_c_waits_for_the_import_of_duckdb(monkeypatch: pytest.MonkeyPatch) 
         on_interrupt(interrupt)
         signal.raise_signal(signal.SIGINT)
         time.sleep(0.05)  # the alarm repeats it, and waits again
-        monkeypatch.undo()
         with pytest.raises(KeyboardInterrupt):
+            monkeypatch.undo()
             time.sleep(5)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

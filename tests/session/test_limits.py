@@ -88,9 +88,9 @@ def test_what_takes_too_long(name: str, shop: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", [pytest.param("joins", marks=pytest.mark.slow)])
 def test_work_is_counted_before_it_is_done(name: str, shop: Path) -> None:
     with anondb.open(shop / "supports.duckdb", max_seconds=300) as session:
-        with pytest.raises(anondb.InputError, match="asks more than 2,000 queries") as error:
-            session.sql(SLOW[name])
-        assert error.value.code == "query_too_complex"
+        result = session.sql(SLOW[name])
+        assert result.fetchall()[0][1:] == (None, None)
+        assert any("asks more than 2,000 queries" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(
