@@ -126,7 +126,10 @@ def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
         except (duckdb.CatalogException, duckdb.BinderException):
             engine.connection.execute(text)  # fails in the same way before anything runs, but its error has the line
             raise
-        return None if lazy is None else cast("duckdb.DuckDBPyRelation", lazy.materialize())
+        if lazy is None:
+            return None
+        run_once = lazy.materialize if hasattr(lazy, "materialize") else lazy.execute  # before DuckDB 2.0
+        return cast("duckdb.DuckDBPyRelation", run_once())
 
     engine.say(text)
     return _guarded(engine, text, work)
