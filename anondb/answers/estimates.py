@@ -220,7 +220,8 @@ class Estimator(InWorlds):
         absent = role is Role.TOTAL and not self.asked.conditioned
         if absent and self.types[n].startswith(NUMBERS):
             nowhere = exp.column(COPY, "m").is_(exp.null())
-            mean = exp.Case(ifs=[exp.If(this=nowhere, true=exp.Literal.number("0.0"))], default=mean)
+            least_likely = _clipped(exp.Literal.number("0.0"), lower, upper)
+            mean = exp.Case(ifs=[exp.If(this=nowhere, true=least_likely)], default=mean)
         if not self.worlds.possible:
             return [_clipped(mean, lower, upper).as_(f"c{n}"), lower, upper]
         bad = exp.or_(
