@@ -86,7 +86,7 @@ def test_parameters_in_conditions(client: Any, shop: Path) -> None:  # noqa: F81
         ("SELECT FROM WHERE", "42601"),
         ("SELECT CAST('milk' AS INTEGER) FROM range(2)", "0A000"),
         ("SELECT tid + 1 AS a FROM sales", "0A000"),
-        ("EXECUTE nothing", "0A000"),
+        ("EXECUTE nothing", "42602"),
         ("SELECT 1 " + "+ 1" * 100_000, "54001"),
     ],
 )
