@@ -15,7 +15,6 @@ from typing import Any
 import psycopg
 import pytest
 from serve.conftest import PASSWORD, Server, Start, running
-from session.conftest import shop  # noqa: F401
 
 LONG = "SELECT count(*) FROM range(100000) a, range(100000) b, range(100) c WHERE a.range + b.range + c.range = 7"
 
@@ -163,7 +162,7 @@ def test_a_client_that_breaks_the_protocol_is_cut_off(server: Server, sent: byte
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
-def test_a_password_file_is_private_and_long(shop: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_password_file_is_private_and_long(shop: Path, tmp_path: Path) -> None:
     path = tmp_path / "password.txt"
     for text, mode, words in (("short", 0o600, "fewer than 12"), (PASSWORD, 0o644, "Others can read")):
         path.write_text(text, "utf-8")
@@ -173,7 +172,7 @@ def test_a_password_file_is_private_and_long(shop: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_new_password_for_each_start(shop: Path) -> None:  # noqa: F811
+def test_a_new_password_for_each_start(shop: Path) -> None:
     said = []
     for _ in range(2):
         with running(shop / "supports.duckdb") as server:
@@ -184,14 +183,14 @@ def test_a_new_password_for_each_start(shop: Path) -> None:  # noqa: F811
 
 
 @pytest.mark.slow
-def test_a_port_that_is_taken_and_a_file_that_is_no_release(server: Server, shop: Path) -> None:  # noqa: F811
+def test_a_port_that_is_taken_and_a_file_that_is_no_release(server: Server, shop: Path) -> None:
     done = _serve(str(shop / "supports.duckdb"), "--port", str(server.port))
     assert done.returncode == 5 and "is taken" in done.stderr
     done = _serve(str(shop / "shop.duckdb"), "--port", "0")
     assert done.returncode != 0 and "Serving" not in done.stdout
 
 
-def test_without_the_extra_the_command_says_what_to_install(shop: Path) -> None:  # noqa: F811
+def test_without_the_extra_the_command_says_what_to_install(shop: Path) -> None:
     words = ["anondb", "serve", str(shop / "supports.duckdb")]
     code = f"import sys; sys.modules['pygwire'] = None; sys.argv = {words!r}; from anondb.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
