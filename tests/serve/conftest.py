@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres.server import wheel
 from session.conftest import shop  # noqa: F401 - the releases
 
 try:
@@ -21,6 +24,9 @@ try:
 except ImportError:  # without the extra anondb[serve]
     collect_ignore_glob = ["test_*.py"]
 PASSWORD = "correct horse battery"
+PSQL = shutil.which(
+    "psql", path=f"{wheel()}{os.pathsep}{os.environ['PATH']}"
+)  # that of the other tests' PostgreSQL first
 
 
 @dataclass(frozen=True)

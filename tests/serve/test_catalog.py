@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 import sqlalchemy as sa
-from serve.conftest import PASSWORD, Server
+from serve.conftest import PASSWORD, PSQL, Server
 
 from anondb.query.scripts import script
 
@@ -109,7 +109,7 @@ def test_statements_that_a_client_deallocates_make_room(server: Server) -> None:
 # --------------------------------------------------------------------------------------------------------- clients
 
 
-@pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
+@pytest.mark.skipif(PSQL is None, reason="psql is not installed")
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
@@ -129,7 +129,7 @@ def test_statements_that_a_client_deallocates_make_room(server: Server) -> None:
     ],
 )
 def test_psql(server: Server, command: str, shown: str) -> None:
-    words = ["psql", "-X", "-w", "-v", "ON_ERROR_STOP=1", "-c", command, server.url().rpartition(" connect")[0]]
+    words = [str(PSQL), "-X", "-w", "-v", "ON_ERROR_STOP=1", "-c", command, server.url().rpartition(" connect")[0]]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and shown in done.stdout + done.stderr, done.stderr
 
