@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import multiprocessing
 import os
 import signal
 import socket
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import connection
 from typing import Any, TypeVar
 
 from pygwire import messages as pg
@@ -84,7 +82,6 @@ class Conversation:
     """
 
     def __init__(self, client: socket.socket, door: Door, key: int, cancel: Any, full: bool) -> None:
-        client.settimeout(door.idle)  # also for what the client does not read
         self._socket, self._door, self._key, self._cancel, self._full = client, door, key, cancel, full
         self._wire, self._out, self._most = BackendConnection(), bytearray(), _LOGIN_BYTES
         self._until: float | None = time.monotonic() + LOGIN_SECONDS
@@ -116,12 +113,11 @@ class Conversation:
 
     def _received(self) -> Iterator[pg.PGMessage]:
         """The client's messages, each read in the phase that the answer to the one before it led to."""
-        waiting, server = 0, multiprocessing.parent_process()
+        waiting = 0
         while True:
             left = self._door.idle if self._until is None else self._until - time.monotonic()
-            ready = connection.wait([self._socket, *([] if server is None else [server.sentinel])], max(0.001, left))
-            data = self._socket.recv(_SENT_BYTES) if ready == [self._socket] else b""
-            if not data:  # the client or the server is gone, or the time is over
+            self._socket.settimeout(max(0.001, left))  # also for what the client does not read
+            if not (data := self._socket.recv(_SENT_BYTES)):
                 return
             waiting += len(data)
             for message in self._wire.receive(data):

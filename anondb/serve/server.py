@@ -9,6 +9,8 @@ import secrets
 import signal
 import socket
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from multiprocessing import connection
 from typing import Any
@@ -17,6 +19,7 @@ from anondb.serve.conversation import Conversation, Door
 
 HOST = "127.0.0.1"
 _SPARE = 4  # processes beside the connections: for requests to cancel, and to say that there are too many
+_END_SECONDS = 2
 _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 
 
@@ -49,7 +52,7 @@ def serve(door: Door, listener: socket.socket, connections: int) -> None:
         for process in working.values():
             process.terminate()
         for process in working.values():
-            process.join(2)
+            process.join(_END_SECONDS)
             process.kill()
 
 
@@ -84,5 +87,16 @@ def converse(client: socket.socket, door: Door, key: int, slots: Sequence[int], 
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with client, contextlib.suppress(BrokenPipeError):
         Conversation(client, door, key, cancel, full).run()
+
+
+def _end_with_parent() -> None:
+    """End this process, also within an answer, when the server is gone."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_END_SECONDS)
+    os._exit(1)  # DuckDB does not end an answer for SIGTERM

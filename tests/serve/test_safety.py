@@ -211,3 +211,23 @@ def test_connections_end_with_the_server(start: Start) -> None:
     with pytest.raises(psycopg.OperationalError):
         connection.execute("SELECT 1")
     assert not Path(f"/proc/{number}").exists() or sys.platform != "linux"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_connections_end_when_the_server_is_killed(shop: Path, password_file: Path) -> None:
+    command = [sys.executable, "-m", "anondb", "serve", str(shop / "supports.duckdb"), "--port", "0"]
+    command += ["--password-file", str(password_file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        server = Server(process, int(process.stdout.readline().split("127.0.0.1:")[1].split("/")[0]), [])
+        connection = server.connect(autocommit=True)
+        (number,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        connection.pgconn.send_query(LONG.encode())
+        time.sleep(1)  # whether or not the answer has begun by then
+        process.kill()
+    connection.close()
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{number}").exists():
+        assert time.monotonic() < deadline, "a connection outlives the server"
+        time.sleep(0.1)
