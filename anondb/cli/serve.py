@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import socket
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -60,15 +60,15 @@ def serve(
         tables = ", ".join(session.tables)
     password = new_password() if password_file is None else read_password(password_file)
     door = Door(file, options, bounds, verifier_of(password), idle_seconds)
-
-    def say(opened: int) -> None:
-        typer.echo(f"Serving {tables} at postgresql://analyst@{HOST}:{opened}/release; Ctrl-C ends it.")
-        typer.echo(f"Password: {password}" if password_file is None else "The password is that of the file.")
-        sys.stdout.flush()
-
     try:
-        serve_clients(door, port, connections, say)
+        listener = socket.create_server((HOST, port))
     except OSError:
         raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None
-    except KeyboardInterrupt:
-        typer.echo("Stopped.", err=True)
+    with listener:
+        address = f"{HOST}:{listener.getsockname()[1]}"
+        typer.echo(f"Serving {tables} at postgresql://analyst@{address}/release; Ctrl-C ends it.")
+        typer.echo(f"Password: {password}" if password_file is None else "The password is that of the file.")
+        try:
+            serve_clients(door, listener, connections)
+        except KeyboardInterrupt:
+            typer.echo("Stopped.", err=True)

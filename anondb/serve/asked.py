@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from anondb.errors import AnondbError, InputError, InternalError
+from anondb.query.parsing import parse_script
 from anondb.query.scripts import script
 from anondb.serve.catalog import VERSION, Translator
 from anondb.serve.values import TEXT, TEXTS
@@ -47,17 +49,30 @@ SETTINGS: Mapping[str, str] = {
     "transaction_read_only": "on",
 }
 _MOST = 1000  # parameters
-_COMMENTS = re.compile(r"(?:\s+|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.S)
-_WORD = re.compile(r"[\s(]*([A-Za-z]*)")
 _MADE = re.compile(r"\b(TABLE|VIEW|MACRO|FUNCTION)\b", re.I)
 _SET = re.compile(r"SET\s+(?:SESSION\s+|LOCAL\s+)?(CHARACTERISTICS|TRANSACTION|NAMES|TIME\s+ZONE|\"?\w+)", re.I)
 _SHOW = re.compile(r"SHOW\s+\"?([\w ]+?)\"?\s*$", re.I)
-_NOTHING = {"CLOSE", "DEALLOCATE", "DISCARD", "RELEASE", "SAVEPOINT", "UNLISTEN"}
+_NOTHING = {"CLOSE", "DISCARD", "RELEASE", "SAVEPOINT", "UNLISTEN"}
 """Statements that change nothing here."""
 _BEGUN = dict.fromkeys(("BEGIN", "START"), ("BEGIN", TransactionStatus.IN_TRANSACTION))
 _ENDED = {"COMMIT": "COMMIT", "END": "COMMIT", "ROLLBACK": "ROLLBACK", "ABORT": "ROLLBACK"}
 _TRANSACTIONS = _BEGUN | {word: (tag, TransactionStatus.IDLE) for word, tag in _ENDED.items()}
-_CHANGES = {"ALTER", "CREATE", "DELETE", "DROP", "INSERT", "RESET", "SET", "TRUNCATE", "UPDATE", "USE"}
+_CHANGES = {
+    *(
+        "ALTER",
+        "CREATE",
+        "DEALLOCATE",
+        "DELETE",
+        "DROP",
+        "INSERT",
+        "PREPARE",
+        "RESET",
+        "SET",
+        "TRUNCATE",
+        "UPDATE",
+        "USE",
+    )
+}
 _STATES: Mapping[str, str] = {
     "ambiguous_item": "42702",
     "bad_name": "42602",
@@ -89,6 +104,8 @@ class Failure(Exception):
 
 def failure_of(error: Exception) -> Failure:
     """An error of anondb, or a bug, of which nothing but the kind is told, for the client."""
+    if isinstance(error, Failure):
+        return error
     if isinstance(error, AnondbError) and not isinstance(error, InternalError):
         return Failure(_STATES.get(error.code, "42000" if isinstance(error, InputError) else "58000"), str(error))
     return Failure("XX000", f"An unexpected {type(error).__name__} ended the answer; please report it.")
@@ -116,11 +133,13 @@ class Asked:
     """One statement of a client.
 
     Attributes:
-        text: its text.
-        word: its first word, in capitals.
+        text: its text, without comments before it.
+        tokens: its words and marks.
+        word: what it does: its first word in capitals, or INSERT behind WITH.
     """
 
     text: str
+    tokens: Sequence[Token]
     word: str
 
     @property
@@ -135,16 +154,16 @@ class Asked:
 
     def types(self, said: Sequence[int]) -> list[int]:
         """The types of the parameters ``$1``, ``$2``, ...: as the client said, else lists in ``= ANY($1)`` and texts."""
-        tokens = _tokens(self.text)
-        lists = {number for n in range(len(tokens) - 3) if (number := _list_at(tokens[n : n + 4]))}
-        known = [*said, *[0] * (max(_parameters(tokens), default=0) - len(said))]
-        return [oid or (TEXTS if number in lists else TEXT) for number, oid in enumerate(known[:_MOST], 1)]
+        words = [token.text.upper() for token in self.tokens]
+        lists = {words[n + 3] for n in range(len(words) - 3) if words[n : n + 3] == ["ANY", "(", "$"]}
+        known = [*said, *[0] * (max(_parameters(self.tokens), default=0) - len(said))]
+        return [oid or (TEXTS if str(number) in lists else TEXT) for number, oid in enumerate(known[:_MOST], 1)]
 
     def answered(self, session: Session, translator: Translator, values: Sequence[Any], bounds: str) -> Answer:
         """The answer of a session.
 
         Raises:
-            Failure: there is none.
+            AnondbError: there is none.
         """
         if self.word in _TRANSACTIONS:
             return Answer(_TRANSACTIONS[self.word][0])
@@ -153,15 +172,12 @@ class Asked:
         shown = _SHOW.match(self.text[:100])
         if shown is not None and (name := shown[1].lower()) in SETTINGS:
             return Answer("SHOW", [(name, "VARCHAR")], [(SETTINGS[name],)])
-        try:
-            text = translator.translated(self.text)
-            given: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
-            if values and text != self.text:  # parameters of functions that DuckDB lacks are gone
-                given = {str(n): values[n - 1] for n in _parameters(_tokens(text)) if n <= len(values)}
-            result = session.sql(text, given, bounds)
-            rows = result.fetchall()
-        except Exception as error:
-            raise failure_of(error) from None
+        text = translator.translated(self.text)
+        given: Sequence[Any] | Mapping[str, Any] | None = list(values) or None
+        if values and text != self.text:  # parameters of functions that DuckDB lacks are gone
+            given = {str(n): values[n - 1] for n in _parameters(_tokens(text)) if n <= len(values)}
+        result = session.sql(text, given, bounds)
+        rows = result.fetchall()
         if self.is_query:
             return Answer("SELECT", list(zip(result.columns, result.types, strict=True)), rows, result.notes)
         made = _MADE.search(self.text) if self.word in ("ALTER", "CREATE", "DROP") else None
@@ -183,20 +199,22 @@ def _tokens(text: str) -> list[Token]:
         return []
 
 
-def _list_at(tokens: Sequence[Token]) -> int:
-    """The number of the parameter in ``ANY($1)``; 0 if these tokens are something else."""
-    if [token.text.upper() for token in tokens[:3]] != ["ANY", "(", "$"] or not tokens[3].text.isdecimal():
-        return 0
-    return int(tokens[3].text)
-
-
 def _parameters(tokens: Sequence[Token]) -> set[int]:
-    """The numbers of the parameters ``$1``, ``$2``, ... of a text."""
+    """The numbers of the parameters ``$1``, ``$2``, ... of a text, as far as a statement may have so many."""
     pairs = pairwise(tokens)
-    return {int(b.text) for a, b in pairs if a.token_type is TokenType.PARAMETER and b.text.isdecimal()}
+    texts = {b.text for a, b in pairs if a.token_type is TokenType.PARAMETER and b.text.isdecimal()}
+    return {int(text) for text in texts if len(text) <= len(str(_MOST)) and int(text) <= _MOST}
 
 
 def statements_of(sql: str) -> list[Asked]:
     """The statements of a text."""
-    texts = [_COMMENTS.sub("", text, count=1) for text in script(sql)]
-    return [Asked(text, _WORD.match(text)[1].upper()) for text in texts]  # type: ignore[index]
+    return [_asked(text) for text in script(sql)]
+
+
+def _asked(text: str) -> Asked:
+    tokens = _tokens(text)
+    word = tokens[0].text.upper() if tokens else ""
+    if word == "WITH" and any(token.token_type is TokenType.INSERT for token in tokens):
+        with contextlib.suppress(AnondbError):
+            word = parse_script(text)[0].word
+    return Asked(text[tokens[0].start :] if tokens else text, tokens, word)

@@ -25,6 +25,7 @@ _HINTS = re.compile(r"pg_|information_schema|current_|_user|version\s*\(|set_con
 _KEYS = ("dba", "encoding", "member", "namespace", "num", "oid", "owner", "rel", "relid", "roleid")
 """How the names of columns end that have numbers."""
 _FLAGS = ("attached", "detach", "enabled", "permissive", "security")
+_LISTS = ("acl",)
 _OPERATORS = {"~": exp.RegexpLike, "~*": exp.RegexpILike, "~~": exp.Like, "~~*": exp.ILike, "=": exp.EQ, "<>": exp.NEQ}
 _NAMES: Mapping[type[exp.Expr], str] = {
     exp.CurrentCatalog: "current_catalog",
@@ -309,5 +310,5 @@ def _used(table: exp.Table) -> Iterator[str]:
 
 def _null(column: str) -> exp.Expr:
     """NULL in the type that a column of PostgreSQL's catalog has by its name."""
-    named = "BIGINT" if column.endswith(_KEYS) else "BOOLEAN" if column.endswith(_FLAGS) else "VARCHAR"
-    return exp.cast(exp.null(), named)
+    kinds = {_KEYS: "BIGINT", _FLAGS: "BOOLEAN", _LISTS: "VARCHAR[]"}
+    return exp.cast(exp.null(), next((kind for ends, kind in kinds.items() if column.endswith(ends)), "VARCHAR"))

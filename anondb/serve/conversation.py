@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import multiprocessing
 import os
-import secrets
 import signal
 import socket
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import connection
 from typing import Any, TypeVar
 
 from pygwire import messages as pg
 from pygwire.connection import BackendConnection
 from pygwire.constants import TransactionStatus
 from pygwire.exceptions import PygwireError
+from sqlglot.tokenizer_core import TokenType
 
 from anondb.errors import AnondbError
 from anondb.serve.asked import PARAMETERS, SETTINGS, Asked, Failure, failure_of, statements_of
@@ -84,7 +82,6 @@ class Conversation:
     """
 
     def __init__(self, client: socket.socket, door: Door, key: int, cancel: Any, full: bool) -> None:
-        client.settimeout(door.idle)  # also for what the client does not read
         self._socket, self._door, self._key, self._cancel, self._full = client, door, key, cancel, full
         self._wire, self._out, self._most = BackendConnection(), bytearray(), _LOGIN_BYTES
         self._until: float | None = time.monotonic() + LOGIN_SECONDS
@@ -116,12 +113,11 @@ class Conversation:
 
     def _received(self) -> Iterator[pg.PGMessage]:
         """The client's messages, each read in the phase that the answer to the one before it led to."""
-        waiting, server = 0, multiprocessing.parent_process()
+        waiting = 0
         while True:
             left = self._door.idle if self._until is None else self._until - time.monotonic()
-            ready = connection.wait([self._socket, *([] if server is None else [server.sentinel])], max(0.001, left))
-            data = self._socket.recv(_SENT_BYTES) if ready == [self._socket] else b""
-            if not data:  # the client or the server is gone, or the time is over
+            self._socket.settimeout(max(0.001, left))  # also for what the client does not read
+            if not (data := self._socket.recv(_SENT_BYTES)):
                 return
             waiting += len(data)
             for message in self._wire.receive(data):
@@ -192,8 +188,10 @@ class Conversation:
         if not self._failed or ends:
             try:
                 self._handle(message)
-            except Failure as failure:
-                self._send(pg.ErrorResponse(fields=failure.fields("ERROR")))
+            except OSError:  # the client does not read
+                raise
+            except Exception as error:
+                self._send(pg.ErrorResponse(fields=failure_of(error).fields("ERROR")))
                 self._failed = not ends
         if ends:
             self._failed = False
@@ -259,8 +257,8 @@ class Conversation:
 
     def _portal(self, asked: Asked | None, values: Sequence[Any], formats: Sequence[int]) -> Portal:
         """The answer to a statement."""
-        if asked is None:
-            return Portal(None, iter([]), "")
+        if asked is None or self._forgotten(asked):
+            return Portal(None, iter([]), "" if asked is None else asked.word)
         old = signal.getsignal(signal.SIGINT)
         try:
             try:
@@ -284,6 +282,15 @@ class Conversation:
             for (name, _), kind, form in zip(answer.columns, kinds, forms, strict=True)
         ]
         return Portal(fields, (_encoded(row, encoders) for row in answer.rows), answer.tag)
+
+    def _forgotten(self, asked: Asked) -> bool:
+        """Whether a DEALLOCATE named a statement that was prepared by a message; it is forgotten, with ALL all of them."""
+        if asked.word != "DEALLOCATE":
+            return False
+        last = asked.tokens[-1]
+        if last.token_type is TokenType.ALL:  # those that PREPARE made, too
+            self._prepared.clear()
+        return self._prepared.pop(last.text, None) is not None
 
     def _describe(self, portal: Portal) -> None:
         self._send(pg.NoData() if portal.columns is None else pg.RowDescription(fields=portal.columns))
@@ -321,8 +328,3 @@ def _found(kept: dict[str, _T], name: str) -> _T:
     if name not in kept:
         raise Failure("26000", "There is no prepared statement or portal of this name.")
     return kept[name]
-
-
-def new_key() -> int:
-    """A random key for a connection."""
-    return secrets.randbits(32)

@@ -5,54 +5,55 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Sequence
 from multiprocessing import connection
 from typing import Any
 
-from anondb.serve.conversation import Conversation, Door, new_key
+from anondb.serve.conversation import Conversation, Door
 
 HOST = "127.0.0.1"
 _SPARE = 4  # processes beside the connections: for requests to cancel, and to say that there are too many
+_END_SECONDS = 2
 _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 
 
-def serve(door: Door, port: int, connections: int, on_open: Callable[[int], None]) -> None:
-    """Serve clients on this computer until Ctrl-C, or SIGTERM.
+def serve(door: Door, listener: socket.socket, connections: int) -> None:
+    """Serve clients until Ctrl-C, or SIGTERM.
 
     Args:
         door: what each connection gets.
-        port: the port on 127.0.0.1; 0 for a free one.
+        listener: where they connect.
         connections: the most connections at a time.
-        on_open: called with the port when clients may connect.
 
     Raises:
-        OSError: the port is taken.
+        KeyboardInterrupt: the end.
     """
     context: Any = multiprocessing.get_context(_METHOD)
     if _METHOD == "forkserver":
         context.set_forkserver_preload(["anondb.serve.conversation"])
-    slots = context.Array("Q", 2 * (connections + _SPARE))  # for each its process number and key
+    slots = context.RawArray("Q", 2 * (connections + _SPARE))  # for each its process number and key
     working: dict[int, Any] = {}
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with socket.create_server((HOST, port)) as listener:
-        on_open(listener.getsockname()[1])
-        try:
-            while True:
-                ready = connection.wait([listener, *(process.sentinel for process in working.values())])
-                _forget_ended(working, slots)
-                if listener in ready:
-                    client, _ = listener.accept()
-                    with client:
-                        _begin(context, client, door, connections, working, slots)
-        finally:
-            for process in working.values():
-                process.terminate()
-            for process in working.values():
-                process.join(2)
-                process.kill()
+    listener.setblocking(False)
+    try:
+        while True:
+            ready = connection.wait([listener, *(process.sentinel for process in working.values())])
+            _forget_ended(working, slots)
+            if listener in ready:
+                with contextlib.suppress(OSError), listener.accept()[0] as client:  # it may be gone already
+                    _begin(context, client, door, connections, working, slots)
+    finally:
+        for process in working.values():
+            process.terminate()
+        for process in working.values():
+            process.join(_END_SECONDS)
+            process.kill()
 
 
 def _begin(
@@ -62,7 +63,7 @@ def _begin(
     free = next((n for n in range(connections + _SPARE) if n not in working), None)
     if free is None:
         return
-    key = new_key()
+    key = secrets.randbits(32)
     process = context.Process(target=converse, args=(client, door, key, slots, free >= connections), daemon=True)
     process.start()
     working[free] = process
@@ -86,5 +87,16 @@ def converse(client: socket.socket, door: Door, key: int, slots: Sequence[int], 
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with client, contextlib.suppress(BrokenPipeError):
         Conversation(client, door, key, cancel, full).run()
+
+
+def _end_with_parent() -> None:
+    """End this process, also within an answer, when the server is gone."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_END_SECONDS)
+    os._exit(1)  # DuckDB does not end an answer for SIGTERM

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, cast
+from typing import Any
 
-from psycopg import pq
-from psycopg.adapt import Dumper, Transformer
-from psycopg.types import datetime, numeric, string
-from psycopg.types.bool import BoolBinaryDumper
+from psycopg import adapters, pq
+from psycopg.adapt import Transformer
 
 TEXT = 1043  # varchar, as in DuckDB's pg_type
 TEXTS = 1009
@@ -31,19 +28,6 @@ _OIDS = {
     **dict.fromkeys(("HUGEINT", "UHUGEINT", "UBIGINT", "DECIMAL"), 1700),
 }
 _SIZES = {16: 1, 20: 8, 21: 2, 23: 4, 700: 4, 701: 8, 1082: 4, 1083: 8, 1114: 8, 1184: 8}
-_BINARY: dict[int, type[Dumper]] = {
-    16: BoolBinaryDumper,
-    17: string.BytesBinaryDumper,
-    20: numeric.Int8BinaryDumper,
-    21: numeric.Int2BinaryDumper,
-    23: numeric.Int4BinaryDumper,
-    700: numeric.Float4BinaryDumper,
-    701: numeric.FloatBinaryDumper,
-    1082: datetime.DateBinaryDumper,
-    1083: datetime.TimeBinaryDumper,
-    1114: datetime.DatetimeNoTzBinaryDumper,
-    1184: datetime.DatetimeBinaryDumper,
-}
 Encoder = Callable[[Any], bytes]
 
 
@@ -75,16 +59,8 @@ class Type:
         """What makes a value, which is not None, the bytes of a format."""
         if not binary or self.oid == TEXT:
             return lambda value: _text(value).encode()
-        return lambda value: bytes(_dumper(self.oid, cast(Hashable, type(value))).dump(value) or b"")
-
-
-@cache
-def _dumper(oid: int, python: Hashable) -> Dumper:
-    if oid == 1700:
-        kind: type[Dumper] = numeric.IntNumericBinaryDumper if python is int else numeric.DecimalBinaryDumper
-    else:
-        kind = _BINARY[oid]
-    return kind(cast(type, python))
+        dumper = adapters.get_dumper_by_oid(self.oid, pq.Format.BINARY)(object)
+        return lambda value: bytes(dumper.dump(value) or b"")
 
 
 def _text(value: Any) -> str:

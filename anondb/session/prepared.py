@@ -60,9 +60,12 @@ class Prepared:
         """Forget a statement.
 
         Args:
-            text: what stands behind DEALLOCATE: its name, which PREPARE may precede.
+            text: what stands behind DEALLOCATE: its name, which PREPARE may precede, or ALL.
         """
-        if self._statements.pop(lowered(_tokens(text)[-1].text), None) is None:
+        last = _tokens(text)[-1]
+        if last.token_type is TokenType.ALL:
+            self._statements.clear()
+        elif self._statements.pop(lowered(last.text), None) is None:
             raise _missing()
 
 

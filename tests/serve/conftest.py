@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,12 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres.server import wheel
 from session.conftest import shop  # noqa: F401 - the releases
 
-pytest.importorskip("pygwire")
-pytest.importorskip("scramp")
-psycopg: Any = pytest.importorskip("psycopg")
+try:
+    import psycopg
+    import pygwire  # noqa: F401
+    import scramp  # noqa: F401
+except ImportError:  # without the extra anondb[serve]
+    collect_ignore_glob = ["test_*.py"]
 PASSWORD = "correct horse battery"
+PSQL = shutil.which(
+    "psql", path=f"{wheel()}{os.pathsep}{os.environ['PATH']}"
+)  # that of the other tests' PostgreSQL first
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import Any
 import psycopg
 import pytest
 from serve.conftest import Server
-from session.conftest import shop  # noqa: F401
 
 import anondb
 
@@ -43,7 +42,7 @@ VALUES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("binary", [False, True])
-def test_the_answers_are_those_of_a_session(client: Any, shop: Path, binary: bool) -> None:  # noqa: F811
+def test_the_answers_are_those_of_a_session(client: Any, shop: Path, binary: bool) -> None:
     with anondb.open(shop / "supports.duckdb") as session:
         expected = session.sql(COUNTS)
         cursor = client.cursor(binary=binary).execute(COUNTS)
@@ -68,7 +67,7 @@ def test_parameters(client: Any, form: str, value: Any) -> None:
     assert [str(cell) for cell in row] == [str(value)] * 2
 
 
-def test_parameters_in_conditions(client: Any, shop: Path) -> None:  # noqa: F811
+def test_parameters_in_conditions(client: Any, shop: Path) -> None:
     with anondb.open(shop / "supports.duckdb") as session:
         sql = "SELECT count(*) AS n FROM sales WHERE item IN ('milk', 'bread')"
         expected = session.sql(sql).fetchall()
@@ -94,6 +93,14 @@ def test_errors_have_codes_and_tell_no_data(client: Any, sql: str, state: str) -
     with pytest.raises(psycopg.Error) as error:
         client.execute(sql)
     assert error.value.sqlstate == state and "milk" not in str(error.value)
+    assert client.execute("SELECT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("number", ["1000000000", "1" * 5_000])
+def test_a_parameter_of_a_large_number_is_missing(client: Any, number: str) -> None:
+    raw = client.pgconn
+    assert not raw.prepare(b"large", b"SELECT $" + number.encode()).error_message
+    assert b"has no value" in raw.exec_prepared(b"large", []).error_message
     assert client.execute("SELECT 1").fetchall() == [(1,)]
 
 

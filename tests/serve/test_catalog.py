@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 import sqlalchemy as sa
-from serve.conftest import PASSWORD, Server
+from serve.conftest import PASSWORD, PSQL, Server
 
 from anondb.query.scripts import script
 
@@ -86,12 +86,30 @@ def test_the_result_of_a_statement_is_described_before_it_runs(server: Server) -
         raw.prepare(b"b", b"CREATE TABLE mine AS SELECT 1 AS a")
         assert raw.describe_prepared(b"b").nfields == 0
         assert raw.exec_(b"SELECT a FROM mine").error_message  # describing made no table
+        raw.exec_prepared(b"b", [])
+        raw.prepare(b"d", b"WITH two AS (SELECT 2 AS a) INSERT INTO mine SELECT a FROM two")
+        assert raw.describe_prepared(b"d").nfields == 0
+        assert raw.exec_prepared(b"d", []).command_status == b"INSERT 0 1"
+        assert raw.exec_(b"SELECT count(*) FROM mine").get_value(0, 0) == b"2"
+
+
+def test_statements_that_a_client_deallocates_make_room(server: Server) -> None:
+    """As psycopg does with a libpq before 17, which has no message for it."""
+    with server.connect() as connection:
+        raw = connection.pgconn
+        for number in range(220):
+            assert not raw.prepare(b"s%d" % number, b"SELECT 1").error_message
+            assert raw.exec_(b"DEALLOCATE s%d" % number).command_status == b"DEALLOCATE"
+        raw.prepare(b"a", b"SELECT 1")
+        raw.exec_(b"PREPARE b AS SELECT 1; DEALLOCATE ALL")
+        assert raw.exec_prepared(b"a", []).error_message and raw.exec_(b"EXECUTE b").error_message
+        assert raw.exec_(b"DEALLOCATE nothing").error_message
 
 
 # --------------------------------------------------------------------------------------------------------- clients
 
 
-@pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
+@pytest.mark.skipif(PSQL is None, reason="psql is not installed")
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
@@ -111,7 +129,7 @@ def test_the_result_of_a_statement_is_described_before_it_runs(server: Server) -
     ],
 )
 def test_psql(server: Server, command: str, shown: str) -> None:
-    words = ["psql", "-X", "-w", "-v", "ON_ERROR_STOP=1", "-c", command, server.url().rpartition(" connect")[0]]
+    words = [str(PSQL), "-X", "-w", "-v", "ON_ERROR_STOP=1", "-c", command, server.url().rpartition(" connect")[0]]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and shown in done.stdout + done.stderr, done.stderr
 

@@ -15,7 +15,6 @@ from typing import Any
 import psycopg
 import pytest
 from serve.conftest import PASSWORD, Server, Start, running
-from session.conftest import shop  # noqa: F401
 
 LONG = "SELECT count(*) FROM range(100000) a, range(100000) b, range(100) c WHERE a.range + b.range + c.range = 7"
 
@@ -163,7 +162,7 @@ def test_a_client_that_breaks_the_protocol_is_cut_off(server: Server, sent: byte
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
-def test_a_password_file_is_private_and_long(shop: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_password_file_is_private_and_long(shop: Path, tmp_path: Path) -> None:
     path = tmp_path / "password.txt"
     for text, mode, words in (("short", 0o600, "fewer than 12"), (PASSWORD, 0o644, "Others can read")):
         path.write_text(text, "utf-8")
@@ -173,7 +172,7 @@ def test_a_password_file_is_private_and_long(shop: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_new_password_for_each_start(shop: Path) -> None:  # noqa: F811
+def test_a_new_password_for_each_start(shop: Path) -> None:
     said = []
     for _ in range(2):
         with running(shop / "supports.duckdb") as server:
@@ -184,14 +183,14 @@ def test_a_new_password_for_each_start(shop: Path) -> None:  # noqa: F811
 
 
 @pytest.mark.slow
-def test_a_port_that_is_taken_and_a_file_that_is_no_release(server: Server, shop: Path) -> None:  # noqa: F811
+def test_a_port_that_is_taken_and_a_file_that_is_no_release(server: Server, shop: Path) -> None:
     done = _serve(str(shop / "supports.duckdb"), "--port", str(server.port))
     assert done.returncode == 5 and "is taken" in done.stderr
     done = _serve(str(shop / "shop.duckdb"), "--port", "0")
     assert done.returncode != 0 and "Serving" not in done.stdout
 
 
-def test_without_the_extra_the_command_says_what_to_install(shop: Path) -> None:  # noqa: F811
+def test_without_the_extra_the_command_says_what_to_install(shop: Path) -> None:
     words = ["anondb", "serve", str(shop / "supports.duckdb")]
     code = f"import sys; sys.modules['pygwire'] = None; sys.argv = {words!r}; from anondb.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -212,3 +211,23 @@ def test_connections_end_with_the_server(start: Start) -> None:
     with pytest.raises(psycopg.OperationalError):
         connection.execute("SELECT 1")
     assert not Path(f"/proc/{number}").exists() or sys.platform != "linux"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_connections_end_when_the_server_is_killed(shop: Path, password_file: Path) -> None:
+    command = [sys.executable, "-m", "anondb", "serve", str(shop / "supports.duckdb"), "--port", "0"]
+    command += ["--password-file", str(password_file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        server = Server(process, int(process.stdout.readline().split("127.0.0.1:")[1].split("/")[0]), [])
+        connection = server.connect(autocommit=True)
+        (number,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        connection.pgconn.send_query(LONG.encode())
+        time.sleep(1)  # whether or not the answer has begun by then
+        process.kill()
+    connection.close()
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{number}").exists():
+        assert time.monotonic() < deadline, "a connection outlives the server"
+        time.sleep(0.1)

@@ -182,6 +182,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("PREPARE p AS SELECT ?; EXECUTE p(1, 2)", "no parameter"),
         ("PREPARE p AS SELECT ?; EXECUTE p((SELECT 1))", "constants"),
         ("PREPARE p AS SELECT ?; DEALLOCATE p; EXECUTE p(1)", "no prepared"),
+        ("PREPARE p AS SELECT ?; DEALLOCATE ALL; EXECUTE p(1)", "no prepared"),
         ("PREPARE p AS EXECUTE p", "PREPARE of something else"),
         ("SELECT * FROM count_bounds([getenv('HOME')])", "constants"),
         ("SELECT * FROM count_bounds((SELECT ['milk']))", "constants"),
