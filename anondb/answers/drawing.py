@@ -20,6 +20,7 @@ from anondb.engine import DuckDBEngine, NamedRows, load
 
 LENGTHS, ORIGINS, COUNTS, CANDIDATES = map(place, ("lengths", "origins", "counts", "candidates"))
 AT_ONCE = 1_000_000  # rows that one statement draws, if no single released item has more
+NARROW = {"world": "SMALLINT", "ordering": "SMALLINT", "label": "INTEGER", "member": "INTEGER", "wanted": "INTEGER"}
 KEPT = ("world", "member", "wanted", "tid", "weight")
 
 
@@ -73,7 +74,8 @@ class Sets:
         """
         for some in self._portions(np.flatnonzero(chosen & self._missing)):
             self._desk.drop(COUNTS, CANDIDATES)  # of a draw that was interrupted
-            self._desk.put(COUNTS, {name: ("BIGINT", values) for name, values in self._table(some).items()})
+            columns = {name: (NARROW.get(name, "BIGINT"), values) for name, values in self._table(some).items()}
+            self._desk.put(COUNTS, columns)
             tables = {"counts": COUNTS, "rows": self.rows, "lengths": self._lengths}
             self._desk.create(CANDIDATES, "answers/candidates", tables)
             raced = load("answers/raced").bind({"candidates": CANDIDATES, "origins": self._origins}, {"salt": RACE})
