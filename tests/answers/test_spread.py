@@ -301,6 +301,25 @@ def test_rows_of_persons_and_random_numbers_have_no_spread(sessions: Sessions) -
     assert lower is upper is None and low <= n <= high and low < high
 
 
+def test_columns_are_the_same_without_rows_and_the_note_names_them(shop: Shop) -> None:
+    """The analyst may have a column of such a name; and LIMIT 0, by which tools look at the columns, draws nothing."""
+    sql = "SELECT count(*) AS n_low, count(*) AS n FROM sales WHERE item = 'milk'"
+    with dbapi.connect(shop.release("similar"), bounds="spread", threads=1) as connection:
+        cursor = connection.cursor()
+        described = [cursor.execute(text).description for text in (f"{sql} LIMIT 0", sql)]
+    assert described[0] == described[1]
+    with anondb.open(shop.release("similar"), threads=1) as session:
+        result = session.sql(sql, bounds="spread")
+    assert result.columns[3:5] + result.columns[-2:] == ["n_low_low", "n_low_high", "n_low_1", "n_high"]
+    assert any(note.startswith("From n_low_low, n_low_1 to n_low_high, n_high is a ") for note in result.notes)
+
+
+def test_an_estimate_that_is_null_has_no_spread(sessions: Sessions) -> None:
+    sql = "SELECT count(*) / 0 AS n, ln(count(*) - count(*)) AS l FROM sales WHERE item = 'milk'"
+    result = sessions("similar").sql(sql, bounds="spread")
+    assert result.columns[:5] == ENDS and set(result.fetchall()[0]) == {None}
+
+
 def test_too_few_worlds_have_no_spread(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anondb.answers.worlds.MOST_ROWS", 30_000)
     with anondb.open(shop.release("kkm"), threads=1) as session:
