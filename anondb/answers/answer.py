@@ -15,7 +15,7 @@ from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.selects import ORDER_NOTE
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
-from anondb.answers.spread import Spread, notes_of
+from anondb.answers.spread import Spread, note_of
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.query.refusals import REFUSED, unsupported
@@ -105,7 +105,9 @@ def answered(
     types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
     items, worlds = house.items_named(tree), house.own if empty else house.worlds
     worlds.draw(items)
-    others = house.spread if spread and not empty and not question.of_one_world else None
+    others = None
+    if spread and not question.of_one_world:
+        others = Spread(None) if empty else house.spread
     if others is not None and others.worlds is not None:
         others.worlds.draw(items)
     try:
@@ -116,9 +118,8 @@ def answered(
         notes.append(OUTSIDE_NOTE)
     if any(question.roles[n].computed for end in question.ends for n in end.columns) and ORDER_NOTE not in notes:
         notes.append(ORDER_NOTE)
-    if others is not None:
-        names = [name for (name, _), column in zip(bound, made.known.columns, strict=True) if column.spread]
-        notes += notes_of(others, names, house.counts_of_items(tree))
+    if others is not None and not empty:
+        made = replace(made, called=note_of(others, house.counts_of_items(tree)))
     return made, [*notes, *made.notes]
 
 

@@ -51,14 +51,14 @@ class Bags:
     Args:
         desk: the database with the files' rows.
         files: the files.
-        worlds: the number of worlds.
+        numbers: the numbers of the worlds, from 0.
 
     Attributes:
         single: whether nothing is drawn for a member: its released item stands for it alone, and nothing overlaps it before.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int) -> None:
-        self._desk, self._worlds = desk, worlds
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
+        self._desk, self._worlds = desk, len(numbers)
         numbered = Numbered.of(files)
         found = [levels_of(file) for file in files]
         level = np.concatenate([levels for levels, _ in found])

@@ -21,15 +21,14 @@ class Buckets:
     Args:
         desk: the database with the files' buckets.
         files: the files.
-        worlds: the number of worlds.
-        first: the number of the first one.
+        numbers: the numbers of the worlds.
 
     Attributes:
         single: no member is the same in all worlds.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int, first: int = 0) -> None:
-        self._desk, self._drawn, self._texts = desk, of_worlds(DRAWN, first), of_worlds(TEXTS, first)
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
+        self._desk, self._drawn, self._texts = desk, *(of_worlds(table, numbers[0]) for table in (DRAWN, TEXTS))
         numbered = Numbered.of(files)
         self.single = np.zeros(len(numbered.label), dtype=np.bool_)
         texts = [file.items[n] for file in files for n in file.members.item]
@@ -39,7 +38,7 @@ class Buckets:
         self._missing = [
             ({"world": world, "tids_before": tids[n], "first": ends[n], "end": ends[n + 1]}, n, file.facts.seed + world)
             for n, file in enumerate(files)
-            for world in range(first, first + worlds)
+            for world in numbers
         ]
 
     def draw(self, chosen: Flags) -> None:

@@ -6,7 +6,6 @@ row.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,6 +19,7 @@ from anondb.engine import DuckDBEngine, NamedRows, load
 
 LENGTHS, ORIGINS, COUNTS, CANDIDATES = map(place, ("lengths", "origins", "counts", "candidates"))
 AT_ONCE = 1_000_000  # rows that one statement draws, if no single released item has more
+NARROW = {"world": "SMALLINT", "ordering": "SMALLINT", "label": "INTEGER", "member": "INTEGER", "wanted": "INTEGER"}
 KEPT = ("world", "member", "wanted", "tid", "weight")
 
 
@@ -29,9 +29,8 @@ class Sets:
     Args:
         desk: the database with the files' rows.
         files: the files.
-        worlds: the number of worlds.
-        first: the number of the first one.
-        most: how many of them are drawn, the first ones.
+        numbers: the numbers of the worlds.
+        of: K, the number of worlds of which these are some; their number by default.
 
     Attributes:
         counts: how many transactions hold each member (row) in each world (column).
@@ -41,11 +40,9 @@ class Sets:
 
     rows = ROWS
 
-    def __init__(
-        self, desk: DuckDBEngine, files: Sequence[File], worlds: int, first: int = 0, most: int = sys.maxsize
-    ) -> None:
-        self._desk, self._numbers, self._most = desk, np.arange(first, first + worlds), most
-        self._drawn, self._lengths, self._origins = (of_worlds(table, first) for table in (DRAWN, LENGTHS, ORIGINS))
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range, of: int | None = None) -> None:
+        self._desk, self._numbers, self._of = desk, np.array(numbers), of or len(numbers)
+        self._drawn, self._lengths, self._origins = (of_worlds(one, numbers[0]) for one in (DRAWN, LENGTHS, ORIGINS))
         self._numbered = numbered = Numbered.of(files)
         self._support = np.concatenate([file.members.support for file in files])
         self.single = np.concatenate([file.members.size == 1 for file in files])
@@ -59,7 +56,8 @@ class Sets:
 
     def _holders(self, file: File) -> Ints:
         """How many transactions hold each member (row) of a file in each world (column)."""
-        return rounded(file.members, file.means, file.members.label, len(self._numbers), file.facts.seed)
+        every = rounded(file.members, file.means, file.members.label, self._of, file.facts.seed)
+        return every[:, self._numbers]
 
     def _lengths_of(self, files: Sequence[File]) -> NamedRows | exp.Query:
         """The orders of transactions by which their ranks go, and their weights: one order for all worlds."""
@@ -73,7 +71,8 @@ class Sets:
         """
         for some in self._portions(np.flatnonzero(chosen & self._missing)):
             self._desk.drop(COUNTS, CANDIDATES)  # of a draw that was interrupted
-            self._desk.put(COUNTS, {name: ("BIGINT", values) for name, values in self._table(some).items()})
+            columns = {name: (NARROW.get(name, "BIGINT"), values) for name, values in self._table(some).items()}
+            self._desk.put(COUNTS, columns)
             tables = {"counts": COUNTS, "rows": self.rows, "lengths": self._lengths}
             self._desk.create(CANDIDATES, "answers/candidates", tables)
             raced = load("answers/raced").bind({"candidates": CANDIDATES, "origins": self._origins}, {"salt": RACE})
@@ -86,7 +85,7 @@ class Sets:
         """Divide members, whole released items at a time, into portions of about ``AT_ONCE`` rows."""
         if not len(members):
             return []
-        rows = self.counts[members, : self._most].sum(axis=1)
+        rows = self.counts[members].sum(axis=1)
         starts = np.flatnonzero(begins(self._numbered.label[members]))
         portion = (np.cumsum(rows) - rows)[starts] // AT_ONCE
         return np.split(members, starts[np.flatnonzero(begins(portion))][1:])
@@ -125,8 +124,7 @@ class Sets:
             "others_cycle": cycle(others, others_step),
             "others_shift": h(member, label, world + OTHERS_SHIFT + seed) % others,
         }
-        wanted = (n > 0) & (world < self._most)
-        return {name: np.broadcast_to(values, n.shape)[wanted] for name, values in columns.items()}
+        return {name: np.broadcast_to(values, n.shape)[n > 0] for name, values in columns.items()}
 
     def _upto(self, some: Ints, of: Ints, n: Ints) -> Ints:
         """How many holders the members of a released item have up to each of them, in the order in which they are first."""
@@ -136,6 +134,5 @@ class Sets:
 
     def _ranks(self, label: Ints, support: Ints, seed: Ints) -> tuple[Ints | int, Ints, Ints]:
         """Which order of transactions ranks follow, and the step and the shift from places to ranks."""
-        count = len(self._numbers)
-        turned = support * ((self._numbers + h(label, TURN, seed)) % count) // count
+        turned = support * ((self._numbers + h(label, TURN, seed)) % self._of) // self._of
         return 0, 1 + h(label, STEP, seed) % support, (h(label, SHIFT, seed) + turned) % support

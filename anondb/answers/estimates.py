@@ -38,12 +38,14 @@ class Estimated:
         tables: the tables on which the rows depend.
         contradicted: whether bounds were left out, since a world has an answer outside of them.
         notes: remarks on the rows.
+        called: a note on the ends of a spread, whose columns are ``{low}`` and ``{high}`` in it.
     """
 
     known: Known
     tables: Sequence[Table]
     contradicted: bool = False
     notes: Sequence[str] = ()
+    called: str = ""
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,10 @@ DRAWN_COLUMNS = {"world": "SMALLINT", "tid": "INTEGER", "member": "INTEGER"}
 
 
 def of_worlds(table: Table, first: int) -> Table:
-    """A table of this package for the worlds from this number on: other worlds have tables of their own."""
+    """A table of this package for the worlds from this number on: other worlds have tables of their own, in a schema."""
     if first < FIRST_OTHER:
         return table
-    return place(f"{'other' if first < FIRST_MASKED else 'masked'} {table.name}")
+    return Table("memory", f"{'other' if first < FIRST_MASKED else 'masked'} {SCHEMA}", table.name)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def copied(desk: DuckDBEngine, files: Sequence[SealedRelease]) -> list[File]:
         desk: the database; it gets the schema ``worlds``.
         files: checked files (``reader.sealed_releases``), of tables with equal names and columns.
     """
-    desk.run(schema(SCHEMA), "a schema for worlds")
+    begin(desk)
     found = [_members(one) for one in files]
     items = {item for _, _, listed in found for item in listed}
     values = [_categories(one) for one in files]
@@ -137,6 +137,13 @@ def schema(name: str) -> exp.Create:
     """The statement that makes a schema in a database in memory, unless it is there."""
     named = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier("memory"))
     return exp.Create(this=named, kind="SCHEMA", exists=True)
+
+
+def begin(desk: DuckDBEngine, first: int = 0) -> None:
+    """Make the schema of the tables for worlds from this number on, without those of an attempt that was interrupted."""
+    made = schema(of_worlds(ROWS, first).schema)
+    drop = exp.Drop(tables=[made.this.copy()], kind="SCHEMA", exists=True, cascade=True)
+    desk.run_all([drop, made], "a schema for worlds")
 
 
 def _members(one: SealedRelease) -> tuple[Members, list[str], list[str]]:

@@ -13,7 +13,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.expected import Floats, Ints, Members
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_MASKED, ROWS, File, make_empty, of_worlds, place
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_MASKED, ROWS, File, begin, make_empty, of_worlds, place
 from anondb.answers.hashing import MASKED, PAIRED, h
 from anondb.answers.others import OtherSets
 from anondb.engine import DuckDBEngine
@@ -21,7 +21,7 @@ from anondb.engine import DuckDBEngine
 GROUP = 4
 MOST_ROWS, MOST_PAIRS, LEAST_SUPPORT, WORLDS = 50_000, 500, 5, 40
 LEAST, LARGEST, COVERED = 2.0, 10.0, 0.9
-OPENED, HELD, PAIRS = place("opened"), place("opened rows"), place("frequent pairs")
+OPENED, HELD, PAIRS = (of_worlds(place(name), FIRST_MASKED) for name in ("opened", "opened rows", "frequent pairs"))
 
 
 class MaskedSets(OtherSets):
@@ -43,13 +43,12 @@ def factor_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
     opened = _opened(file)
     if len(opened) < 2 * GROUP:
         return LEAST
-    tables = [OPENED, HELD, PAIRS, MaskedSets.rows, *(of_worlds(one, FIRST_MASKED) for one in MaskedSets.made)]
-    desk.drop(*tables)  # of a computation that was interrupted
+    begin(desk, FIRST_MASKED)
     try:
         masked = _masked(desk, file, opened, before)
         return _needed(*_compared(desk, masked))
     finally:
-        desk.drop(*tables)
+        begin(desk, FIRST_MASKED)
 
 
 def _opened(file: File) -> Ints:
@@ -91,7 +90,9 @@ def _compared(desk: DuckDBEngine, masked: File) -> tuple[Ints, Ints]:
     columns = {"pair": np.arange(len(some)), "first": first[some], "second": second[some]}
     desk.put(PAIRS, {name: ("INTEGER", values) for name, values in columns.items()})
     make_empty(desk, drawn, DRAWN_COLUMNS)
-    MaskedSets(desk, [masked], WORLDS, FIRST_MASKED).draw(np.ones(len(masked.names), dtype=np.bool_))
+    MaskedSets(desk, [masked], range(FIRST_MASKED, FIRST_MASKED + WORLDS)).draw(
+        np.ones(len(masked.names), dtype=np.bool_)
+    )
     found = desk.query("answers/pairs_in_worlds", {"pairs": PAIRS, "drawn": drawn})
     counts = np.zeros((len(some), WORLDS), dtype=np.int64)
     counts[found["pair"], found["world"] - FIRST_MASKED] = found["n"]

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from sqlglot import exp
 
-from anondb.answers.drawing import LENGTHS, ORIGINS, Sets
+from anondb.answers.drawing import Sets
 from anondb.answers.expected import Ints
-from anondb.answers.files import DRAWN, File, of_worlds, place
+from anondb.answers.files import File, of_worlds, place
 from anondb.answers.hashing import BASKETS, MEMBERS, POWER, SHIFT, h, hashed
 from anondb.answers.holders import drawn_holders
 from anondb.engine import NamedRows, load
@@ -23,13 +23,7 @@ POWERS = place("powers")
 
 
 class OtherSets(Sets):
-    """Draws the holders of members in the other worlds of files of sets.
-
-    Attributes:
-        made: tables that are made, by their names for worlds without others.
-    """
-
-    made = (DRAWN, LENGTHS, ORIGINS, POWERS)
+    """Draws the holders of members in the other worlds of files of sets."""
 
     def _holders(self, file: File) -> Ints:
         return drawn_holders(file, self._numbers)

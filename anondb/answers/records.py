@@ -27,12 +27,11 @@ class Records:
     Args:
         desk: the database with the files' records.
         files: the files.
-        worlds: the number of worlds.
-        first: the number of the first one.
+        numbers: the numbers of the worlds.
     """
 
-    def __init__(self, desk: DuckDBEngine, files: Sequence[File], worlds: int, first: int = 0) -> None:
-        self._desk, self._worlds, self._values = desk, (first, first + worlds), of_worlds(VALUES, first)
+    def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range) -> None:
+        self._desk, self._numbers, self._values = desk, numbers, of_worlds(VALUES, numbers[0])
         before = [0, *accumulate(file.facts.transactions for file in files)]
         self._missing = [(file, n, before[n]) for n, file in enumerate(files) if file.facts.records is not None]
         if self._missing:
@@ -42,13 +41,13 @@ class Records:
     def draw(self) -> None:
         """Append the attributes to the table ``VALUES``, unless they are there: world, number of the person, a0, a1, ..."""
         while self._missing:
-            drawn = _drawn(self._desk, *self._missing[0], self._worlds)
+            drawn = _drawn(self._desk, *self._missing[0], self._numbers)
             self._desk.run(exp.Insert(this=self._values.expression(), expression=drawn), "drawing attributes")
             self._missing.pop(0)
 
 
-def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: tuple[int, int]) -> exp.Query:
-    """The attributes of the persons of a file in all worlds from one number to before another."""
+def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: range) -> exp.Query:
+    """The attributes of the persons of a file in worlds."""
     records, weighed = place("records", number), place("weighed values", number)
     if any(a.ends is None for a in file.facts.attributes):
         tables: dict[str, Table | exp.Query] = {
@@ -57,7 +56,7 @@ def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: tup
         }
         desk.drop(weighed)
         desk.create(weighed, load("answers/weighed_values").bind(tables, {}))
-    persons = load("answers/persons_in_worlds").bind({"records": records}, {"first": worlds[0], "end": worlds[1]})
+    persons = load("answers/persons_in_worlds").bind({"records": records}, {"first": worlds.start, "end": worlds.stop})
     for n in range(len(file.facts.attributes)):
         persons = _with_hash(persons, n, file.facts.seed)
     tid = exp.Add(this=exp.column("transaction_id", "persons"), expression=exp.convert(before))

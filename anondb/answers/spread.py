@@ -27,8 +27,12 @@ _QUANTILE = "list_aggregate(listed, 'quantile_cont', share)"
 _LOG = "sign(number) * ln(1 + 2 * abs(number))"
 _FAR = "center + factor * (log - center)"
 _BACK = "sign(far) * (exp(least(abs(far), 700)) - 1) / 2"
-_LOWER = "CASE WHEN log IS NOT NULL THEN least(greatest(back, CASE WHEN most >= 0 THEN 0 END, bound), estimate) END"
-_UPPER = "CASE WHEN log IS NOT NULL THEN greatest(least(back, CASE WHEN most <= 0 THEN 0 END, bound), estimate) END"
+_LOWER = (
+    "CASE WHEN log + center IS NOT NULL THEN least(greatest(back, CASE WHEN most >= 0 THEN 0 END, bound), estimate) END"
+)
+_UPPER = (
+    "CASE WHEN log + center IS NOT NULL THEN greatest(least(back, CASE WHEN most <= 0 THEN 0 END, bound), estimate) END"
+)
 
 
 @dataclass(frozen=True)
@@ -100,13 +104,13 @@ def _ends(n: int, factor: float) -> list[exp.Expr]:
     for end, bound, text, outer in ((LOW, "_l", _LOWER, "least"), (HIGH, "_u", _UPPER, "greatest")):
         log, most = exp.column(f"c{n}_log{end}"), exp.column(f"c{n}_most{end}")
         far = written(_FAR, center=center, factor=exp.convert(factor), log=exp.func(outer, log, center))
-        sides = {"bound": finite(exp.column(f"c{n}{bound}")), "estimate": finite(exp.column(f"c{n}"))}
+        sides = {"center": center, "bound": finite(exp.column(f"c{n}{bound}")), "estimate": finite(exp.column(f"c{n}"))}
         found.append(written(text, back=written(_BACK, far=far), log=log, most=most, **sides).as_(f"c{n}{end}"))
     return found
 
 
-def notes_of(spread: Spread, names: Sequence[str], of_items: bool) -> list[str]:
-    """The note that says what the ends of these columns are; ``of_items``: all numbers count those who hold one item."""
-    text = RANGE_NOTE if spread.measured and of_items else SPREAD_NOTE
-    ends = {end[1:]: ", ".join(f"{name}{end}" for name in names) for end in (LOW, HIGH)}
-    return [(NO_SPREAD_NOTE if spread.worlds is None else text).format(**ends, reason=spread.reason)] if names else []
+def note_of(spread: Spread, of_items: bool) -> str:
+    """The note that says what ``{low}`` and ``{high}`` are; ``of_items``: all numbers count those who hold one item."""
+    if spread.worlds is None:
+        return NO_SPREAD_NOTE.replace("{reason}", spread.reason)
+    return RANGE_NOTE if spread.measured and of_items else SPREAD_NOTE

@@ -14,10 +14,10 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.answers.bags import Bags
-from anondb.answers.buckets import TEXTS, Buckets
+from anondb.answers.buckets import Buckets
 from anondb.answers.drawing import Sets
 from anondb.answers.expected import Ints
-from anondb.answers.facts import BAGS, BUCKETS, SETS
+from anondb.answers.facts import BAGS, SETS
 from anondb.answers.files import (
     DRAWN,
     DRAWN_COLUMNS,
@@ -25,6 +25,7 @@ from anondb.answers.files import (
     ROWS,
     File,
     Numbered,
+    begin,
     make_empty,
     of_worlds,
     place,
@@ -32,11 +33,10 @@ from anondb.answers.files import (
 )
 from anondb.answers.holders import unsupported
 from anondb.answers.others import OtherSets
-from anondb.answers.records import VALUES, Records
+from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
 from anondb.engine import DuckDBEngine
 
-_DRAWING: dict[str, type[Sets | Bags | Buckets]] = {SETS: Sets, BAGS: Bags, BUCKETS: Buckets}
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
 MOST_SAMPLED = 2_000_000  # numbers of holders that are sampled, 12 CPU microseconds each
@@ -67,15 +67,13 @@ class Worlds:
         self._desk, self._files = desk, files
         self._rows = _rows_of(desk, files)
         self.count = worlds_for(self._rows)
-        rows, drawn = files[0].facts.rows, min(most, self.count)
-        self._drawing = (
-            Sets(desk, files, self.count, most=drawn) if rows == SETS else _DRAWING[rows](desk, files, drawn)
-        )
-        self._records = Records(desk, files, drawn)
+        numbers = range(min(most, self.count))
+        self._drawing = self._drawn(numbers)
+        self._records = Records(desk, files, numbers)
         self._names = [name for file in files for name in file.names]
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
         self._list_items()
-        self._make_tables(0, drawn)
+        self._make_tables(numbers)
 
     def others(self) -> Worlds:
         """Other worlds of the same files of sets or buckets, up to 40; ``others`` and ``holders`` say how they differ.
@@ -83,21 +81,29 @@ class Worlds:
         Their numbers, and those of their schemas, begin with ``files.FIRST_OTHER``. Those of an earlier call are lost.
         """
         made = copy(self)
-        self._desk.drop(*(of_worlds(table, FIRST_OTHER) for table in (DRAWN, TEXTS, VALUES, *OtherSets.made)))
+        begin(self._desk, FIRST_OTHER)
         sampled = sum(int(unsupported(file).sum()) for file in self._files)
         made.count = max(1, min(worlds_for(self._rows, MOST_OTHERS), MOST_SAMPLED // max(sampled, 1)))
+        numbers = range(FIRST_OTHER, FIRST_OTHER + made.count)
         drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
-        made._drawing = drawing(self._desk, self._files, made.count, FIRST_OTHER)
-        made._records = Records(self._desk, self._files, made.count, FIRST_OTHER)
-        made._make_tables(FIRST_OTHER, made.count)
+        made._drawing = drawing(self._desk, self._files, numbers)
+        made._records = Records(self._desk, self._files, numbers)
+        made._make_tables(numbers)
         return made
 
-    def _make_tables(self, first: int, count: int) -> None:
-        """Make the tables of worlds from a number on, as views, and the empty table of what is drawn."""
-        make_empty(self._desk, of_worlds(DRAWN, first), DRAWN_COLUMNS)
+    def _drawn(self, numbers: range) -> Sets | Bags | Buckets:
+        """What draws who holds what."""
+        rows = self._files[0].facts.rows
+        if rows == SETS:
+            return Sets(self._desk, self._files, numbers, self.count)
+        return (Bags if rows == BAGS else Buckets)(self._desk, self._files, numbers)
+
+    def _make_tables(self, numbers: range) -> None:
+        """Make the tables of worlds, as views, and the empty table of what is drawn."""
+        make_empty(self._desk, of_worlds(DRAWN, numbers[0]), DRAWN_COLUMNS)
         kept = bool(self._drawing.single.any())
         statements: list[exp.Expr] = []
-        for world in range(first, first + count):
+        for world in numbers:
             statements.append(schema(schema_of(world)))
             for table, rows in tables_of(self._files[0].facts, world, kept=kept).items():
                 statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))

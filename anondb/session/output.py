@@ -53,13 +53,16 @@ def unique(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tuple[list[exp.Expr], list[str], list[str]]:
+def output(
+    known: Known, bound: Sequence[tuple[str, str]], bounds: bool, called: str = ""
+) -> tuple[list[exp.Expr], list[str], list[str]]:
     """The expressions and names of the columns that the analyst sees, and notes on them.
 
     Args:
         known: the rows.
         bound: the names and types of the query's columns; empty if DuckDB could not describe them.
         bounds: whether bounds are shown.
+        called: a note on the ends of a spread (``estimates.Estimated``).
     """
     names = unique([name for name, _ in bound] or [column.name for column in known.columns])
     types = [kind for _, kind in bound] or [""] * len(names)
@@ -68,6 +71,7 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
     listed: list[exp.Expr] = []
     columns: list[str] = []
     notes: list[str] = []
+    ends: list[int] = []
     for n, (name, kind, column) in enumerate(zip(names, types, known.columns, strict=True)):
         estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
         columns.append(name)
@@ -85,13 +89,18 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
         if column.spread and numeric:
             listed += [_finite(exp.column(f"c{n}{end}", "result"), "DOUBLE") for end in (LOW, HIGH)]
             columns += [f"{name}{end}" for end in (LOW, HIGH)]
+            ends.append(len(columns) - 1)
     if known.asked or (bounds and known.unsure):
         listed.append(exp.column("sure", "result"))
         columns.append(CERTAIN)
         if any(column.spread for column in known.columns):
             listed.append(exp.column(IN_WORLDS, "result"))
             columns.append(IN_WORLDS)
-    return listed, unique(columns), notes
+    columns = unique(columns)
+    if called and ends:
+        low, high = (", ".join(columns[n - before] for n in ends) for before in (1, 0))
+        notes.append(called.format(low=low, high=high))
+    return listed, columns, notes
 
 
 def _number(estimate: exp.Expr, kind: str) -> exp.Expr:

@@ -226,7 +226,7 @@ class Session:
     def _shown(self, made: Estimated, bound: Sequence[tuple[str, str]], notes: Sequence[str], bounds: str) -> Result:
         """The rows of an answer with the columns that the analyst sees."""
         self._desk.sweep_later(made.tables)
-        listed, columns, remarks = output(made.known, bound, bounds != "none")
+        listed, columns, remarks = output(made.known, bound, bounds != "none", made.called)
         rows = materialized(self._desk.engine, selected_from(made.known, listed), failed)
         return Result(rows, columns, [*notes, *remarks, *self.notes], limits=self._limits)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -16,21 +16,13 @@ from anondb.answers import drawing, hashing
 from anondb.answers.drawing import LENGTHS, ORIGINS, Sets
 from anondb.answers.expected import Members, expected
 from anondb.answers.facts import SETS, Column, Facts
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, make_empty, schema
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, begin, make_empty
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import desk_engine
 
 Row = tuple[int, int]
 NAN = float("nan")
-
-
-@pytest.fixture
-def desk() -> Iterator[DuckDBEngine]:
-    engine = desk_engine(threads=1)
-    engine.run(schema("worlds"), "a schema")
-    yield engine
-    engine.close()
 
 
 def draw_naive(rnd: random.Random, local: bool) -> Naive:
@@ -99,7 +91,7 @@ def drawn(
     """The rows (transaction, member) of each world that are drawn: of all files, numbered through."""
     desk.drop(DRAWN, LENGTHS, ORIGINS)
     make_empty(desk, DRAWN, DRAWN_COLUMNS)
-    sets, label = Sets(desk, files, worlds), Numbered.of(files).label
+    sets, label = Sets(desk, files, range(worlds)), Numbered.of(files).label
     for some in [label >= 0] if labels is None else [label == one for one in labels]:
         sets.draw(some)
     return rows_of(desk, worlds)
@@ -165,7 +157,7 @@ def test_worlds_do_not_depend_on_threads_order_or_what_is_asked() -> None:
     found = []
     for threads in (1, 2):
         engine = desk_engine(threads=threads)
-        engine.run(schema("worlds"), "a schema")
+        begin(engine)
         put(engine, files, rnd)
         found.append(drawn(engine, made, 20))
         labels = list(range(1, sum(len(naive.members) for naive in files) + 1))
@@ -189,11 +181,11 @@ def test_a_draw_that_was_interrupted_continues(monkeypatch: pytest.MonkeyPatch) 
         stopped.extend(["inserted"] * text.startswith("INSERT"))
 
     engine = desk_engine(threads=1, on_statement=stop)
-    engine.run(schema("worlds"), "a schema")
+    begin(engine)
     put(engine, files)
     make_empty(engine, DRAWN, DRAWN_COLUMNS)
     made = [*map(file_of, files)]
-    sets = Sets(engine, made, 20)
+    sets = Sets(engine, made, range(20))
     everything = np.ones(len(sets.single), dtype=np.bool_)
     for _ in range(5):
         with contextlib.suppress(KeyboardInterrupt):

@@ -22,13 +22,12 @@ from typer.testing import CliRunner
 
 import anondb
 from anondb import dbapi
-from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_OTHER, make_empty, of_worlds, schema
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_OTHER, begin, make_empty, of_worlds
 from anondb.answers.holders import binomial, drawn_holders, gamma
 from anondb.answers.masked import COVERED, LARGEST, LEAST, _needed
 from anondb.answers.others import OtherSets
 from anondb.cli import program
 from anondb.engine import DuckDBEngine
-from anondb.engine.untrusted import desk_engine
 from anondb.session.opening import open_session
 
 OTHER = of_worlds(DRAWN, FIRST_OTHER)
@@ -56,23 +55,15 @@ def sessions(shop: Shop) -> Iterator[Callable[[str], anondb.Session]]:
         yield cache(lambda name: stack.enter_context(anondb.open(shop.release(name), threads=1)))
 
 
-@pytest.fixture
-def desk() -> Iterator[DuckDBEngine]:
-    engine = desk_engine(threads=1)
-    engine.run(schema("worlds"), "a schema")
-    yield engine
-    engine.close()
-
-
 # ---------------------------------------------------------------- other worlds
 
 
 def drawn(desk: DuckDBEngine, naive: Naive, worlds: int) -> list[set[tuple[int, int]]]:
     """The rows (transaction, number of the member) of the other worlds of a file."""
     put(desk, [naive], random.Random(naive.seed))
-    desk.drop(*(of_worlds(table, FIRST_OTHER) for table in OtherSets.made))
+    begin(desk, FIRST_OTHER)
     make_empty(desk, OTHER, DRAWN_COLUMNS)
-    sets = OtherSets(desk, [file_of(naive)], worlds, FIRST_OTHER)
+    sets = OtherSets(desk, [file_of(naive)], range(FIRST_OTHER, FIRST_OTHER + worlds))
     sets.draw(np.ones(len(sets.single), dtype=np.bool_))
     return rows_of(desk, worlds, OTHER, FIRST_OTHER)
 
@@ -275,9 +266,12 @@ def test_results_depend_on_the_file_alone(shop: Shop) -> None:
         assert [row[-5:] for row in one] == [pytest.approx(row[-5:], 1e-9) for row in two]
 
 
-@pytest.mark.slow
-def test_a_question_that_was_interrupted_is_answered_later(shop: Shop) -> None:
-    """Ctrl-C before each thirtieth statement, while other worlds are made and drawn; one later each time."""
+@pytest.mark.parametrize(
+    ("name", "each", "bounds"),
+    [("halves", 13, "columns"), pytest.param("similar", 31, "spread", marks=pytest.mark.slow)],
+)
+def test_a_question_that_was_interrupted_is_answered_later(name: str, each: int, bounds: str, folder: Path) -> None:
+    """Ctrl-C before some statement, while files are copied and worlds made and drawn; some statements later each time."""
     asked, stop_at = [0], [sys.maxsize]
 
     def stop(_: str) -> None:
@@ -285,17 +279,16 @@ def test_a_question_that_was_interrupted_is_answered_later(shop: Shop) -> None:
         if asked[0] == stop_at[0]:
             raise KeyboardInterrupt
 
-    with open_session(shop.release("similar"), threads=1, on_statement=stop) as session:
-        session.sql(BOTH)
+    files = ledger_releases.make(name, folder)
+    with open_session(files, threads=1, on_statement=stop) as session:
         for n in range(100):
-            asked[0], stop_at[0] = 0, 1 + 31 * n
+            asked[0], stop_at[0] = 0, 1 + each * n
             with contextlib.suppress(KeyboardInterrupt):
-                found = session.sql(BOTH, bounds="spread").fetchall()
+                found = session.sql(SIZES, bounds=bounds).fetchall()
                 break
-        stop_at[0] = sys.maxsize
-        assert n > 3
-        with anondb.open(shop.release("similar"), threads=1) as other:
-            assert other.sql(BOTH, bounds="spread").fetchall() == found
+    assert n > 5
+    with anondb.open(files, threads=1) as other:
+        assert other.sql(SIZES, bounds=bounds).fetchall() == found
 
 
 def test_rows_of_persons_and_random_numbers_have_no_spread(sessions: Sessions) -> None:
@@ -306,6 +299,25 @@ def test_rows_of_persons_and_random_numbers_have_no_spread(sessions: Sessions) -
     result = session.sql("SELECT entropy(item) AS n FROM sales", bounds="spread")  # no rule reads it
     ((n, lower, upper, low, high),) = result.fetchall()
     assert lower is upper is None and low <= n <= high and low < high
+
+
+def test_columns_are_the_same_without_rows_and_the_note_names_them(shop: Shop) -> None:
+    """The analyst may have a column of such a name; and LIMIT 0, by which tools look at the columns, draws nothing."""
+    sql = "SELECT count(*) AS n_low, count(*) AS n FROM sales WHERE item = 'milk'"
+    with dbapi.connect(shop.release("similar"), bounds="spread", threads=1) as connection:
+        cursor = connection.cursor()
+        described = [cursor.execute(text).description for text in (f"{sql} LIMIT 0", sql)]
+    assert described[0] == described[1]
+    with anondb.open(shop.release("similar"), threads=1) as session:
+        result = session.sql(sql, bounds="spread")
+    assert result.columns[3:5] + result.columns[-2:] == ["n_low_low", "n_low_high", "n_low_1", "n_high"]
+    assert any(note.startswith("From n_low_low, n_low_1 to n_low_high, n_high is a ") for note in result.notes)
+
+
+def test_an_estimate_that_is_null_has_no_spread(sessions: Sessions) -> None:
+    sql = "SELECT count(*) / 0 AS n, ln(count(*) - count(*)) AS l FROM sales WHERE item = 'milk'"
+    result = sessions("similar").sql(sql, bounds="spread")
+    assert result.columns[:5] == ENDS and set(result.fetchall()[0]) == {None}
 
 
 def test_too_few_worlds_have_no_spread(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
