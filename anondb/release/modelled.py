@@ -6,7 +6,7 @@ Their ids are values that no person of the original has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -63,6 +63,11 @@ def modelled_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[ModelledTa
         listed = [("modelled_rows", manifest["table"], columns + (attributes if inline else []))]
         if beside and not inline:
             listed.append(("modelled_records", beside, [columns[0], *attributes]))
-        if all(len({name.lower() for name, _ in of}) == len(of) for *_, of in listed):
+        if all(name and _are_columns([column for column, _ in of]) for _, name, of in listed):
             return tuple(ModelledTable(file, name, dict(of)) for file, name, of in listed)
     return ()
+
+
+def _are_columns(names: Sequence[str]) -> bool:
+    """Whether a table can have columns of these names."""
+    return "" not in names and len({name.lower() for name in names}) == len(names)

@@ -197,12 +197,17 @@ OBJECTS = {
     "another value of the key": "UPDATE manifest SET value = '2' WHERE key = 'modelled'",
     "types that are none": 'UPDATE manifest SET value = \'{"item": "VARCHAR", "tid": "BIGINT)"}\' WHERE key = \'types\'',
     "types that say nothing": "UPDATE manifest SET value = '[]' WHERE key = 'types'",
+    "a table without a name": "UPDATE manifest SET value = '' WHERE key = 'table'",
+    "a column without a name": "UPDATE manifest SET value = CASE key WHEN 'types' THEN replace(value, 'tid', '') ELSE '' END"
+    " WHERE key IN ('types', 'id_column')",
     "one name for two columns": "UPDATE manifest SET value = 'ITEM' WHERE key = 'id_column'",
     "another schema": "CREATE SCHEMA modelled_too",
 }
 
 
-@pytest.mark.parametrize("what", some(OBJECTS, "a view", "no schema", "no key", "types that are none"))
+@pytest.mark.parametrize(
+    "what", some(OBJECTS, "a view", "no schema", "no key", "types that are none", "a table without a name")
+)
 def test_other_objects_make_it_no_release(what: str, place: Path, tmp_path: Path) -> None:
     forged = changed(place, tmp_path, OBJECTS[what])
     assert "catalog" in {finding.check for finding in inspect(forged).findings}
