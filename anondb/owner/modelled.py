@@ -22,8 +22,9 @@ def confirm(engine: DuckDBEngine, name: str, accept: Collection[str]) -> None:
     """Have the owner confirm that modelled rows of a release show attributes, if it has any.
 
     Raises:
-        InputError: ``unconfirmed``; the release does not exist.
+        InputError: ``unconfirmed``; ``bad_parameter``: no finding has a name in ``accept``; the release does not exist.
     """
+    preflight.check_names(accept)
     with engine.transaction():
         attributes = find_whole(engine, name).kind.attributes or ()
     found = preflight.modelled_records([attribute.name for attribute in attributes])

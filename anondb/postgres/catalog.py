@@ -74,19 +74,13 @@ def schema_findings(server: Server, schema: str, namespace: int, kind: Kind) -> 
 def modelled_findings(server: Server, release: str, manifest: Mapping[str, str], kind: Kind) -> list[Finding]:
     """The differences of the schema of modelled rows from that of this release. Call it inside a transaction."""
     namespace = namespace_of(server, f"{release}_{MODELLED}")
-    if MODELLED not in manifest:
-        return (
-            []
-            if namespace is None
-            else [Finding("catalog", "a schema of modelled rows, of which the manifest says nothing")]
-        )
     tables = modelled_tables(manifest, kind)
+    if MODELLED not in manifest:
+        what = "a schema of modelled rows, of which the manifest says nothing"
+        return [] if namespace is None else [Finding("catalog", what)]
     if namespace is None or not tables:
-        return [
-            Finding(
-                "catalog", "there is no schema of modelled rows, or the manifest does not say what columns they have"
-            )
-        ]
+        what = "there is no schema of modelled rows, or the manifest does not say what columns they have"
+        return [Finding("catalog", what)]
     statements = table_statements(TEMPORARY, tables, temporary=True)
     findings = _compared(server, schema_of(release), namespace, statements, COMMENT)
     return findings + grant_findings(server, namespace)

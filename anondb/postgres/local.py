@@ -24,15 +24,23 @@ from anondb.postgres.catalog import (
     namespace_of,
     schema_findings,
 )
-from anondb.postgres.modelled import schema_of
 from anondb.postgres.place import Place, release_of
 from anondb.postgres.server import Server
 from anondb.postgres.tables import declared_types, named, place, reading, source_tables
 from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.conditions import released_attributes
 from anondb.release.inspect import Inspection, inspect
-from anondb.release.modelled import modelled_tables
-from anondb.release.objects import ANATOMY, RECORDS, Kind, kind_of_rows, layout_of, relational_kind
+from anondb.release.modelled import stored_tables
+from anondb.release.objects import (
+    ANATOMY,
+    MODELLED,
+    RECORDS,
+    SEALED_SCHEMA,
+    Kind,
+    kind_of_rows,
+    layout_of,
+    relational_kind,
+)
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.signing import Keys
 
@@ -148,18 +156,18 @@ def _of_layout(server: Server, where: Place, manifest: dict[str, str]) -> Kind |
 
 def write(server: Server, schema: str, kind: Kind, manifest: Mapping[str, str], directory: Path) -> Path:
     """Write the rows of a release, in the order in which they are stored, into a sealed file."""
-    listed = [(schema, name, name, columns) for name, columns in kind.tables.items()]
-    for one in modelled_tables(manifest, kind):
-        listed.append((schema_of(schema), one.name, one.file, one.columns))
-    tables = {(t.schema, t.name): t for place in {s for s, *_ in listed} for t in source_tables(server, schema=place)}
+    schemas = {SEALED_SCHEMA: schema, MODELLED: f"{schema}_{MODELLED}"}
+    tables = {(of, t.name): t for of, place in schemas.items() for t in source_tables(server, schema=place)}
     engine = DuckDBEngine.open(one_shot=True)
     try:
         with clean_writer(directory) as writer:
-            for in_schema, name, file, columns in listed:
-                how = reading(server, tables[in_schema, name], stored_order=True)
-                with server.stream(how.query, f"reading {name!r}") as rows, engine.registered(rows) as view:
-                    values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in columns.items()]
-                    hand_over_table(engine, exp.select(*values).from_(view.expression()), directory / rows_file(file))
+            for one in stored_tables(manifest, kind):
+                how = reading(server, tables[one.schema, one.name], stored_order=True)
+                with server.stream(how.query, f"reading {one.name!r}") as rows, engine.registered(rows) as view:
+                    types = one.columns.items()
+                    values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in types]
+                    file = directory / rows_file(one.file)
+                    hand_over_table(engine, exp.select(*values).from_(view.expression()), file)
             writer.write(BUILD_NAME, build_statements(kind, manifest))
     finally:
         engine.close()

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from anondb.postgres.place import check_name
 from anondb.postgres.tables import creation, place, schema_creation
-from anondb.release.modelled import COMMENT, ModelledTable
+from anondb.release.modelled import COMMENT, StoredTable
 from anondb.release.objects import MODELLED
 
 
@@ -31,7 +31,7 @@ def schema_statements(schema: str) -> list[exp.Expr]:
 
 
 def table_statements(
-    schema: str, tables: Sequence[ModelledTable], *, temporary: bool = False
+    schema: str, tables: Sequence[StoredTable], *, temporary: bool = False
 ) -> Iterator[exp.Create | exp.Comment]:
     """The statements that make empty tables in the schema, with their comments.
 

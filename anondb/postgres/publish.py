@@ -37,7 +37,7 @@ from anondb.postgres.server import Server
 from anondb.postgres.tables import named, place, removals, schema_creation
 from anondb.release.digest import file_digest
 from anondb.release.modelled import modelled_tables
-from anondb.release.objects import Kind, SchemaName
+from anondb.release.objects import MODELLED, Kind, SchemaName
 from anondb.release.publish import Check, Draw, PublishedFile
 from anondb.release.publish import publish as seal
 from anondb.release.reader import SealedRelease, sealed_release
@@ -89,12 +89,25 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
             code="same_database",
             hint="Publish into a database of its own, or say --same-database.",
         )
-    if namespace_of(server, str(where.schema)) is not None and not replace:
+    if namespace_of(server, str(where.schema)) is None:
+        _check_beside(server, str(where.schema))
+    elif not replace:
         raise InputError(
             f"There is a schema at {where.shown} already.",
             code="target_exists",
             hint="Choose another name, or replace it.",
         )
+
+
+def _check_beside(server: Server, schema: str) -> None:
+    """Refuse the name of a new schema if it, or another, would be that of the modelled rows of the other one."""
+    for other in {f"{schema}_{MODELLED}", schema.removesuffix(f"_{MODELLED}")} - {schema}:
+        if namespace_of(server, other) is not None:
+            raise InputError(
+                f"There is a schema {other!r}, and one of the two would be that of the other's modelled rows.",
+                code="target_exists",
+                hint="Choose another name.",
+            )
 
 
 def _instance(server: Server) -> tuple[str, int]:
@@ -258,18 +271,12 @@ def _write_modelled(server: Server, where: Place, sealed: SealedRelease) -> list
     """Write the modelled rows of a sealed file into a schema of their own, if it has some; returns its name.
 
     Raises:
-        InputError: ``target_exists``; ``bad_name``.
+        InputError: ``bad_name``.
     """
     tables = modelled_tables(sealed.manifest, sealed.kind)
     if not tables:
         return []
     schema = schema_of(str(where.schema))
-    if namespace_of(server, schema) is not None:
-        raise InputError(
-            f"There is a schema {schema!r} already, which would be that of the modelled rows.",
-            code="target_exists",
-            hint="Choose another name.",
-        )
     server.run_all([*schema_statements(schema), *table_statements(schema, tables)], "making tables")
     for one in tables:
         rows = one.rows(one.place(sealed.schema.catalog).expression(), stored=True)

@@ -23,7 +23,7 @@ from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
 from anondb.release.known_catalogs import known_digests
-from anondb.release.modelled import COMMENT, ModelledTable, modelled_tables
+from anondb.release.modelled import COMMENT, StoredTable, modelled_tables
 from anondb.release.objects import (
     MANIFEST,
     MODELLED,
@@ -127,7 +127,7 @@ def create_table(schema: SchemaName, name: str, columns: Mapping[str, str]) -> e
     return exp.Create(this=exp.Schema(this=schema.table(name).expression(), expressions=fields), kind="TABLE")
 
 
-def modelled_statements(catalog: str, tables: Sequence[ModelledTable]) -> list[exp.Expr]:
+def modelled_statements(catalog: str, tables: Sequence[StoredTable]) -> list[exp.Expr]:
     """The statements that create the schema of modelled rows and its tables, with their comments. DuckDB has no comments on
     schemas."""
     schema = SchemaName(catalog, MODELLED)
@@ -299,7 +299,7 @@ def _columns(engine: Engine) -> dict[tuple[str, str], set[Column]]:
     return columns
 
 
-def _modelled_differences(engine: Engine, there: Catalog, tables: Sequence[ModelledTable]) -> list[Finding]:
+def _modelled_differences(engine: Engine, there: Catalog, tables: Sequence[StoredTable]) -> list[Finding]:
     """Differences of a schema of modelled rows from one that is made in memory to compare."""
     if not tables:
         return [Finding("catalog", "the manifest does not say what columns modelled rows have")]

@@ -27,7 +27,7 @@ from sqlglot import exp
 from anondb.engine import Columns, Engine, Table
 from anondb.engine.queries import source_digest
 from anondb.release.definitions import definition_queries
-from anondb.release.modelled import ModelledTable, modelled_tables
+from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import MODELLED, ROW_ORDER, SIGNATURE, Kind, SchemaName, read_manifest, table_counts
 
 PREFIX = "content:"
@@ -83,7 +83,7 @@ def _line(name: str, columns: Mapping[str, str], rows: int, digest: str) -> str:
     return f"table {name}({described}) {rows} {digest}"
 
 
-def modelled_line(engine: Engine, one: ModelledTable, table: Table) -> str:
+def modelled_line(engine: Engine, one: StoredTable, table: Table) -> str:
     """The line of the content digest for modelled rows, which lie in ``table``."""
     columns = [_column(name).as_(f"c{n}") for n, name in enumerate(one.columns)]
     order = exp.Order(expressions=[exp.Ordered(this=_column(name)) for name in one.columns])

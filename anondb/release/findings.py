@@ -23,12 +23,11 @@ from anondb.models.named import model_of
 from anondb.release.catalog import Finding
 from anondb.release.item_supports import wrong_weights
 from anondb.release.manifest import SUPPRESSED, tells_suppressed, types_text
-from anondb.release.modelled import RULE, modelled_tables
+from anondb.release.modelled import RULE, StoredTable, stored_tables
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
     MODELLED,
-    ROW_ORDER,
     SIGNATURE,
     Kind,
     SchemaName,
@@ -106,23 +105,18 @@ def storage_findings(engine: Engine, kind: Kind, manifest: Mapping[str, str]) ->
     free = int(engine.scalar("release/free_blocks"))
     if free:
         findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
-    stored = _stored(kind, manifest).items()
-    segments = [exp.select(exp.convert(name).as_("name"), "compression").from_(_segments(at)) for name, at in stored]
+    stored = [(exp.convert(one.file).as_("name"), _segments(one)) for one in stored_tables(manifest, kind)]
+    segments = [exp.select(name, "compression").from_(listed) for name, listed in stored]
     kinds = engine.select(exp.union(*segments, distinct=True), "looking up how tables are stored")
     plain = [kind in _PLAIN_STORAGE for kind in kinds["compression"].tolist()]
     compressed = {name for name, is_plain in zip(kinds["name"].tolist(), plain, strict=True) if not is_plain}
     return findings + [Finding("bytes", f"the table {name} is stored compressed") for name in sorted(compressed)]
 
 
-def _stored(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:
-    """The tables of a release, each with its name in SQL in the current database."""
-    modelled = {one.file: one.place("").sql() for one in modelled_tables(manifest, kind)}
-    return {**{name: name for name in kind.tables}, **modelled}
-
-
-def _segments(table: str) -> exp.Table:
+def _segments(table: StoredTable) -> exp.Table:
     """The table function that lists the stored segments of a table of the current database."""
-    return exp.Table(this=exp.Anonymous(this="pragma_storage_info", expressions=[exp.Literal.string(table)]))
+    name = exp.Literal.string(table.place("").sql())
+    return exp.Table(this=exp.Anonymous(this="pragma_storage_info", expressions=[name]))
 
 
 def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
@@ -291,13 +285,10 @@ def order_findings(
     for name, rho in figures.items():
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             findings.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
-    ordered = {name: _unsorted(schema.table(name), ROW_ORDER[name]) for name in kind.tables}
-    for one in modelled_tables(manifest, kind):  # with equal rows in releases of bags
-        ordered[one.file] = _unsorted(one.place(schema.catalog), tuple(one.columns), exp.GTE)
-    for name, query in ordered.items():
-        unsorted = int(engine.select(query, "the order of rows")["n"][0])
+    for one in stored_tables(manifest, kind):
+        unsorted = int(engine.select(_unsorted(one, schema.catalog), "the order of rows")["n"][0])
         if unsorted:
-            findings.append(Finding("order", f"{unsorted} rows of {name} are not stored in their order"))
+            findings.append(Finding("order", f"{unsorted} rows of {one.file} are not stored in their order"))
     return n, figures, findings
 
 
@@ -311,15 +302,16 @@ def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Quer
     return {"transaction_ids": buckets.copy().distinct(), "transactions": buckets.select(items)}
 
 
-def _unsorted(table: Table, by: Sequence[str], follows: type[exp.GT | exp.GTE] = exp.GT) -> exp.Query:
+def _unsorted(table: StoredTable, catalog: str) -> exp.Query:
     """The query that counts stored rows which do not follow their predecessor in the table's order."""
-    columns = [exp.column(exp.to_identifier(c, quoted=True)) for c in by]
+    columns = [exp.column(exp.to_identifier(c, quoted=True)) for c in table.order]
+    follows = exp.GTE if table.schema == MODELLED else exp.GT  # releases of bags have equal modelled rows
     row = exp.Struct(
         expressions=[exp.PropertyEQ(this=exp.to_identifier(f"c{n}"), expression=c) for n, c in enumerate(columns)]
     )
     order = exp.Order(expressions=[exp.Ordered(this=exp.column("rowid"))])
     before = exp.Window(this=exp.Lag(this=row.copy()), order=order)
-    rows = exp.select(row.as_("this_row"), before.as_("row_before")).from_(table.expression())
+    rows = exp.select(row.as_("this_row"), before.as_("row_before")).from_(table.place(catalog).expression())
     later = follows(this=exp.column("this_row"), expression=exp.column("row_before"))
     return exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.subquery("stored")).where(later.not_())
 
@@ -343,16 +335,10 @@ def _correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> floa
 def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -> dict[tuple[str, ...], int]:
     """The statistics that the file stores for its segments, and how often each occurs."""
     counted: dict[tuple[str, ...], int] = {}
-    for table, at in _stored(kind, manifest).items():
+    for one in stored_tables(manifest, kind):
         statistics = exp.cast(exp.column("stats"), "VARCHAR").as_("stats")
         columns = ("column_name", "segment_type", "compression", exp.column("count"), statistics)
-        segments = engine.select(exp.select(*columns).from_(_segments(at)), "looking up statistics")
+        segments = engine.select(exp.select(*columns).from_(_segments(one)), "looking up statistics")
         for row in zip(*(column.tolist() for column in segments.values()), strict=True):
-            counted[(table, *map(str, row))] = counted.get((table, *map(str, row)), 0) + 1
+            counted[(one.file, *map(str, row))] = counted.get((one.file, *map(str, row)), 0) + 1
     return counted
-
-
-def rows_as_stored(schema: SchemaName, kind: Kind, table: str) -> exp.Query:
-    """The rows of a table in the order in which they are stored."""
-    columns = (exp.column(exp.to_identifier(c, quoted=True)) for c in kind.tables[table])
-    return exp.select(*columns).from_(schema.table(table).expression()).order_by("rowid")

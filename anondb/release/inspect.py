@@ -21,12 +21,11 @@ from anondb.release.findings import (
     content_findings,
     file_findings,
     order_findings,
-    rows_as_stored,
     storage_findings,
     stored_statistics,
     written_by,
 )
-from anondb.release.modelled import modelled_tables
+from anondb.release.modelled import modelled_tables, stored_tables
 from anondb.release.objects import Kind, SchemaName, table_counts
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.reader import SealedRelease, locked_engine
@@ -141,9 +140,7 @@ def _rebuild(
     with tempfile.TemporaryDirectory(dir=engine.spill_directory) as private:
         build = Path(private)
         with clean_writer(build) as writer:
-            for name in kind.tables:
-                hand_over_table(engine, rows_as_stored(schema, kind, name), build / rows_file(name))
-            for one in modelled_tables(manifest, kind):
+            for one in stored_tables(manifest, kind):
                 rows = one.rows(one.place(schema.catalog).expression(), stored=True)
                 hand_over_table(engine, rows, build / rows_file(one.file))
             writer.write(BUILD_NAME, build_statements(kind, manifest))

@@ -6,7 +6,7 @@ Their ids are values that no person of the original has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -15,38 +15,52 @@ from sqlglot import exp
 from anondb.data.types import is_released
 from anondb.engine import Table
 from anondb.release.manifest import types_of
-from anondb.release.objects import MODELLED, RECORDS, Kind, layout_of, partition_of
+from anondb.release.objects import MODELLED, RECORDS, ROW_ORDER, SEALED_SCHEMA, Kind, layout_of, partition_of
 
 RULE = "1"  # the version of the rule by which worlds are drawn, the value of the manifest's key
 COMMENT = "Modelled rows: one table that this release permits. No row is a person's. Counts of few are guesses."
 
 
 @dataclass(frozen=True)
-class ModelledTable:
-    """A table of modelled rows.
+class StoredTable:
+    """A table of a sealed file.
 
     Attributes:
         file: the name of the file that carries it, without its ending.
-        name: its name, that of a table of the original.
+        schema: its schema, ``main`` or ``modelled``.
+        name: its name; that of modelled rows is the name of a table of the original.
         columns: the type of each column.
+        order: the columns by which its rows are ordered: of modelled rows all, and there may be equal ones.
     """
 
     file: str
+    schema: str
     name: str
     columns: Mapping[str, str]
+    order: tuple[str, ...]
 
-    def place(self, catalog: str, schema: str = MODELLED) -> Table:
+    def place(self, catalog: str) -> Table:
         """Where it lies in a database."""
-        return Table(catalog, schema, self.name)
+        return Table(catalog, self.schema, self.name)
 
     def rows(self, source: exp.Table, *, stored: bool = False) -> exp.Select:
-        """Its rows from a table or file: in the order of all columns, or as they are ``stored``."""
-        columns = [exp.column(exp.to_identifier(name, quoted=True)) for name in self.columns]
-        query = exp.select(*columns).from_(source)
-        return query.order_by("rowid") if stored else query.order_by(*(column.copy() for column in columns))
+        """Its rows from a table or file: in their order, or as they are ``stored``."""
+        query = exp.select(*map(_column, self.columns)).from_(source)
+        return query.order_by("rowid") if stored else query.order_by(*map(_column, self.order))
 
 
-def modelled_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[ModelledTable, ...]:
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def stored_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[StoredTable, ...]:
+    """All tables of a sealed file: those of the kind of release, and those of modelled rows."""
+    named = kind.tables.items()
+    own = (StoredTable(name, SEALED_SCHEMA, name, columns, ROW_ORDER[name]) for name, columns in named)
+    return (*own, *modelled_tables(manifest, kind))
+
+
+def modelled_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[StoredTable, ...]:
     """The tables of modelled rows of a release; none without such rows, or if its manifest does not say what columns they
     have."""
     if manifest.get(MODELLED) != RULE:
@@ -63,6 +77,11 @@ def modelled_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[ModelledTa
         listed = [("modelled_rows", manifest["table"], columns + (attributes if inline else []))]
         if beside and not inline:
             listed.append(("modelled_records", beside, [columns[0], *attributes]))
-        if all(len({name.lower() for name, _ in of}) == len(of) for *_, of in listed):
-            return tuple(ModelledTable(file, name, dict(of)) for file, name, of in listed)
+        if all(name and _are_columns([column for column, _ in of]) for _, name, of in listed):
+            return tuple(StoredTable(file, MODELLED, name, dict(of), (*dict(of),)) for file, name, of in listed)
     return ()
+
+
+def _are_columns(names: Sequence[str]) -> bool:
+    """Whether a table can have columns of these names."""
+    return "" not in names and len({name.lower() for name in names}) == len(names)

@@ -24,14 +24,14 @@ from anondb.engine.memory import half_of
 from anondb.engine.spill import private_directory
 from anondb.engine.untrusted import reader_engine
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
-from anondb.release.catalog import Finding, modelled_statements
+from anondb.release.catalog import Finding
 from anondb.release.conditions import released_attributes
 from anondb.release.digest import content_digest, file_digest
-from anondb.release.modelled import modelled_tables
+from anondb.release.modelled import stored_tables
 from anondb.release.objects import (
     MANIFEST_KEYS,
+    MODELLED,
     RECORDS,
-    ROW_ORDER,
     Kind,
     SchemaName,
     as_read,
@@ -86,26 +86,17 @@ def write_tables(sealed: Path, kind: Kind, manifest: Mapping[str, str], folder: 
     The files are compressed; row groups have a fixed number of rows, in the order of the table, so that their statistics
     follow from the rows alone.
     """
-    source = SchemaName("sealed", "main")
-    attached = exp.alias_(exp.Literal.string(str(sealed)), exp.to_identifier(source.catalog, quoted=True))
+    catalog = "sealed"
+    attached = exp.alias_(exp.Literal.string(str(sealed)), exp.to_identifier(catalog, quoted=True))
     statements: list[exp.Expr] = [
         exp.Attach(this=attached, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]),
-        *(_copy(name, _sorted(source, name, columns)) for name, columns in kind.tables.items()),
+        *(_copy(one.file, one.rows(one.place(catalog).expression())) for one in stored_tables(manifest, kind)),
     ]
-    for one in modelled_tables(manifest, kind):
-        statements.append(_copy(one.file, one.rows(one.place(source.catalog).expression())))
     with clean_writer(folder) as writer:
         writer.write(_SCRATCH, statements)
     for name in os.listdir(folder):
         if name.startswith(_SCRATCH):
             os.unlink(folder / name)
-
-
-def _sorted(source: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Select:
-    """The rows of a table in their order."""
-    listed = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
-    order = [exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[name]]
-    return exp.select(*listed).from_(source.table(name).expression()).order_by(*order)
 
 
 def _copy(name: str, rows: exp.Select) -> exp.Copy:
@@ -189,14 +180,10 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         kind = _kind(engine, stated["manifest"], paths)
         if kind is None:
             return _refused("catalog", "the tables are not those of a release")
-        modelled = modelled_tables(stated["manifest"], kind)
-        for name in kind.tables:
-            engine.create(IN_MEMORY.table(name), rows_in(paths[name], kind.tables[name]))
-        engine.run_all(modelled_statements(IN_MEMORY.catalog, modelled), "making tables")
-        for one in modelled:
-            rows = rows_in(paths[one.file], one.columns)
-            table = one.place(IN_MEMORY.catalog).expression()
-            engine.run(exp.Insert(this=table, expression=rows), "reading modelled rows")
+        engine.run(exp.Create(this=SchemaName(IN_MEMORY.catalog, MODELLED).expression(), kind="SCHEMA"), "a schema")
+        stored = stored_tables(stated["manifest"], kind)
+        for one in stored:
+            engine.create(one.place(IN_MEMORY.catalog), rows_in(paths[one.file], one.columns))
         release_id = _release_id(engine, stated["manifest"])
         if release_id is None:
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
@@ -206,11 +193,7 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         if content_digest(engine, IN_MEMORY, kind) != stated["content_digest"]:
             return _refused("bytes", "the content digest is not that of the rows")
         with clean_writer(directory) as writer:
-            for name, columns in kind.tables.items():
-                listed = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
-                rows = exp.select(*listed).from_(IN_MEMORY.table(name).expression()).order_by("rowid")
-                hand_over_table(engine, rows, directory / rows_file(name))
-            for one in modelled:
+            for one in stored:
                 rows = one.rows(one.place(IN_MEMORY.catalog).expression(), stored=True)
                 hand_over_table(engine, rows, directory / rows_file(one.file))
             writer.write(BUILD_NAME, build_statements(kind, stated["manifest"]), memory_limit=half)
@@ -274,8 +257,7 @@ def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str,
         kind = kind_of_rows(manifest)
     if kind is None:
         return None
-    tables = {**kind.tables, **{one.file: one.columns for one in modelled_tables(manifest, kind)}}
-    return kind if {name: dict(listed) for name, listed in tables.items()} == columns else None
+    return kind if {one.file: dict(one.columns) for one in stored_tables(manifest, kind)} == columns else None
 
 
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from anondb.release.catalog import create_table, modelled_statements, sealed_cat
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
-from anondb.release.modelled import RULE, ModelledTable, modelled_tables
+from anondb.release.modelled import RULE, StoredTable, modelled_tables, stored_tables
 from anondb.release.numbering import DRAWS, NUMBERS, number_transactions
 from anondb.release.objects import (
     MODELLED,
@@ -44,9 +44,7 @@ from anondb.release.signing import Signer
 BUILD_NAME = "release.duckdb"
 IN_MEMORY = SchemaName("memory", SEALED_SCHEMA)
 Check = Callable[[DuckDBEngine, SchemaName], None]
-Draw = Callable[
-    [SealedRelease], SchemaName
-]  # makes the tables of modelled rows of a release, in a schema of its engine
+Draw = Callable[[SealedRelease], SchemaName]  # makes the tables of modelled rows, in a schema of the release's engine
 
 
 @dataclass(frozen=True)
@@ -202,7 +200,7 @@ def _with_key(engine: DuckDBEngine, counts: dict[str, int], key: str, value: str
     return {**counts, "manifest": counts["manifest"] + 1}
 
 
-def _hand_over_modelled(engine: DuckDBEngine, drawn: SchemaName, tables: Sequence[ModelledTable], build: Path) -> None:
+def _hand_over_modelled(engine: DuckDBEngine, drawn: SchemaName, tables: Sequence[StoredTable], build: Path) -> None:
     """Write modelled rows into ``build``, and name them as they are named in the file."""
     schema = SchemaName(IN_MEMORY.catalog, MODELLED)
     engine.run(exp.Create(this=schema.expression(), kind="SCHEMA"), "a schema for modelled rows")
@@ -286,16 +284,13 @@ def rows_file(table: str) -> str:
 def build_statements(kind: Kind, manifest: Mapping[str, str]) -> list[exp.Expr | str]:
     """The statements of the clean process: create the tables, fill them from the files, create the views and macros."""
     schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
-    modelled = modelled_tables(manifest, kind)
     tables: list[exp.Expr] = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
-    tables += modelled_statements(schema.catalog, modelled)
-    filled = [(schema.table(name), name, columns) for name, columns in kind.tables.items()]
-    filled += [(one.place(schema.catalog), one.file, one.columns) for one in modelled]
+    tables += modelled_statements(schema.catalog, modelled_tables(manifest, kind))
     inserts: list[exp.Expr] = []
-    for table, name, columns in filled:
-        rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
-        source = exp.select(*(_column(c) for c in columns)).from_(rows)
-        inserts.append(exp.Insert(this=table.expression(), expression=source))
+    for one in stored_tables(manifest, kind):
+        rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(one.file))]))
+        source = exp.select(*map(_column, one.columns)).from_(rows)
+        inserts.append(exp.Insert(this=one.place(schema.catalog).expression(), expression=source))
     return [*tables, *inserts, *view_and_macro_texts(schema, manifest["release_id"], kind)]
 
 

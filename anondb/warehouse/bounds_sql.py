@@ -20,7 +20,7 @@ from anondb.postgres.server import text_of as postgres_text
 from anondb.postgres.tables import schema_creation
 from anondb.release.catalog import modelled_statements
 from anondb.release.definitions import view_and_macro_texts
-from anondb.release.modelled import ModelledTable, modelled_tables
+from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, with_item_supports
 from anondb.release.publish import rows_file
 from anondb.warehouse.spark_release import function_of
@@ -80,7 +80,7 @@ def scripts(kind: Kind, manifest: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _duckdb(kind: Kind, release_id: str, modelled: Sequence[ModelledTable]) -> list[str]:
+def _duckdb(kind: Kind, release_id: str, modelled: Sequence[StoredTable]) -> list[str]:
     schema = SchemaName(_CATALOG, "main")
     statements = []
     for name, columns in kind.tables.items():
@@ -99,7 +99,7 @@ def _file(name: str) -> exp.Table:
     return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
 
 
-def _spark(kind: Kind, modelled: Sequence[ModelledTable]) -> list[str]:
+def _spark(kind: Kind, modelled: Sequence[StoredTable]) -> list[str]:
     files = {name: name for name in kind.tables}
     for one in modelled:
         files[exp.to_identifier(f"{MODELLED}_{one.name}", quoted=True).sql("spark")] = one.file

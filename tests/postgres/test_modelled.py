@@ -112,3 +112,17 @@ def test_replacing_a_release_replaces_them_and_nothing_else(made: Databases) -> 
         with pytest.raises(InputError, match="63 bytes"):
             release.publish(made.url("s" * 60), modelled_rows=True, accept=["modelled-records"], allow_overlap=True)
     assert not made.sql("SELECT 1 FROM pg_namespace WHERE nspname LIKE 'sss%'", made.releases)
+
+
+def test_no_release_takes_the_schema_of_modelled_rows_of_another(databases: Databases) -> None:
+    """In either order, also where neither has modelled rows; and a name that PostgreSQL would cut off is not another's."""
+    long = "y" * 63
+    with anondb.connect(databases.raw_url()) as db:
+        release = db.anonymize("shop.sales", name="summer", taxonomy="shop.food", queries=0)
+        for name, other in (("one", "one_modelled"), ("two_modelled", "two"), (long, "")):
+            release.publish(databases.url(name), allow_overlap=True)
+            if other:
+                with pytest.raises(InputError) as refused:
+                    release.publish(databases.url(other), allow_overlap=True)
+                assert refused.value.code == "target_exists"
+            assert anondb.verify_file(databases.url(name)).holds

@@ -197,12 +197,17 @@ OBJECTS = {
     "another value of the key": "UPDATE manifest SET value = '2' WHERE key = 'modelled'",
     "types that are none": 'UPDATE manifest SET value = \'{"item": "VARCHAR", "tid": "BIGINT)"}\' WHERE key = \'types\'',
     "types that say nothing": "UPDATE manifest SET value = '[]' WHERE key = 'types'",
+    "a table without a name": "UPDATE manifest SET value = '' WHERE key = 'table'",
+    "a column without a name": "UPDATE manifest SET value = CASE key WHEN 'types' THEN replace(value, 'tid', '') ELSE '' END"
+    " WHERE key IN ('types', 'id_column')",
     "one name for two columns": "UPDATE manifest SET value = 'ITEM' WHERE key = 'id_column'",
     "another schema": "CREATE SCHEMA modelled_too",
 }
 
 
-@pytest.mark.parametrize("what", some(OBJECTS, "a view", "no schema", "no key", "types that are none"))
+@pytest.mark.parametrize(
+    "what", some(OBJECTS, "a view", "no schema", "no key", "types that are none", "a table without a name")
+)
 def test_other_objects_make_it_no_release(what: str, place: Path, tmp_path: Path) -> None:
     forged = changed(place, tmp_path, OBJECTS[what])
     assert "catalog" in {finding.check for finding in inspect(forged).findings}
@@ -241,6 +246,8 @@ def test_attributes_are_modelled_only_if_the_owner_confirms_it(tmp_path: Path) -
         with pytest.raises(InputError) as refused:
             release.publish(tmp_path / "a.duckdb", modelled_rows=True)
         assert refused.value.code == "unconfirmed" and "modelled-records" in str(refused.value)
+        with pytest.raises(InputError, match="no finding"):
+            release.publish(tmp_path / "a.duckdb", modelled_rows=True, accept="modelled_records")
         db = anondb.connect(con)
         options: dict[str, Any] = {**KINDS["kkm"].policy, "queries": 1, "name": "b", "modelled_rows": True}
         with pytest.raises(InputError) as refused:
