@@ -276,7 +276,7 @@ class Session:
         """The types of the columns of a query."""
         return [kind for _, kind in self._releases.bind(tree)]
 
-    def bounds_of(self, tree: exp.Expr, *, computing: bool) -> tuple[Known, list[str]]:
+    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
         """The rows of a query with bounds, and notes.
 
         Raises:
@@ -285,7 +285,7 @@ class Session:
         try:
             return self._read(tree)
         except InputError as error:
-            if error.code not in UNREAD or not computing:
+            if error.code not in UNREAD:
                 raise
             with self._desk.storing() as store:
                 own = {lowered(name) for name, _ in self._desk.shapes}

@@ -195,7 +195,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("CREATE MACRO abs(x) AS 1", "a function of this name"),
         ("CREATE MACRO m(x) AS x + x; SELECT " + "m(" * 30 + "1" + ")" * 30, "stand for too much"),
         ("CREATE MACRO m(x) AS m(x); SELECT m(1)", "stand for too much"),
-        ("PIVOT sales ON tid USING count(*)", "the id column"),
+        ("PIVOT sales ON tid USING count(*)", "the operator = of an id"),
         ("PIVOT sales ON tid IN (17) USING count(*)", "id"),
         ("UNPIVOT sales ON tid, item", "an id"),
         ("CREATE TABLE t AS SELECT 1 AS a; INSERT INTO t VALUES (1, 2)", "other columns"),
