@@ -18,7 +18,7 @@ from anondb.answers.roles import Role
 from anondb.answers.spread import Spread, note_of
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
-from anondb.query.refusals import REFUSED, unsupported
+from anondb.query.refusals import HINT, REFUSED, unsupported
 
 MODELLED_NOTE = (
     "Rows of persons are modelled: they are those of one table that the release permits, and no row is a person's."
@@ -71,11 +71,8 @@ class House(Protocol):
         """The types of the columns of a query."""
         ...
 
-    def bounds_of(self, tree: exp.Expr, *, computing: bool) -> tuple[Known, list[str]]:
-        """The rows of a query with bounds, and notes; raises InputError where no rule reads it.
-
-        ``computing`` says whether parts that read the analyst's tables alone may be computed.
-        """
+    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
+        """The rows of a query with bounds, and notes; raises InputError where no rule reads it."""
         ...
 
 
@@ -95,9 +92,9 @@ def answered(
         InputError: the query uses ids of persons in a way that is not allowed, or DuckDB refuses it when it computes it.
     """
     question = asked(tree, len(bound), house.roles())
+    if question.misused is not None:
+        raise unsupported(question.misused, ID_HINT if question.of_worlds else HINT)
     if not question.of_worlds:
-        if question.misused is not None:
-            raise unsupported(question.misused)
         return modelled(tree, bound, house, of_worlds=False)
     question = replace(question, empty=empty)
     known, notes, refusal = _ruled(question, house)
@@ -138,19 +135,14 @@ def modelled(
 def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], InputError | None]:
     """The rows of a query with bounds, and notes; None, with the reason, where no rule reads it."""
     if question.of_persons:
-        if question.misused is not None:  # of rows of persons, the rules say no more
-            raise unsupported(question.misused, ID_HINT)
         return None, [MODELLED_NOTE], None
-    if question.varies and question.misused is None:
+    if question.varies:
         return None, [VARYING_NOTE], None
-    if question.unread is not None and question.misused is None:
+    if question.unread is not None:
         return None, [f"{NO_BOUNDS}{question.unread}."], None
     try:
-        known, notes = house.bounds_of(question.ruled, computing=question.misused is None)
+        return *house.bounds_of(question.ruled), None
     except InputError as error:
-        if error.code not in UNREAD or question.misused is not None:
+        if error.code not in UNREAD:
             raise
         return None, [f"{NO_BOUNDS}{str(error).removeprefix(REFUSED)}"], error
-    if question.misused is not None:
-        raise unsupported(question.misused, ID_HINT)
-    return known, notes, None

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.optimizer.simplify import simplify
 
 from anondb.answers.ends import MARGIN, End, Ended, has_series, unwrapped
+from anondb.answers.ranged.equivalents import as_first_row
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
 
@@ -31,6 +32,7 @@ class Asked:
         listed: whether the query is a UNION ALL of parts with one row each, so that the places of rows tell them apart.
         kept: whether ``drawn`` has one more column, which says whether the world keeps the row.
         conditioned: whether a condition on computed numbers chooses rows elsewhere.
+        single: whether there is one row in any case, which is NULL where the query has none.
         ends: the steps that take all rows.
         of_persons: whether the rows belong to single persons; then one world answers.
         varies: whether the query may have other rows each time; then one world answers, too.
@@ -48,6 +50,7 @@ class Asked:
     listed: bool = False
     kept: bool = False
     conditioned: bool = False
+    single: bool = False
     ends: tuple[End, ...] = ()
     of_persons: bool = False
     varies: bool = False
@@ -99,6 +102,10 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         unread=reader.unread,
         of_worlds=reader.reads_persons,
     )
+    plain = not alone and reader.reads_persons and reader.misused is None and not reader.functions.varies(tree)
+    first = as_first_row(tree) if plain and isinstance(tree, exp.Select) else None
+    if first is not None and not reader.relation(first).columns[0][1].computed:
+        return replace(asked(first, shown, reader), single=True)
     if alone or not isinstance(tree, exp.Select | exp.SetOperation):
         return replace(whole, roles=roles if len(roles) == shown else (Role.VALUE,) * shown, of_persons=alone)
     if reader.functions.varies(tree):

@@ -240,6 +240,8 @@ class Estimator(InWorlds):
     def _ended(self, known: Known, table: Table) -> Known:
         """The rows in the order of the query, as many as it shows, and its columns."""
         rows: exp.Expr = table.expression()
+        if self.asked.single:
+            known = replace(known, flagged=False, asked=False, unsure=False)
         for end in self.asked.ends:
             rows = self._placed(end, rows)
         cut = any(end.cuts for end in self.asked.ends)
@@ -252,6 +254,9 @@ class Estimator(InWorlds):
             listed += [(exp.false() if cut else exp.column(SURE)).as_(SURE), exp.column(LIKELY)]
         listed.append(exp.column(IN_WORLDS))
         shown = exp.select(*listed).from_(rows).order_by(PLACE)
+        if self.asked.single:
+            one = exp.select(exp.convert(1).as_("one")).subquery("one")
+            shown = exp.select("shown.*").from_(one).join(shown.subquery("shown"), on=exp.true(), join_type="left")
         return replace(known, tree=shown, columns=columns, unsure=known.unsure and not cut)
 
     @staticmethod

@@ -202,7 +202,7 @@ class ValueRoles(ABC):
             return Role.ID
         null = isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
         if not null and not (isinstance(node, _COMPARED) and set(parts) == {Role.ID}):
-            self.misuse(f"{name_of(node)} of an id")
+            self.misuse(f"{name_of(node).removesuffix(' in this place')} of an id")
         return Role.KEY
 
 

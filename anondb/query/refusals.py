@@ -67,9 +67,8 @@ def name_of(node: exp.Expr) -> str:
     if isinstance(node, exp.Func) and node.sql_names():
         return f"the function {node.sql_names()[0]}"
     if isinstance(node, exp.Binary):
-        return (
-            f"the operator {type(node)(this=exp.Placeholder(), expression=exp.Placeholder()).sql('duckdb').strip(' ?')}"
-        )
+        written = type(node)(this=exp.Placeholder(), expression=exp.Placeholder()).sql("duckdb")
+        return f"the operator {written.strip(' ?').partition('(')[0]}"
     return f"{node.key.upper().replace('_', ' ')} in this place"
 
 

@@ -19,7 +19,6 @@ from anondb.answers.views import OWN
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import executed, materialized
 from anondb.query.parsing import lowered
-from anondb.query.refusals import unsupported
 from anondb.session.result import fetched
 
 MAX_LISTED = 4  # answers whose rows stay on the desk
@@ -87,17 +86,20 @@ class Desk:
             self.engine.drop(rows)
 
     @contextlib.contextmanager
-    def storing(self) -> Iterator[Callable[[exp.Query], str]]:
-        """What stores the rows of a query over the analyst's tables, under a name that holds during the block."""
+    def storing(self, is_whole: Callable[[exp.Query], bool]) -> Iterator[Callable[[exp.Query], str | None]]:
+        """What stores the rows of a query over the analyst's tables, under a name that holds during the block.
+
+        Args:
+            is_whole: says whether a text is a query by itself; the name of another one is None.
+        """
         names: list[str] = []
 
-        def store(tree: exp.Query) -> str:
-            if self.varies(tree):
-                raise unsupported("a random number")
-            name = fresh("rows")
-            self.compute(name, tree)
-            names.append(name)
-            return name
+        def store(tree: exp.Query) -> str | None:
+            if not is_whole(tree):
+                return None
+            names.append(fresh("rows"))
+            self.compute(names[-1], tree)
+            return names[-1]
 
         try:
             yield store

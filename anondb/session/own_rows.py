@@ -9,58 +9,59 @@ from collections.abc import Callable, Collection
 
 from sqlglot import exp
 
-from anondb.errors import InputError
 from anondb.query.parsing import lowered
 
 
-def with_own_rows(tree: exp.Expr, own: Collection[str], store: Callable[[exp.Query], str]) -> exp.Expr | None:
+def with_own_rows(
+    tree: exp.Expr, own: Collection[str], others: Collection[str], store: Callable[[exp.Query], str | None]
+) -> exp.Expr:
     """A query with tables in place of common table expressions and subqueries that read the analyst's tables alone.
 
     Args:
         tree: the query.
         own: the names of the analyst's tables, in lower case.
-        store: stores the rows of a query, and gives the name of the table; raises InputError if they cannot be computed.
-
-    Returns:
-        None if there is no such part.
+        others: those of the other tables.
+        store: stores the rows of a query, and gives the name of the table; None if it is no query by itself, since it names
+            columns of the query around it.
     """
-    made, found = tree.copy(), False
-    aliases = [lowered(cte.alias) for cte in made.find_all(exp.CTE)]
-    free = {*own} - {*aliases}
-    for cte in list(made.find_all(exp.CTE)):
-        clause, alias = cte.parent, lowered(cte.alias)
-        if not isinstance(clause, exp.With) or aliases.count(alias) > 1 or alias in own:
+    made = tree.copy()
+    ctes = list(made.find_all(exp.CTE))
+    aliases = [lowered(cte.alias) for cte in ctes]
+    free = {*own}.difference(aliases)
+    for cte, alias in zip(ctes, aliases, strict=True):
+        clause = cte.parent
+        if not isinstance(clause, exp.With) or aliases.count(alias) > 1 or alias in own or alias in others:
             continue
         rows = exp.select("*").from_(exp.Table(this=cte.args["alias"].this.copy()))
         rows.set("with_", exp.With(expressions=[cte.copy()], recursive=clause.recursive))
-        name = _stored(rows, {*free, alias}, store)
-        if name is not None:
-            found = True
-            cte.pop()
-            for table in [t for t in made.find_all(exp.Table) if not t.db and lowered(t.name) == alias]:
-                table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias)))
-                table.set("this", exp.to_identifier(name))
-            free.add(name)
-            if not clause.expressions:
-                clause.pop()
+        within = {id(table) for table in cte.find_all(exp.Table)}
+        tables = [t for t in made.find_all(exp.Table) if _is_plain(t, alias) and id(t) not in within]
+        name = store(rows) if tables and _reads(rows, {*free, alias}) else None
+        if name is None:
+            continue
+        cte.pop()
+        for table in tables:
+            table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias)))
+            table.set("this", exp.to_identifier(name))
+        free.add(name)
+        if not clause.expressions:
+            clause.pop()
     for part in list(made.find_all(exp.Subquery)):
         named = part.args.get("alias")
         source = isinstance(part.parent, exp.From | exp.Join) and isinstance(part.this, exp.Query)
-        if not source or named is None or named.columns:
+        if not source or named is None or named.columns or not _reads(part.this, free):
             continue
-        name = _stored(part.this, free, store)
+        name = store(part.this.copy())
         if name is not None:
-            found = True
             part.replace(exp.Table(this=exp.to_identifier(name), alias=named.copy(), joins=part.args.get("joins")))
-    return made if found else None
+    return made
 
 
-def _stored(rows: exp.Query, free: Collection[str], store: Callable[[exp.Query], str]) -> str | None:
-    """The name of a table with the rows of a query; None if it names other tables, or columns of queries around it."""
-    named = [t for t in rows.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
-    if any(t.db or lowered(t.name) not in free for t in named):
-        return None
-    try:
-        return store(rows.copy())
-    except InputError:
-        return None
+def _is_plain(table: exp.Table, name: str) -> bool:
+    return not table.db and lowered(table.name) == name
+
+
+def _reads(rows: exp.Query, own: Collection[str]) -> bool:
+    """Whether a query names these tables alone."""
+    named = (t for t in rows.find_all(exp.Table) if isinstance(t.this, exp.Identifier))
+    return all(not t.db and lowered(t.name) in own for t in named)

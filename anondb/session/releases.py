@@ -124,6 +124,10 @@ class Releases:
             raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
         return columns
 
+    def is_whole(self, tree: exp.Expr) -> bool:
+        """Whether a part of a query is one by itself, which names no column of the query around it."""
+        return self._originals[0].accepted(tree.sql("duckdb"), self._desk.shapes) is not None
+
     def named_as(self, text: str, tree: exp.Expr, bound: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """The names and types of the columns of a query, with the names that its text gives (``as_written``)."""
         return as_written(text, tree, bound, lambda sql: self._originals[0].accepted(sql, self._desk.shapes))

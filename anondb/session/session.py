@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.answer import ID_HINT, UNREAD, answered, modelled
+from anondb.answers.answer import ID_HINT, answered, modelled
 from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Estimated
 from anondb.answers.in_worlds import Drawn
@@ -276,34 +276,21 @@ class Session:
         """The types of the columns of a query."""
         return [kind for _, kind in self._releases.bind(tree)]
 
-    def bounds_of(self, tree: exp.Expr, *, computing: bool) -> tuple[Known, list[str]]:
+    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
         """The rows of a query with bounds, and notes.
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
         """
-        try:
-            return self._read(tree)
-        except InputError as error:
-            if error.code not in UNREAD or not computing:
-                raise
-            with self._desk.storing() as store:
-                own = {lowered(name) for name, _ in self._desk.shapes}
-                other = with_own_rows(tree, own, store)
-                if other is None:
-                    raise
-                self._releases.bind(other)
-                try:
-                    return self._read(other)
-                except InputError:
-                    raise error from None
-
-    def _read(self, tree: exp.Expr) -> tuple[Known, list[str]]:
-        """The rows of a query as rules of bounds read them, and notes."""
-        tree, releases = self._chosen(tree.copy())
-        if releases is not self._releases:
-            releases.bind(tree)
-        return _compiled(with_known_names(tree), releases)
+        own = {lowered(name) for name, _ in self._desk.shapes}
+        with self._desk.storing(self._releases.is_whole) as store:
+            made = with_own_rows(tree, own, self._releases.persons_tables, store)
+            if made != tree:
+                self._releases.bind(made)
+            made, releases = self._chosen(made)
+            if releases is not self._releases:
+                releases.bind(made)
+            return _compiled(with_known_names(made), releases)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
         """The columns of a query, and whether it reads tables of the original.

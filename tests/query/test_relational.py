@@ -117,7 +117,7 @@ REFUSED = [
     ("SELECT count(*) FROM people WHERE age > 20", "no table 'people'"),
     ("SELECT count(*) FROM held WHERE age > 20", "does not accept this query"),
     ("SELECT count(*) FROM records WHERE name = 'x'", "a column 'name'"),
-    ("SELECT count(*) FROM records WHERE tid = 3", "values of the id column"),
+    ("SELECT count(*) FROM records WHERE tid = 3", "the operator = of an id"),
     ("SELECT count(*) FROM records WHERE place = 1", "compared with a number"),
     ("SELECT count(*) FROM records WHERE born > '2001-13-45'", "CAST of a value that does not fit"),
 ]

@@ -73,14 +73,14 @@ def test_odd_numbers(named: Named, shop: Path, sql: str, words: str | None) -> N
     odd = {"item": ["milk", "bread"], "p": [1.0, None], "l": [["a"], ["b"]]}
     named[1].register("odd", pd.DataFrame(odd).astype({"p": "Float64"}))
     with_nans = f"WITH nans AS (SELECT * FROM (VALUES ('milk', 'nan'::DOUBLE)) t(item, d)) {sql}"
-    check_shop(named, shop, with_nans, words)
+    check_shop(named, shop, with_nans, words, empty="avg(m)" in sql)
 
 
 def test_different_values_of_items_with_several_rows(named: Named, shop: Path) -> None:
     rows = "(VALUES ('milk', 1), ('milk', 2), ('bread', 2), ('dates', NULL)) AS several(item, v)"
     for what in ("v", "item", "v % 2"):
         inner = f"SELECT tid, count(DISTINCT {what}) AS n FROM sales JOIN {rows} USING (item) GROUP BY tid"
-        check_shop(named, shop, f"SELECT max(n) AS n FROM ({inner})")
+        check_shop(named, shop, f"SELECT max(n) AS n FROM ({inner})", empty=True)
         check_shop(named, shop, f"SELECT count(*) AS n FROM ({inner}) WHERE n > 1")
 
 

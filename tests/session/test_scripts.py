@@ -196,7 +196,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("CREATE MACRO abs(x) AS 1", "a function of this name"),
         ("CREATE MACRO m(x) AS x + x; SELECT " + "m(" * 30 + "1" + ")" * 30, "stand for too much"),
         ("CREATE MACRO m(x) AS m(x); SELECT m(1)", "stand for too much"),
-        ("PIVOT sales ON tid USING count(*)", "the id column"),
+        ("PIVOT sales ON tid USING count(*)", "the operator = of an id"),
         ("PIVOT sales ON tid IN (17) USING count(*)", "id"),
         ("UNPIVOT sales ON tid, item", "an id"),
         ("CREATE TABLE t AS SELECT 1 AS a; INSERT INTO t VALUES (1, 2)", "other columns"),
@@ -239,3 +239,38 @@ def test_settings_and_transactions_change_nothing(named: Named) -> None:
             "The settings of a session are fixed when it is opened: SET, RESET and USE change nothing."
         ]
     assert session.sql("BEGIN; SELECT 1; COMMIT").fetchall() == []
+
+
+OWN_PARTS = {  # a query with parts that read no table of the original, and one that means the same
+    "WITH RECURSIVE x AS (SELECT 'milk' AS i UNION ALL SELECT i || 'y' FROM x WHERE length(i) < 5) "
+    "SELECT count(*) AS n FROM sales JOIN x ON item = i": (
+        "SELECT count(*) AS n FROM sales JOIN (VALUES ('milk'), ('milky')) AS x(i) ON item = i"
+    ),
+    "WITH a AS (SELECT item, price FROM prices), b(i) AS (SELECT item FROM a WHERE price > 2) "
+    "SELECT count(*) AS n FROM b JOIN sales s ON s.item = b.i": (
+        "SELECT count(*) AS n FROM sales WHERE item IN ('bread')"
+    ),
+    "WITH unread AS (SELECT item::INTEGER AS i FROM prices) SELECT count(*) AS n FROM sales WHERE item = 'milk'": (
+        "SELECT count(*) AS n FROM sales WHERE item = 'milk'"
+    ),
+}
+
+
+@pytest.mark.parametrize("sql", OWN_PARTS)
+def test_parts_of_own_tables_are_what_they_stand_for(named: Named, sql: str) -> None:
+    assert named[1].sql(sql).fetchall() == named[1].sql(OWN_PARTS[sql]).fetchall()
+
+
+def test_a_name_within_a_part_hides_no_table_of_the_original(named: Named) -> None:
+    inner = "WITH RECURSIVE sales AS (SELECT 1 AS tid, 'milk' AS item UNION ALL SELECT tid + 1, item FROM sales"
+    inner += " WHERE tid < 3)"
+    sql = f"SELECT count(*) AS n FROM sales s, ({inner} SELECT max(tid) AS m FROM sales) t WHERE s.item = 'milk'"
+    expected = named[1].sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").fetchall()[0]
+    assert named[1].sql(sql).fetchall() == [(expected[0], None, None)]
+
+
+def test_a_part_may_name_the_columns_of_the_rows_beside_it(named: Named) -> None:
+    sql = "SELECT p.item, q.x, count(*) AS n FROM prices p JOIN sales s USING (item), (SELECT p.price * 2 AS x) q"
+    sql += " GROUP BY ALL"
+    listed = {row[0]: row[1] for row in named[1].sql(sql).fetchall()}
+    assert listed["milk"] == 3

@@ -8,6 +8,9 @@ from sqlglot import exp
 
 from anondb.query.parsing import bare, is_null, lowered, whole
 
+_ROWS = {"expressions", "from_", "joins", "where", "with_"}
+_ENDED = (exp.Distinct, exp.Literal, exp.Order)
+
 
 def with_known_names(tree: exp.Expr) -> exp.Expr:
     """A query in which functions have the names under which they are known here."""
@@ -96,23 +99,40 @@ def _resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
     return aliases.get(lowered(key.name), key).copy() if plain else key.copy()
 
 
-def _most_frequent(node: exp.Select) -> exp.Select | None:
-    """``SELECT mode(x)`` as the x of the greatest number of rows."""
+def as_first_row(node: exp.Select) -> exp.Select | None:
+    """``SELECT mode(x)`` as the x of the greatest number of rows, ``SELECT arg_max(x, y)`` as that of the greatest y: the
+    first row of a query, where it has one."""
     shown = node.expressions[0].unalias() if len(node.expressions) == 1 else None
-    if not isinstance(shown, exp.Mode) or not {k for k, v in node.args.items() if v} <= {
-        "expressions", "from_", "joins", "where", "with_"}:  # fmt: skip
+    if not isinstance(shown, exp.Mode | exp.ArgMax | exp.ArgMin) or shown.args.get("count") is not None:
         return None
-    listing, key, with_ = node.copy(), bare(shown.this), node.args.get("with_")
-    number = exp.Count(this=exp.Star(), big_int=True)
-    present = exp.Not(this=is_null(key))
-    where = node.args.get("where")
-    listing.set("with_", None)
-    listing.set("expressions", [key.copy().as_("value"), number.as_("number")])
-    listing.set("where", exp.Where(this=present if where is None else exp.and_(exp.paren(where.this.copy()), present)))
-    listing.set("group", exp.Group(expressions=[key.copy()]))
-    first = exp.ArgMax(this=exp.column("value"), expression=exp.column("number"))
-    made = exp.select(exp.alias_(first, node.expressions[0].alias or "mode")).from_(listing.subquery("listing"))
-    made.set("with_", with_.copy() if with_ is not None else None)
+    parts = [bare(part) for part in (shown.this, shown.args.get("expression")) if isinstance(part, exp.Expr)]
+    if not {key for key, part in node.args.items() if part} <= _ROWS or any(isinstance(p, _ENDED) for p in parts):
+        return None
+    made, where = node.copy(), node.args.get("where")
+    present = [exp.Not(this=is_null(part)) for part in parts]
+    made.set("expressions", [parts[0].copy()])
+    made.set("where", exp.Where(this=exp.and_(*([exp.paren(where.this.copy())] if where else []), *present)))
+    if isinstance(shown, exp.Mode):
+        made.set("group", exp.Group(expressions=[parts[0].copy()]))
+        parts.append(exp.Count(this=exp.Star(), big_int=True))
+    first = exp.Ordered(this=parts[1].copy(), desc=not isinstance(shown, exp.ArgMin), nulls_first=False)
+    made.set("order", exp.Order(expressions=[first]))
+    made.set("limit", exp.Limit(expression=exp.convert(1)))
+    return made
+
+
+def _most_frequent(node: exp.Select) -> exp.Select | None:
+    """``SELECT mode(x)`` as ``arg_max`` of each x and its number of rows."""
+    listing = as_first_row(node)
+    if listing is None or not isinstance(node.expressions[0].unalias(), exp.Mode):
+        return None
+    (first,) = listing.args["order"].expressions
+    listing.set("expressions", [listing.expressions[0].as_("value"), first.this.as_("number")])
+    for key in ("with_", "order", "limit"):
+        listing.set(key, None)
+    value = exp.ArgMax(this=exp.column("value"), expression=exp.column("number"))
+    made = exp.select(exp.alias_(value, node.expressions[0].alias or "mode")).from_(listing.subquery("listing"))
+    made.set("with_", node.args["with_"].copy() if node.args.get("with_") is not None else None)
     return made
 
 
