@@ -193,8 +193,6 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     def _ask(self, statement: exp.Expr | str, what: str, work: Callable[[str], _T]) -> _T:
         text = encodable(statement if isinstance(statement, str) else statement.sql(dialect=DUCKDB))
         self.names.check()
-        if self.limit is not None:
-            self.limit.check()
         self.say(text)
         return self.guarded(lambda: work(text), lambda error: wrap(error, what))
 

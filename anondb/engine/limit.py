@@ -7,10 +7,12 @@ import ctypes
 import math
 import numbers
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Protocol
 
 from anondb.errors import BudgetExceeded, InputError
@@ -77,6 +79,36 @@ def limited(
         engine.limit = None
 
 
+_running: dict[int, TimeLimit] = {}
+"""The limit of each thread that works under one."""
+
+
+def _told(lost: sys.UnraisableHookArgs, otherwise: Callable[[sys.UnraisableHookArgs], object]) -> None:
+    """Tell a limit that Python ignored its exception, as in the callback of a weak reference."""
+    limit = _running.get(threading.get_ident())
+    if limit is None or not issubclass(lost.exc_type, TimeUp):
+        otherwise(lost)
+    else:
+        limit.lost()
+
+
+@contextlib.contextmanager
+def _heard(limit: TimeLimit) -> Iterator[None]:
+    """Keep the exception of a limit from being lost during the block."""
+    thread, before = threading.get_ident(), sys.unraisablehook
+    around = _running.get(thread)
+    _running[thread] = limit
+    if getattr(before, "func", None) is not _told:
+        sys.unraisablehook = partial(_told, otherwise=before)
+    try:
+        yield
+    finally:
+        if around is None:
+            _running.pop(thread, None)
+        else:
+            _running[thread] = around
+
+
 def _ended(limit: TimeLimit) -> bool:
     """End the limit, also if its exception arrives meanwhile."""
     while True:
@@ -108,7 +140,7 @@ class TimeLimit:
         self._interrupt: Callable[[], object] = lambda: None
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
-        self._calling = self._up = self._over = False
+        self._calling = self._up = self._raised = self._over = False
         self._ended = threading.Event()
         self._now, self._pace = (time.process_time, os.cpu_count() or 1) if cpu else (time.monotonic, 1)
         self._end, self._full = self._now() + left, full
@@ -126,14 +158,15 @@ class TimeLimit:
             BudgetExceeded: the time was up.
         """
         up = False
-        try:
+        with _heard(self):
             try:
-                threading.Thread(target=self._wait, name="anondb-limit", daemon=True).start()
-                yield
-            finally:
-                up = _ended(self)
-        except TimeUp:
-            up = True
+                try:
+                    threading.Thread(target=self._wait, name="anondb-limit", daemon=True).start()
+                    yield
+                finally:
+                    up = _ended(self)
+            except TimeUp:
+                up = True
         if up:
             raise self.error
 
@@ -157,14 +190,9 @@ class TimeLimit:
             if up:
                 raise TimeUp from None  # whatever DuckDB says of the interrupted statement
 
-    def check(self) -> None:
-        """End the work if the time is up and its exception was lost: Python ignores it in the callback of a weak reference.
-
-        Raises:
-            TimeUp: the time is up.
-        """
-        if self._up:
-            raise TimeUp
+    def lost(self) -> None:
+        """The exception was raised where Python ignores all: the thread of the limit raises it again."""
+        self._raised = False
 
     def end(self) -> bool:
         """The work is over: from now on nothing is ended. Returns whether the time was up."""
@@ -188,10 +216,13 @@ class TimeLimit:
                 if self._over:
                     return
                 self._up = True
-                if not self._calling:
+                if self._raised:  # once: what the thread does now is its cleaning up
+                    continue
+                if self._calling:
+                    self._interrupt()
+                else:
+                    self._raised = True
                     self._raise()
-                    return  # never again: the thread may have left the block by then
-                self._interrupt()
 
     def _pause(self) -> float:
         """The seconds until the work is looked at again."""

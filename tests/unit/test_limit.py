@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from random import Random
 from typing import Any
 
@@ -17,7 +18,6 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.limit import check_seconds, limited
 from anondb.errors import BudgetExceeded, InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # lost, and raised again
 LONG = (
     "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) AS last FROM n"
 )
@@ -38,6 +38,24 @@ def both(engine: DuckDBEngine) -> None:
         sum(range(300))
 
 
+def lose(engine: DuckDBEngine) -> None:
+    """The time is up in the callback of a weak reference, whose exceptions Python ignores."""
+
+    class Thing:
+        pass
+
+    def busy(_: object) -> None:
+        end = time.perf_counter() + 0.5
+        while time.perf_counter() < end:
+            pass
+
+    thing = Thing()
+    kept = weakref.ref(thing, busy)
+    del thing
+    assert kept() is None
+    spin(engine)
+
+
 def ended(engine: DuckDBEngine, work: Any, seconds: float) -> bool:
     """Whether the limit ended the work, in a transaction that leaves nothing."""
     try:
@@ -50,7 +68,7 @@ def ended(engine: DuckDBEngine, work: Any, seconds: float) -> bool:
     return False
 
 
-@pytest.mark.parametrize("work", [spin, ask, both])
+@pytest.mark.parametrize("work", [spin, ask, both, lose])
 def test_what_is_ended(work: Any) -> None:
     engine = DuckDBEngine.open()
     begun = time.perf_counter()
