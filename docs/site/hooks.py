@@ -21,6 +21,7 @@ OUTSIDE = {
     "examples/dbt_project/README.md": "dbt-project.md",
     "examples/analyst.ipynb": "tutorials/notebook-analyst.md",
     "examples/owner.ipynb": "tutorials/notebook-owner.md",
+    "tests/answers/README.md": "tests-of-answers.md",
     "tests/golden/README.md": "golden.md",
 }
 # The section of the pages that no section names, by their folder; of others it is "How to".
