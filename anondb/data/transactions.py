@@ -138,7 +138,7 @@ def load_transactions(
         engine: the engine, inside a transaction.
         source: the table, view, file or data frame.
         id_column, item_column: its columns. The item column may be a LIST, or several columns separated by commas, which
-            become one (``anondb.data.layouts``). If rows repeat an id with another list, or an item (unless ``bags``),
+            become one (``anondb.data.layouts``). If an id has several lists, or an item several times (unless ``bags``),
             ``Dataset.is_table`` is false.
         more_ids: a second source with the same id column; its additional ids become empty transactions.
         bags: whether repeated items of a transaction count (``Dataset.bags``).
@@ -167,7 +167,7 @@ def load_transactions(
     return replace(
         dataset,
         duplicates=duplicates,
-        is_table=not merged and not missing and not changed and (bags or not duplicates or element is not None),
+        is_table=not merged and not missing and not changed and (bags or not duplicates),
         warnings=remarks_on(dataset, duplicates, merged, missing),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,

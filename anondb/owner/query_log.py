@@ -185,17 +185,19 @@ def _as_original(
 
 
 def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) -> exp.Query:
-    """The id and item columns of a source, each pair once or one list for each id; unchanged if repeated rows count."""
+    """The id and item columns of a source, one list for each id if there are lists; each item once unless repeats count."""
     read, *names = arranged(engine, source, entry.id_column, entry.item_column)
     nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
     inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    bags = entry.parameters.get("bag_input", False)
     if not read.columns[names[1]].endswith("]"):
         rows = exp.select(*nodes).from_(inner)
-        return rows if entry.parameters.get("bag_input", False) else rows.distinct()
+        return rows if bags else rows.distinct()
     lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
     merged = load("statements/merged_lists").bind({"source": lists}, {}).subquery("merged")
     called = [exp.to_identifier(name, quoted=True) for name in names]
-    return exp.select(exp.column("id").as_(called[0]), exp.column("items").as_(called[1])).from_(merged)
+    items = exp.column("items") if bags else exp.ArrayDistinct(this=exp.column("items"))
+    return exp.select(exp.column("id").as_(called[0]), items.as_(called[1])).from_(merged)
 
 
 def _read(path: Path) -> str:

@@ -22,6 +22,7 @@ import pytest
 from cli.shop import BASKETS, EDGES, RELEASED, Outcome, Run, baskets, state_of
 from portions import some
 from realdata import DATA, needs
+from reference_expected import expected_count, expected_holders
 
 import anondb
 from anondb import pipeline
@@ -613,10 +614,15 @@ def test_accuracy_of_a_random_workload(run: Run, shop: Path) -> None:
     assert run(*words, "--queries", 3, "--seed", 7, "--json").json == found.json
     drawn = run(*words, "--draw", "generalized", "--size", 1, "--json").json["accuracy"]
     assert drawn["queries"] == 2 and drawn["average_relative_error"] == pytest.approx(1 / 3)  # c and d: 4 * 2/3 for 2
+    members = {"a": ["a"], "b": ["b"], "Y": ["c", "d"]}
+    holders = expected_holders(RELEASED, members)
+    assert drawn["relative_error"]["mean"] == pytest.approx(holders["Y", "c"] / 2 - 1, abs=1e-12)
     text = run(*words)
     shown = " ".join(text.out.split())
     assert text.code == 0 and text.err == "" and "5 of 2 items; the median truth is 1" in shown
-    assert "relative error median 0, mean 0 where truth >= 2 (1 query) median 0.3333, mean 0.2667 over all" in shown
+    assert "relative error median 0, mean 0 where truth >= 2 (1 query)" in shown
+    error = expected_count(RELEASED, members, "ac", holders) - 1  # as of ad, bc and bd; that of ab is 0
+    assert error > 0.1 and f"median {error:.4f}, mean {4 / 5 * error:.4f} over all" in shown
     assert "(always answering 0: 1)" in shown and "width of bounds median 2 times the truth" in shown
     none = " ".join(run(*words, "--draw", "generalized", "--size", 5).out.split())
     assert "0 of 5 items" in none and "not measured: no query" in none
@@ -631,17 +637,20 @@ def test_accuracy_of_the_owners_queries(run: Run, shop: Path) -> None:
     frame.to_csv(shop.parent / "w.csv", index=False)
     with duckdb.connect(str(shop)) as connection:
         connection.execute("CREATE TABLE asked AS SELECT * FROM frame")
+    expected = expected_holders(RELEASED, {"a": ["a"], "b": ["b"], "Y": ["c", "d"]})["Y", "c"]
     for workload, called in (("asked", "asked"), (shop.parent / "w.csv", "w")):
         found = run("accuracy", shop, "--release", "old", "--workload", workload, "--json").json["accuracy"]
         assert (found["queries"], found["skipped"]) == (3, 1)
         assert found["average_relative_error"] == pytest.approx((0 + 1 / 3) / 2)
+        assert found["relative_error"]["mean"] == pytest.approx((0 + (expected - 2) / 2) / 2, abs=1e-12)
         with duckdb.connect(str(shop), read_only=True) as reader:
             answers = reader.execute(
                 "SELECT query_id, truth, estimate, lower_bound, upper_bound FROM anondb.accuracy"
                 " WHERE workload = ? ORDER BY 1",
                 [f"old: own queries {called}"],
             ).fetchall()
-        assert answers == [("none", 0, 0, 0, 0), ("one", 2, 2, 2, 2), ("two", 2, pytest.approx(8 / 3), 0, 4)]
+        two = ("two", 2, pytest.approx(expected, abs=1e-12), 0, 4)
+        assert answers == [("none", 0, 0, 0, 0), ("one", 2, 2, 2, 2), two]
     made = anonymize(run, shop, "--release", "own", "--workload", shop.parent / "w.csv", "--json").json
     assert made["accuracy"]["queries"] == 3 and made["accuracy"]["size"] is None
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from answers import naive_worlds
 from cli.shop import Run
+from reference_expected import expected_holders
 
 import anondb
+from anondb.answers.hashing import seed_of
 from anondb.errors import InfeasibleError, InputError
 
 TREE = """Orange;Fruit;Food\nApple;Fruit;Food\nBanana;Fruit;Food\nBeef;Meat;Food\nChicken;Meat;Food
@@ -110,7 +114,39 @@ def test_partition_is_the_default_and_needs_a_taxonomy(shop: Path) -> None:
             asked = made.query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'Beef'").bounds
             rows = made.query("SELECT item, count(DISTINCT tid) FROM sales GROUP BY item").fetchall()
             listed = {item: (low, middle, high) for item, middle, low, high, *_ in rows}
-            assert asked == pytest.approx(listed["Beef"]) and asked == pytest.approx(made.count_bounds(["Beef"]))
+            assert asked == listed["Beef"]
+            assert {i: (low, high) for i, (low, _, high) in listed.items()} == {
+                i: made.count_bounds([i])[::2] for i in listed
+            }
+            check_estimates(made, shop / "sealed.duckdb")
+
+
+def check_estimates(made: anondb.Release, sealed: Path) -> None:
+    """Check the estimates of all items in a sealed file: those of count_bounds, and the means over 20 possible worlds."""
+    seed = seed_of(made.publish(sealed, replace=True, allow_overlap=True).content_digest)
+    shown: dict[int, dict[str, int]] = defaultdict(dict)
+    members: dict[str, list[str]] = defaultdict(list)
+    with duckdb.connect(str(sealed), read_only=True) as file:
+        for tid, label, copies in file.execute("FROM transactions").fetchall():
+            shown[tid][label] = copies
+        for label, item in file.execute("FROM released_items").fetchall():
+            members[label].append(item)
+    with anondb.open(sealed) as session:
+        rows = session.sql("SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item").df()
+    items = sorted({x for listed in members.values() for x in listed})
+    if made.manifest["semantics"] == "atomic":
+        chances = [{g: min(1, c / len(members[g])) for g, c in labels.items()} for labels in shown.values()]
+        held = {x: sum(1 - prod(1 - c for g, c in t.items() if x in members[g]) for t in chances) for x in items}
+        worlds = [naive_worlds.of_bags(shown, members, seed, w).values() for w in range(20)]
+        drawn = Counter(item for world in worlds for basket in world for item in set(basket))
+    else:
+        holders = expected_holders([*shown.values()], members)
+        held = {x: sum(m for (_, item), m in holders.items() if item == x) for x in items}
+        tids = {g: sorted(tid for tid, labels in shown.items() if g in labels) for g in members}
+        naive = naive_worlds.Naive(members, tids, len(shown), 2, seed)
+        drawn = Counter(item for world in naive_worlds.worlds(naive, 20) for _, item in world)
+    assert {x: made.count_bounds([x])[1] for x in items} == pytest.approx(held, abs=1e-9)
+    assert dict(zip(rows["item"], rows["n"], strict=True)) == pytest.approx({x: drawn[x] / 20 for x in items}, abs=1e-9)
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ CHANGES = {  # what a stranger does to a release, and words of the finding
     "collation": ("DROP VIEW x.transactions, x.baskets, x.item_counts CASCADE;; DROP FUNCTION x.count_bounds;;"
                   " ALTER TABLE x.labels ALTER COLUMN item TYPE text COLLATE \"POSIX\"", "column labels 2 item"),
     "comment": ("COMMENT ON TABLE x.labels IS 'milk: Ada'", "relation labels"),
-    "schema_comment": ("COMMENT ON SCHEMA x IS 'milk: Ada'", "the schema has a comment"),
+    "schema_comment": ("COMMENT ON SCHEMA x IS 'milk: Ada'", "the comment of the schema is not anondb's"),
     "manifest": ("UPDATE x.manifest SET value = 'nothing' WHERE key = 'model'", "the manifest is of no kind"),
     "grants": ("GRANT DELETE ON x.labels TO PUBLIC", "rights of others"),
     "public": ("GRANT SELECT ON x.labels TO PUBLIC", "1 rights of everybody (PUBLIC)"),

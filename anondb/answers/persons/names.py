@@ -140,6 +140,8 @@ class Names(Numbers):
         rows = isinstance(node, exp.EQ)  # of the list, of which ANY reads none if it is NULL
         there = LISTED_ITEMS if listing.nullable and not rows else ALWAYS
         if kind == "len":
+            if self.releases.bags:
+                raise unsupported("the length of a list, which may repeat an item", "Ask which items it has.")
             weights = Weights(ANY_ITEM)
             return self.column(Number(weights, there))
         assert other is not None
