@@ -19,7 +19,7 @@ import anondb
 from anondb.database import Database
 from anondb.engine import DuckDBEngine, Engine
 from anondb.models.anatomy import Anatomy
-from anondb.owner.query_log import measure_log
+from anondb.risk.query_log import measure_log
 from anondb.utility import RelativeError, error_figures, measure
 
 CONTRACT = {"mean", "median", "mean_frequent", "median_frequent", "always_zero", "median_truth", "width"}
