@@ -21,22 +21,24 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.limit import check_seconds
 from anondb.engine.telling import StepDone
 from anondb.errors import AnondbError, InputError, quote_list
+from anondb.ledger import ledger, stored
 from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, model_of
 from anondb.options import policy_of
-from anondb.owner import ledger, publications
-from anondb.owner import published_rows as published
-from anondb.owner import releases as stored
-from anondb.owner.targets import check_mode, check_modelled, check_target, signer
 from anondb.policy import Workload, accepted
 from anondb.postgres.place import Place, database_of, target
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
+from anondb.publications import history
+from anondb.publications import published_rows as published
+from anondb.publications.publish import check_source_not_published, publish_release
+from anondb.publications.targets import check_mode, check_modelled, check_target, signer
 from anondb.reading.options import as_read, read_as
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.reports import EarlierReport, Report
+from anondb.risk.accuracy import measure_release, measure_release_rules
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
@@ -46,16 +48,15 @@ if TYPE_CHECKING:
 
     from anondb.guide.advise import Advice
     from anondb.guide.profile import Profile
-    from anondb.owner.asking import Asking
-    from anondb.owner.attack import Attack
-    from anondb.owner.explain import Explanation
-    from anondb.owner.publications import Publication
-    from anondb.owner.script import StatementResult
-    from anondb.owner.view_results import Check, Result
-    from anondb.release.publish import PublishedFile
+    from anondb.publications.history import Publication, PublishedFile
+    from anondb.risk.attack import Attack
+    from anondb.risk.explain import Explanation
+    from anondb.session.asking import Asking
     from anondb.session.result import Result as Rows
     from anondb.spark import SparkDatabase
     from anondb.utility.rules import RuleAccuracy
+    from anondb.views.results import Check, Result
+    from anondb.views.script import StatementResult
 
 
 class Release:
@@ -132,7 +133,7 @@ class Release:
     ) -> Accuracy:
         """Measure accuracy on the owner's workload, or on a random one; write the answers to ``anondb.accuracy``."""
         measured = Workload(queries, size, seed, draw, table=workload)
-        return stored.measure_release(self._database.engine, self.name, measured)
+        return measure_release(self._database.engine, self.name, measured)
 
     def rules(
         self, min_support: int, min_confidence: Any = "1/5", *, min_length: int = 2, max_length: int = 4, seed: int = 0
@@ -151,7 +152,7 @@ class Release:
         from anondb.utility.rules import RuleThresholds
 
         thresholds = RuleThresholds(min_support, Fraction(min_confidence), min_length, max_length)
-        return stored.measure_release_rules(self._database.engine, self.name, thresholds, seed)
+        return measure_release_rules(self._database.engine, self.name, thresholds, seed)
 
     def publish(
         self,
@@ -195,10 +196,10 @@ class Release:
             InputError: ``overlap``, ``unconfirmed``, ``modelled_ids``, or an error of ``owner.targets.check_target``.
         """
         if modelled_rows:
-            from anondb.owner.modelled import confirm
+            from anondb.publications.modelled import confirm
 
             confirm(self._database.engine, self.name, accepted(accept))
-        return stored.publish_release(
+        return publish_release(
             self._database.engine,
             self.name,
             _target(path, analysts, counters, same_database),
@@ -222,7 +223,7 @@ class Release:
             known: how many items of each person the attacker knows; by default the number in the promise.
             seed: the seed of the draw.
         """
-        from anondb.owner.attack import attack
+        from anondb.risk.attack import attack
 
         return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
 
@@ -259,9 +260,9 @@ class Release:
             InputError: ``unsupported_query``, naming the construct that has no sound answer; ``bad_sql``,
                 ``bad_parameter``, ``query_too_complex`` or ``ambiguous_item``; or the release no longer exists.
         """
-        from anondb.owner.asking import Asking
+        from anondb.session.asking import Asking
 
-        self._asking = self._asking or Asking(self._database.engine, self.name)
+        self._asking = self._asking or Asking(self._database.engine, self.name, stored.find_whole)
         return self._asking.sql(sql, parameters, bounds)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
@@ -293,7 +294,7 @@ class Release:
     def statements(self) -> list[str]:
         """The SQL statements that made the release, in order, without their values; read from the ledger."""
         engine, manifest = self._database.engine, self.manifest
-        return publications.statements_of(engine, stored.current_catalog(engine), manifest["release_id"])
+        return ledger.statements_of(engine, stored.current_catalog(engine), manifest["release_id"])
 
     def _schema(self) -> SchemaName:
         return stored.find_release(self._database.engine, self.name)
@@ -388,7 +389,7 @@ class Database:
             check_target(self.engine, place, replace, format)
             _check_not_a_source(publish, transactions, workload, *options.values())
             if not allow_overlap:
-                stored.check_source_not_published(self.engine, policy)
+                check_source_not_published(self.engine, policy)
         with self._noting_committed_release():
             clock = Clock(limit=check_seconds(time_limit))
             report = pipeline.anonymize(self.engine, policy, sums=publish is not None, clock=clock, resume=resume)
@@ -635,21 +636,21 @@ class Database:
             InputError: ``syntax_error`` with line and column; ``sql_error`` if DuckDB refused a statement.
             AnondbError: the error of the first statement that fails; ``place`` has its number and line.
         """
-        from anondb.owner import script as runner
+        from anondb.views import script as runner
 
         with self._noting_committed_release():
             return runner.sql(self.engine, text)
 
     def run(self, text: str) -> Iterator[StatementResult]:
         """Run SQL as ``sql`` does, and yield the result of every statement when it is done."""
-        from anondb.owner import script as runner
+        from anondb.views import script as runner
 
         with self._noting_committed_release():
             yield from runner.run(self.engine, text)
 
     def check_view(self, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
         """Check whether the current data still keep the policy of a view or release under its recoding, without writing."""
-        from anondb.owner.view_check import check_view
+        from anondb.views.check import check_view
 
         return check_view(self.engine, name, model=model, witnesses=witnesses)
 
@@ -659,7 +660,7 @@ class Database:
         Raises:
             InputError: the release does not exist, or neither it nor its taxonomy contains the item.
         """
-        from anondb.owner.explain import explain
+        from anondb.risk.explain import explain
 
         return explain(self.engine, release, item)
 
@@ -680,7 +681,7 @@ class Database:
     def publications(self) -> list[Publication]:
         """The ledger's publications (sealed files), oldest first."""
         self.engine.look_again()
-        return publications.publications(self.engine, stored.current_catalog(self.engine))
+        return history.publications(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
         """Drop a release; keep its ledger entry, and its rows if they were published.

@@ -105,9 +105,9 @@ def _not_sealed() -> InputError:
 def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql: bool, quiet: bool) -> None:
     """``run FILE.toml``: make or refresh the releases of a file of policies; flags replace its settings."""
     from anondb.data.files import load_files
-    from anondb.owner import policy_file
     from anondb.reading.formats import is_data_file, stem_of
     from anondb.reading.options import OF_FILES, Reading
+    from anondb.views import policy_file
 
     policies = policy_file.read(path)
     settings = {**policies.settings, **{name: value for name, value in flags.items() if value is not None}}
@@ -183,7 +183,7 @@ def accuracy(
 
 def _accuracy_of_log(source: str, release: str, workload: str, as_json: bool, show_sql: bool) -> None:
     """``accuracy --workload FILE.sql``: measure a log of real analyst queries."""
-    from anondb.owner.query_log import measure_log
+    from anondb.risk.query_log import measure_log
 
     with opened(source, show_sql=show_sql) as database:
         measured = measure_log(database.engine, release, workload)

@@ -65,7 +65,7 @@ def load(
     from anondb.data.files import load_files
     from anondb.engine.elsewhere import is_url
     from anondb.engine.files import private_files
-    from anondb.owner import loaded_files
+    from anondb.ledger import loaded_files
     from anondb.reading.formats import is_data_file
     from anondb.reading.options import Reading
 
@@ -131,7 +131,7 @@ def publish(
     show_sql: ShowSql = False,
 ) -> None:
     """Seal a release into a new DuckDB file that holds nothing else, a folder of Parquet, or a schema of PostgreSQL."""
-    from anondb.owner.publications import notes
+    from anondb.publications.history import notes
 
     with opened(source, show_sql=show_sql, quiet=quiet, log_file=log_file, command="publish") as database:
         database.engine.on_finding = None if quiet or as_json else asked_on_terminal()

@@ -71,8 +71,9 @@ def _session(file: str, release: str | None, trusted: str | None, on_statement: 
             yield session
         return
     from anondb.engine.elsewhere import is_url
-    from anondb.owner.asking import session_of
+    from anondb.ledger.stored import find_whole
     from anondb.release.reader import locked_engine
+    from anondb.session.asking import session_of
 
     with contextlib.ExitStack() as stack:
         if is_url(file):
@@ -81,7 +82,7 @@ def _session(file: str, release: str | None, trusted: str | None, on_statement: 
             engine, schema, _ = locked_engine(file, on_statement=on_statement)
             stack.callback(engine.close)
             engine.use(schema.catalog)
-        yield stack.enter_context(session_of(engine, release))
+        yield stack.enter_context(session_of(engine, release, find_whole(engine, release)))
 
 
 def _answer(session: Session, sql: str, bounds: str, as_json: bool) -> None:

@@ -42,7 +42,7 @@ def report(
         return
     with opened(source, read_only=True, show_sql=show_sql) as database:
         if public:
-            from anondb.owner.releases import find_whole
+            from anondb.ledger.stored import find_whole
             from anondb.report.contents import read_contents
 
             with database.engine.transaction():

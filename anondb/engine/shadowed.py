@@ -44,13 +44,13 @@ class NameCheck:
         """
         if self._hold:
             return
-        rows = self._look_up("statements/own_macros")
+        rows = self._look_up("engine/own_macros")
         macros: list[Macro] = list(zip(*(column.tolist() for column in list(rows.values())[:3]), strict=True))
         if macros:
             near = reachable(macros, str(rows["search_path"][0]), str(rows["current_database_name"][0]))
             refusal = None
             if near:
-                refusal = shadowed(near, self._look_up("statements/built_in_functions")["function_name"].tolist())
+                refusal = shadowed(near, self._look_up("engine/built_in_functions")["function_name"].tolist())
             if refusal is not None:
                 raise refusal
         self._hold = self._owned
@@ -71,7 +71,7 @@ class NameCheck:
         Raises:
             InputError: ``reserved_name``.
         """
-        rows = self._look_up("statements/temporary_names")
+        rows = self._look_up("engine/temporary_names")
         taken = [name for name in (rows["name"].tolist() if rows else []) if name not in made]
         if taken:
             raise InputError(

@@ -125,7 +125,7 @@ def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pyt
         database.sql(f"CREATE {make.replace('0.7', '60')}")
         database.sql("INSERT INTO sales VALUES (99, 'a')")
         (made,) = (entry.release_id for entry in database.releases() if entry.name == "late")
-        view = "anondb.owner.ledger.View.time_limit"
+        view = "anondb.ledger.ledger.View.time_limit"
         with monkeypatch.context() as patched, pytest.raises(anondb.BudgetExceeded, match="nothing was kept"):
             patched.setattr(view, 0.7)
             patched.setattr(f"anondb.{at}", long_work)

@@ -17,10 +17,10 @@ import anondb
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
-from anondb.owner.view_results import Refreshed
 from anondb.release.freeze import freeze
 from anondb.release.item_supports import SupportRule
 from anondb.release.objects import release_schema
+from anondb.views.results import Refreshed
 
 COUNT = "SELECT count(DISTINCT tid) FROM t WHERE {}"
 

@@ -782,7 +782,7 @@ def test_a_sealed_file_opened_read_only(
     place = publish(engine, schemas["t", "suppressed"], tmp_path / "baskets.duckdb").path
     sealed = DuckDBEngine.open(place, read_only=True, threads=1)
     try:
-        main = SchemaName(str(sealed.scalar("release/current_catalog")), SEALED_SCHEMA)
+        main = SchemaName(str(sealed.scalar("ledger/current_catalog")), SEALED_SCHEMA)
         for sql, _ in ANSWERED[:40]:
             found, expected = answer_of(sealed, main, sql), answer_of(engine, schemas["t", "suppressed"], sql)
             assert found.columns == expected.columns and found.notes == expected.notes

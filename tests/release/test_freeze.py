@@ -14,7 +14,7 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models.km import KmAnonymity
-from anondb.owner.published_rows import drop_release
+from anondb.publications.published_rows import drop_release
 from anondb.recoding import GlobalRecoding
 from anondb.release import numbering
 from anondb.release.catalog import listed, objects_of, unexpected_objects

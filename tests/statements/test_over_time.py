@@ -21,10 +21,10 @@ from portions import portions
 import anondb
 from anondb.data.sources import Partition
 from anondb.errors import AnondbError, InfeasibleError
-from anondb.owner.folders import file_name
-from anondb.owner.parquet import inspect_folder
-from anondb.owner.partition_results import Partitioned
+from anondb.publications.parquet import inspect_folder
 from anondb.release.inspect import inspect
+from anondb.views.folders import file_name
+from anondb.views.partition_results import Partitioned
 
 OPTIONS = "k = 2, m = 1, queries = 1, partition_by = 'week'"
 QUERY = "SELECT tid, item, week FROM sales"

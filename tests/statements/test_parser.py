@@ -14,7 +14,6 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.options import check_option, view_options
-from anondb.owner.script import prepare
 from anondb.release.objects import release_schema
 from anondb.statements.parser import parse
 from anondb.statements.queries import plain_table
@@ -30,6 +29,7 @@ from anondb.statements.statement import (
     ShowViews,
     Statement,
 )
+from anondb.views.script import prepare
 
 SINCE_2 = int(duckdb.__version__.partition(".")[0]) >= 2
 

@@ -15,8 +15,8 @@ from portions import some
 
 import anondb
 from anondb.errors import AnondbError, EngineError, InfeasibleError, InputError
-from anondb.owner.view_results import Created, Dropped, Refreshed, Shown
-from anondb.owner.views import _sealed_id
+from anondb.views.results import Created, Dropped, Refreshed, Shown
+from anondb.views.views import _sealed_id
 
 OPTIONS = "WITH (k = 2, m = 2, taxonomy = 'food', queries = 5)"
 VIEW = "CREATE ANONYMIZED VIEW v AS"
