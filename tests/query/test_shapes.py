@@ -423,6 +423,9 @@ def test_enough_shapes() -> None:
     assert len({sql for sql, _ in SHAPES}) == len(SHAPES)
 
 
+@pytest.mark.parametrize(
+    "releases", [["untouched", "suppressed"], pytest.param(["coarse"], marks=pytest.mark.slow)], ids=" ".join
+)
 @each("sql, how", ANSWERED)
 def test_answered(
     original: duckdb.DuckDBPyConnection,
@@ -430,8 +433,9 @@ def test_answered(
     opened: dict[tuple[str, str], Asked],
     sql: str,
     how: str,
+    releases: list[str],
 ) -> None:
-    for name in RELEASES:
+    for name in releases:
         answer = opened[_table(sql), name].answer(sql)
         truth = _truth(original, sql, answer)
         other = _truth(with_nulls, sql, answer)
