@@ -12,7 +12,6 @@ from anondb.cli.app import (
     AskedWorkload,
     Json,
     MemoryOfRun,
-    ModelName,
     OptionPairs,
     Source,
     Threads,
@@ -25,6 +24,7 @@ from anondb.cli.app import (
 from anondb.cli.flags import flag_values, pairs, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
+from anondb.models import PROMISE
 from anondb.options import WORKLOAD
 from anondb.pages.text import plain
 from anondb.reading.options import READING, as_read
@@ -34,17 +34,23 @@ if TYPE_CHECKING:
     from anondb.compare.runs import Result, Run, Setting
 
 Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by default all that keep the promise.")]
-OPTIONS = ("taxonomy", "sensitive", "utility_constraints", "max_suppression")
+CONSTRAINTS = ("privacy_constraints", "utility_constraints")
+OF_RECORDS = ("records", "quasi_identifiers", "hierarchies", "domains")
+SOURCES_READ = ("taxonomy", "records", "hierarchies", "domains", "sensitive", *CONSTRAINTS)
+OPTIONS = ("taxonomy", *OF_RECORDS, "sensitive", *CONSTRAINTS, "max_suppression")
 
 
-@with_flags("id", "item", *READING, *OPTIONS, "h", "p", *WORKLOAD)
+@with_flags("id", "item", *READING, *OPTIONS, "h", "p", "l", "item_supports", *WORKLOAD)
 def compare(
     source: Source,
     algorithms: Names = None,
     transactions: Transactions = None,
-    model: ModelName = None,
+    model: Annotated[
+        str | None, typer.Option(help="Promises, side by side (default km).", metavar="A,B", rich_help_panel=PROMISE)
+    ] = None,
     k: Annotated[str, typer.Option(help="Values of k.", metavar="K,K")] = "5",
     m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
+    delta: Annotated[str | None, typer.Option(help="Values of delta, for kkm and klm.", metavar="D,D")] = None,
     option: OptionPairs = None,
     workload: AskedWorkload = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
@@ -56,18 +62,24 @@ def compare(
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Compare algorithms and parameters on the same data; each run is a process with limits on time and memory."""
+    """Compare promises, algorithms and parameters on the same data and questions; each run is a process with limits on time
+    and memory, once with and once without item supports where these may be published."""
     from anondb.compare.limits import parse_size
     from anondb.compare.runs import run_all
     from anondb.reading.formats import is_data_file
 
     parse_size(memory_limit)
     values = flag_values(flags)
-    planned, options = _planned(values, algorithms, model, k, m, option)
+    lists: dict[str, list[Any]] = {
+        "k": [_whole("k", x) for x in _listed(k)],
+        "m": _listed(m),
+        **({"delta": _listed(delta)} if delta else {}),
+    }
+    planned, options = _planned(values, algorithms, model, lists, option)
     _check_file(source)
     check_targets(source, report, csv)
     limits = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
-    setting = _setting(source, values, workload, limits)
+    setting = _setting(source, values, workload, limits, planned)
     setting, facts = _read(setting, transactions, options)
     ledger = _Ledger(None if is_data_file(source) else source)
     with progress() as say:
@@ -80,29 +92,40 @@ def compare(
 
 
 def _planned(
-    values: dict[str, Any], algorithms: str | None, model: str | None, k: str, m: str, option: list[str] | None
+    values: dict[str, Any],
+    algorithms: str | None,
+    model: str | None,
+    lists: dict[str, list[Any]],
+    option: list[str] | None,
 ) -> tuple[list[Run], dict[str, Any]]:
     """The runs, and the options that all of them get."""
     from anondb.compare.runs import plan
 
     options = {name: values[name] for name in OPTIONS if name in values} | pairs(option or ())
-    grid: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
-    grid |= {name: [values[name]] for name in ("h", "p") if name in values}
-    planned = plan(_listed(algorithms or ""), model or "km", grid, options)
-    _check_used(planned, options)
+    grid = lists | {name: [values[name]] for name in ("h", "p", "l") if name in values}
+    planned = plan(_listed(algorithms or ""), _listed(model or "km"), grid, options, values.get("item_supports"))
+    _check_used(planned, [*options, *(["delta"] if "delta" in grid else [])])
     return planned, options
 
 
-def _setting(source: str, values: dict[str, Any], workload: str | None, limits: dict[str, Any]) -> Setting:
+def _setting(
+    source: str, values: dict[str, Any], workload: str | None, limits: dict[str, Any], planned: list[Run]
+) -> Setting:
+    """What all runs share. Attackers know as many items as the strongest promise says."""
     from anondb.compare.runs import Setting
     from anondb.policy import Workload
+    from anondb.risk.attack import KNOWN
 
     asked = {name: values[name] for name in WORKLOAD}
     Workload(**asked)  # checks them
     log = workload if workload is not None and workload.lower().endswith(".sql") else None
     asked |= {"workload": None if log else workload, "log": log}
     reading = {name: values[name] for name in READING if name in values}
-    return Setting(source, None, values["id"], values["item"], **asked, **limits, fingerprint="", reading=reading)
+    numbers = [
+        run.parameters[name] for run in planned for name in ("m", "p") if isinstance(run.parameters.get(name), int)
+    ]
+    asked |= {"id": values["id"], "item": values["item"], "known": max(numbers, default=KNOWN)}
+    return Setting(source, None, **asked, **limits, fingerprint="", reading=reading)
 
 
 def _write(
@@ -133,7 +156,7 @@ def _whole(name: str, text: str) -> int:
     return int(text)
 
 
-def _check_used(runs: list[Run], options: dict[str, Any]) -> None:
+def _check_used(runs: list[Run], options: list[str]) -> None:
     """Raise an ``InputError`` for an option that no run takes."""
     for option in options:
         if option != "taxonomy" and not any(option in run.options for run in runs):
@@ -167,7 +190,7 @@ def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple
                 dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
             if "taxonomy" in options:
                 load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
-            named = {name: options.get(name) for name in ("taxonomy", "sensitive", "utility_constraints")}
+            named = {name: options.get(name) for name in SOURCES_READ}
             named |= {"workload": setting.workload or setting.log}
             others = [digest(engine, text, name.replace("_", " ")) for name, text in named.items() if text is not None]
             data = "-".join([fingerprint(engine, dataset), *others])
@@ -203,7 +226,9 @@ class _Ledger:
 
 _CAPTION = (
     "Errors: median / mean of |truth - estimate| / truth, and the number of COUNT queries; 'answer 0' is the error of "
-    "answering 0 to all.\nSuppressed: items, and their share of the occurrences; a release answers 0 for deleted items."
+    "answering 0 to all.\nSuppressed: items, and their share of the occurrences; a release answers 0 for deleted items.\n"
+    "Alone, chance: of persons whose items (and released attributes) an attacker knows, the number with one\n"
+    "candidate, and the mean of 1 / candidates. NCP is that of the attributes where the release has some."
 )
 _DIFFERENT = "\nThe runs answered different queries: do not compare their errors and bounds."
 
@@ -225,6 +250,12 @@ def _errors(result: Result) -> list[str]:
     ]
 
 
+def _risks(result: Result) -> list[str]:
+    """What attackers find: the persons who are alone, and the mean chance of a guess."""
+    risk = result.figures.get("risk")
+    return ["-", "-"] if risk is None else [f"{risk['after']['alone']:,}", figure(risk["after"]["chance"])]
+
+
 def _print(results: list[Result]) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -234,8 +265,8 @@ def _print(results: list[Result]) -> None:
     same = asked_the_same([r for r in results if r.status == "done"])
     table = Table(box=None, caption=_CAPTION + ("" if same else _DIFFERENT), caption_justify="left")
     errors = ("error where truth >= k", "error over all", "answer 0", "median truth", "bounds' width", "suppressed")
-    names = (*errors, "NCP", "LM", "released", "seconds", "CPU s", "MiB")
-    table.add_column("algorithm")
+    names = (*errors, "alone", "chance", "NCP", "LM", "released", "seconds", "CPU s", "MiB")
+    table.add_column("run")
     table.add_column("promise")
     for name in names:
         table.add_column(name, justify="right")
@@ -244,12 +275,13 @@ def _print(results: list[Result]) -> None:
         promise = f"{r.run.model}, " + ", ".join(f"{n}={v}" for n, v in r.run.parameters.items())
         values = [
             *_errors(r),
+            *_risks(r),
             *(figure(r.figures.get(n)) for n in ("ncp", "lm")),
             str(r.figures.get("released_items", "-")),
         ]
         costs = [f"{r.seconds:.2f}", f"{r.cpu_seconds:.2f}", f"{r.peak_mib:.0f}"]
         outcome = r.status if r.message is None else f"{r.status}: {r.message}"
-        table.add_row(*map(shown, (r.run.algorithm, promise, *values, *costs, outcome)))
+        table.add_row(*map(shown, (r.run.name, promise, *values, *costs, outcome)))
     Console(width=None if Console().is_terminal else 200).print(table)
     refused = [tuple(one.values()) for r in results for one in r.figures.get("refused", ())]
     for number, reason in dict.fromkeys(refused):

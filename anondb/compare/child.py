@@ -14,20 +14,27 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb import pipeline
+from anondb.algorithms.method import Task
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import resolve_table
 from anondb.database import Database, connect
 from anondb.engine import Table
-from anondb.errors import AnondbError, InfeasibleError, speaking
+from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog
+from anondb.load import load
 from anondb.models.named import make_model
+from anondb.options import policy_of
+from anondb.policy import Policy
 from anondb.reading.formats import is_data_file, stem_of
 from anondb.reading.options import ReadAs, Reading, read_as
+from anondb.risk.attack import candidates
 
 NAME = "compared"
 MOST_ITEMS = 12
+PERSONS = 1000  # whom an attacker looks for
 LABEL_LENGTH = 60
 
 
@@ -36,29 +43,16 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     for module in job["modules"]:
         import_module(module)
     with connect(":memory:", threads=job["threads"], memory_limit=job["memory_limit"]) as database:
-        transactions = _open(database, job)
-        log = job["log"]
-        release = database.anonymize(
-            transactions,
-            model=make_model(job["model"], **job["parameters"]),
-            name=NAME,
-            queries=0 if log else job["queries"],
-            size=job["size"],
-            seed=job["seed"],
-            draw=job["draw"],
-            workload=None if log else job["workload"],
-            id=job["id"],
-            item=job["item"],
-            algorithm=job["algorithm"],
-            accept=FINDINGS,
-            **job["options"],
-        )
-        assert release.report is not None
-        report = release.report.to_json()
+        engine, log = database.engine, job["log"]
+        policy = _policy(_open(database, job), job)
+        with engine.transaction():
+            task = load(engine, policy)
+            report = pipeline.anonymize(engine, policy, task=task).to_json()
+            risk = _risk(database, task, job)
         if log:
             from anondb.risk.query_log import measure_log
 
-            report["accuracy"] = measure_log(database.engine, NAME, log).to_json()
+            report["accuracy"] = measure_log(engine, NAME, log).to_json()
         return {
             **{name: report[name] for name in ("released_items", "suppressed_items", "suppressed_occurrences")},
             **{name: report[name] for name in ("transactions", "items", "occurrences")},
@@ -69,8 +63,33 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             "refused": report["accuracy"].get("refused", []),
             **_answer_figures(database, f"{NAME}: log " if log else f"{NAME}: "),
             "anonymize_seconds": report["seconds"]["anonymize"],
+            "risk": risk,
             "generalized": _generalized(database),
         }
+
+
+def _policy(transactions: Any, job: dict[str, Any]) -> Policy:
+    """The policy of the run; a log of queries is measured after it."""
+    asked = {name: job[name] for name in ("queries", "size", "seed", "draw", "workload")}
+    asked |= {"queries": 0, "workload": None} if job["log"] else {}
+    columns = {name: job[name] for name in ("id", "item", "algorithm")}
+    model = make_model(job["model"], **job["parameters"])
+    return policy_of(transactions, {**asked, **columns, "accept": FINDINGS, **job["options"]}, model=model, name=NAME)
+
+
+def _risk(database: Database, task: Task, job: dict[str, Any]) -> dict[str, Any] | None:
+    """What attackers find who know some items of each person, and the attributes that the release has: the number of persons
+    who are alone, and the mean of 1 / the number of candidates, in the source and in the release."""
+    if not job["known"]:
+        return None
+    schema, hidden = database.release(NAME)._schema(), task.sensitive or ()
+    sizes = {"individuals": PERSONS, "known": job["known"]}
+    try:
+        found = candidates(database.engine, schema, task.dataset, task.records, hidden, **sizes)
+    except InputError:  # nobody has an item that can be known
+        return None
+    before, after = ({"alone": int((n == 1).sum()), "chance": float((1 / n).mean())} for n in found)
+    return {"persons": len(found[0]), "known": job["known"], "before": before, "after": after}
 
 
 def _open(database: Database, job: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -72,11 +73,17 @@ def write_csv(path: str, results: Sequence[Result]) -> None:
 
 
 def digest(engine: Engine, location: str, what: str) -> str:
-    """The digest of a file or table that a comparison reads in addition to the transactions; ``what`` it is, for messages.
+    """The digest of a file, folder or table that a comparison reads beside the transactions, or a word that stands for one
+    (``pgen``, ``level:2``); ``what`` it is, for messages.
 
     Raises:
         InputError: it does not exist, or cannot be read.
     """
+    if Path(location).is_dir():
+        files = sorted(path for path in Path(location).iterdir() if path.is_file())
+        return hashlib.sha256("".join(f"{f.name} {digest(engine, str(f), what)}\n" for f in files).encode()).hexdigest()
+    if location == "pgen" or re.fullmatch(r"(level|siblings):\d+", location):
+        return location
     if Path(location).is_file():
         with contextlib.suppress(OSError):
             return hashlib.sha256(Path(location).read_bytes()).hexdigest()

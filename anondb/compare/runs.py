@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from anondb import __version__
@@ -17,7 +17,6 @@ from anondb.errors import InputError
 from anondb.models.named import make_model, parameters_of
 from anondb.policy import choose_algorithm
 from anondb.promises import PROMISES
-from anondb.promises.spec import ModelSpec
 
 SETTLED = ("done", "infeasible")  # results that a repeated run would not change
 
@@ -32,9 +31,16 @@ class Run:
     options: dict[str, Any]
 
     @property
+    def name(self) -> str:
+        """The algorithm, with what else than the promise makes a difference between runs."""
+        more = [f"delta {self.options['delta']}"] if "delta" in self.options else []
+        more += ["item supports"] if self.options.get("item_supports") else []
+        return " + ".join((self.algorithm, *more))
+
+    @property
     def words(self) -> str:
-        """The algorithm and its parameters, for messages."""
-        return f"{self.algorithm} with {', '.join(f'{n} = {v}' for n, v in self.parameters.items())}"
+        """The run in words, for messages."""
+        return f"{self.name} for {self.model} with {', '.join(f'{n} = {v}' for n, v in self.parameters.items())}"
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,7 @@ class Setting:
         threads, memory_limit, time_limit: limits of each run; the memory limit applies to the whole process.
         fingerprint: the fingerprint of the data and all other inputs.
         reading: how the transactions are read, by option.
+        known: how many items of a person the attackers know who measure the risk; 0 for no attack.
     """
 
     source: str
@@ -66,10 +73,12 @@ class Setting:
     time_limit: float
     fingerprint: str
     reading: dict[str, Any] = field(default_factory=dict)
+    known: int = 0
 
     def key(self, run: Run) -> str:
         """The key of a result: equal for the same data, run, workload and version."""
-        shared = {n: getattr(self, n) for n in ("fingerprint", "workload", "log", "queries", "size", "seed", "draw")}
+        asked = ("workload", "log", "queries", "size", "seed", "draw", "known")
+        shared = {n: getattr(self, n) for n in ("fingerprint", *asked)}
         text = json.dumps({**shared, **asdict(run), "version": __version__}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -109,50 +118,84 @@ class Result:
 
 def plan(
     algorithms: Sequence[str],
-    model: str,
+    models: Sequence[str],
     grid: Mapping[str, Sequence[Any]],
     options: Mapping[str, Any],
+    item_supports: bool | None = False,
 ) -> list[Run]:
-    """The runs of a comparison: every algorithm with every combination of its promise's parameters.
+    """The runs of a comparison: for every promise, its algorithms with every combination of parameters.
 
     Args:
-        algorithms: names; an empty list means all that keep the promise and have their inputs.
-        model: the promise. An algorithm that keeps only a stronger promise runs for that one.
-        grid: the values of each parameter.
-        options: the policy's options; each algorithm gets those of ``_taken``.
+        algorithms: names; an empty list means, for each promise, all that keep it and have their inputs.
+        models: the promises. An algorithm that keeps only a stronger promise runs for that one.
+        grid: the values of each parameter, and of ``delta`` for the algorithms that take it.
+        options: the policy's options; each run gets those of ``_taken``.
+        item_supports: whether the releases that may have item supports have them; None runs both.
 
     Raises:
-        InputError: an unknown algorithm, or one that cannot keep the promise, with those that can; a parameter out of range.
+        InputError: an unknown algorithm, or one that cannot keep any of the promises, with those that can; a promise without
+            its inputs; a parameter out of range.
     """
-    make_model(model)
-    comparable = [name for name, spec in PROMISES.items() if _is_comparable(spec)]
-    if model not in comparable:
-        raise InputError(f"A comparison takes the models {', '.join(comparable)}, not {model}.", code="unknown_model")
-    names = list(dict.fromkeys(algorithms))
-    able = {name: implied for name in METHODS if (implied := _model_for(name, model)) is not None}
-    if not names:
-        names = [name for name in able if all(need in options for need in METHODS[name].needs)]
-    for name in names:
-        if name not in able:
+    comparable = [name for name, spec in PROMISES.items() if spec.model.layout != "buckets"]
+    able: dict[str, list[str]] = {}
+    for model in models:
+        make_model(model)
+        if model not in comparable:
+            words = f"A comparison takes the models {', '.join(comparable)}, not {model}."
+            raise InputError(words, code="unknown_model")
+        able[model] = [name for name in METHODS if _model_for(name, model) is not None]
+    for name in algorithms:
+        if not any(name in keeping for keeping in able.values()):
             what = "cannot keep" if name in METHODS else "does not exist, or cannot keep"
-            raise InputError(
-                f"The algorithm {name!r} {what} the model {model}; these can: {', '.join(able)}.",
-                code="unknown_algorithm",
-            )
-    runs = []
-    for name in names:
-        taken = {n: v for n, v in options.items() if n in _taken(name)}
-        for parameters in _combinations(able[name], grid):
-            choose_algorithm(make_model(able[name], **parameters), name, taken)
-            METHODS[name].read_options({n: v for n, v in taken.items() if n in METHODS[name].option_parameters})
-            shown = make_model(able[name], **parameters).parameters()
-            runs.append(Run(name, able[name], dict(shown), taken))
+            known = dict.fromkeys(other for keeping in able.values() for other in keeping)
+            words = f"The algorithm {name!r} {what} the model {', '.join(models)}; these can: {', '.join(known)}."
+            raise InputError(words, code="unknown_algorithm")
+    present = dict(options)
+    if "quasi_identifiers" in options:  # the records are then those of the transactions, unless another table is named
+        present.setdefault("records", None)
+    runs: dict[str, Run] = {}
+    for model, keeping in able.items():
+        ready = [name for name in keeping if all(need in present for need in _needs(name, model))]
+        for name in [n for n in dict.fromkeys(algorithms) if n in keeping] or ready or keeping[:1]:
+            for run in _runs_of(name, str(_model_for(name, model)), grid, present, item_supports):
+                runs.setdefault(json.dumps(asdict(run), sort_keys=True, default=str), run)
+    return list(runs.values())
+
+
+def _runs_of(
+    name: str, model: str, grid: Mapping[str, Sequence[Any]], present: Mapping[str, Any], item_supports: bool | None
+) -> list[Run]:
+    """The runs of an algorithm for a model: every combination of the parameters, with what they take of the options."""
+    taken = {n: v for n, v in present.items() if n in _taken(name, model)}
+    known, runs = METHODS[name], []
+    for values in _combinations([*parameters_of(model), *(["delta"] if "delta" in known.takes else [])], grid):
+        given = {**taken, **({"delta": values.pop("delta")} if "delta" in values else {})}
+        promise = make_model(model, **values)
+        choose_algorithm(promise, name, given)
+        if "delta" in given:
+            from anondb.algorithms.relational.rt import read_delta
+
+            read_delta(given["delta"])  # checks it
+        known.read_options({n: v for n, v in given.items() if n in known.option_parameters})
+        run = Run(name, model, dict(promise.parameters()), {n: v for n, v in given.items() if v is not None})
+        wanted = (False, True) if item_supports is None else (item_supports,)
+        runs += [with_supports(run, one) for one in (wanted if may_have_supports(run) else (False,))]
     return runs
 
 
-def _is_comparable(spec: ModelSpec) -> bool:
-    """Whether a promise covers transactions alone and needs only its parameters and private items."""
-    return spec.model.layout in ("transactions", "local") and set(spec.needs) <= {"sensitive"}
+WITHOUT_SUPPORTS = ("clump",)  # its bags hold nodes that overlap (docs/item_supports.md)
+
+
+def may_have_supports(run: Run) -> bool:
+    """Whether releases of a run may have item supports: not those that delete items, and leave all others unchanged."""
+    method = METHODS[run.algorithm]
+    known = PROMISES[run.model].known_items is not None
+    return known and method.releases != "item" and run.algorithm not in WITHOUT_SUPPORTS
+
+
+def with_supports(run: Run, wanted: bool) -> Run:
+    """The run with item supports if they are wanted and possible, else without."""
+    return replace(run, options={**run.options, "item_supports": wanted and may_have_supports(run)})
 
 
 def _model_for(algorithm: str, model: str) -> str | None:
@@ -163,15 +206,23 @@ def _model_for(algorithm: str, model: str) -> str | None:
     return None
 
 
-def _taken(algorithm: str) -> set[str]:
-    """The options that an algorithm gets. Only algorithms that need a taxonomy get one: it changes no other's result."""
-    known = METHODS[algorithm]
-    return {*known.needs, *known.option_parameters, *(o for o in known.takes if o != "taxonomy")}
+def _needs(algorithm: str, model: str) -> tuple[str, ...]:
+    """The options without which an algorithm cannot run for a model."""
+    return (*METHODS[algorithm].needs, *PROMISES[str(_model_for(algorithm, model))].needs)
 
 
-def _combinations(model: str, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def _taken(algorithm: str, model: str) -> set[str]:
+    """The options that a run gets: those of the algorithm that do not belong to another promise. Only algorithms that need a
+    taxonomy get one, or use one to form sets of near items: it changes no other's result."""
+    known, spec = METHODS[algorithm], PROMISES[model]
+    others = {n for other in PROMISES.values() for n in (*other.needs, *other.takes)} - {*spec.needs, *spec.takes}
+    takes = (o for o in known.takes if o != "taxonomy" or spec.relational)
+    return {*known.needs, *known.option_parameters, *takes} - others
+
+
+def _combinations(names: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     combinations: list[dict[str, Any]] = [{}]
-    for name in parameters_of(model):
+    for name in names:
         if name in grid:
             combinations = [{**some, name: value} for some in combinations for value in grid[name]]
     return combinations

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anondb.compare.merits import deletes_most
-from anondb.compare.runs import Result, Run
+from anondb.compare.runs import Result, Run, with_supports
 from anondb.data.files import write_taxonomy
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
@@ -21,7 +21,7 @@ from anondb.engine import Engine
 from anondb.engine.spill import private_directory
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
 from anondb.guide.knowledge import KNOWN, Known, known
-from anondb.guide.needs import Needs, with_supports
+from anondb.guide.needs import Needs
 from anondb.guide.trials import Limits, distinct, error, ranked, supported, try_runs, write_input, write_queries
 
 if TYPE_CHECKING:

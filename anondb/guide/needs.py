@@ -12,7 +12,6 @@ from anondb.compare.runs import Run, plan
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.models.named import make_model, parameters_of
-from anondb.promises import PROMISES
 
 # What a release may be for, and the kinds of released items (``Method.releases``) that serve it.
 USES: Mapping[str, tuple[str, ...]] = {
@@ -70,7 +69,7 @@ class Needs:
         """
         options = {} if taxonomy is None else {"taxonomy": taxonomy}
         parameters = KmAnonymity(self.k, self.m).parameters()
-        runs = plan([], "km", {name: [value] for name, value in parameters.items()}, options)
+        runs = plan([], ["km"], {name: [value] for name, value in parameters.items()}, options, self.item_supports)
         serving = [run for run in runs if METHODS[run.algorithm].releases in USES[self.use]]
         if not serving:
             raise InputError(
@@ -78,29 +77,15 @@ class Needs:
                 code="no_taxonomy",
                 hint="Name it with --taxonomy, or make one with anondb taxonomy build.",
             )
-        return [with_supports(run, self.item_supports) for run in sorted(serving, key=order_of)]
+        return sorted(serving, key=order_of)
 
 
 FIRST = ("mhghs", "coat", "similar", "apriori", "partition")  # what is tried first if time is short: the usual winners
-WITHOUT_SUPPORTS = ("clump",)  # its bags hold nodes that overlap (docs/item_supports.md)
 
 
 def order_of(run: Run) -> int:
     """The place of a run's algorithm: those of ``FIRST``, then the others in the order of ``METHODS``."""
     return [*dict.fromkeys((*FIRST, *METHODS))].index(run.algorithm)
-
-
-def may_have_supports(run: Run) -> bool:
-    """Whether releases of a run may have item supports: not those that delete items, and leave all others unchanged."""
-    method = METHODS[run.algorithm]
-    known = PROMISES[run.model].known_items is not None
-    return known and method.releases != "item" and run.algorithm not in WITHOUT_SUPPORTS
-
-
-def with_supports(run: Run, wanted: bool) -> Run:
-    """The run with item supports if they are wanted and possible, else without."""
-    supports = wanted and may_have_supports(run)
-    return Run(run.algorithm, run.model, run.parameters, {**run.options, "item_supports": supports})
 
 
 def flags_of(run: Run) -> list[str]:

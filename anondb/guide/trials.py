@@ -70,7 +70,7 @@ def try_runs(
     for run in runs:
         if limits.left <= 0:
             break
-        say(f"{run.words}{' and item supports' if run.options.get('item_supports') else ''}")
+        say(run.words)
         results.append(run_one(replace(setting, time_limit=limits.left), run))
     return results
 

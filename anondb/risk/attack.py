@@ -132,13 +132,38 @@ def attack(
         records = _records(engine, records_of(engine, entry), dataset, attributes) if attributes else None
         hidden = json.loads(manifest["sensitive"]) if kind.attributes is not None else ()
         hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
-        persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(attributes))
-        before = _in_source(engine, dataset, records, persons, knowledge)
-        after = _in_release(engine, dataset, schema, kind, records, persons, knowledge, manifest["semantics"])
+        found = candidates(engine, schema, dataset, records, hidden, individuals=individuals, known=known, seed=seed)
         k = group_size(promise)
-        sizes = [Candidates.of(counts, k) for counts in (before, after)]
+        sizes = [Candidates.of(counts, k) for counts in found]
         fresh = entry.fingerprint == fingerprint(engine, dataset)
-    return Attack(name, k, len(before), known, tuple(a.name for a in attributes), fresh, *sizes)
+    return Attack(name, k, len(found[0]), known, tuple(a.name for a in attributes), fresh, *sizes)
+
+
+def candidates(
+    engine: Engine,
+    schema: SchemaName,
+    dataset: Dataset,
+    records: Records | None,
+    hidden: Collection[str],
+    *,
+    individuals: int,
+    known: int,
+    seed: int = 0,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The number of candidates of each drawn person, in the source and in the release.
+
+    Args:
+        engine: the owner's engine, inside a transaction.
+        schema: the release.
+        dataset, records: its source; None where the release has no relational values.
+        hidden: the items that attackers do not know.
+        individuals, known, seed: as for ``attack``.
+    """
+    kind, semantics = release_kind(engine, schema), read_manifest(engine, schema)["semantics"]
+    assert kind is not None
+    persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(kind.attributes))
+    before = _in_source(engine, dataset, records, persons, knowledge)
+    return before, _in_release(engine, dataset, schema, kind, records, persons, knowledge, semantics)
 
 
 def _promised(parameters: Mapping[str, Any]) -> int:

@@ -27,7 +27,7 @@ from anondb.errors import InputError
 from anondb.pages.plots import Scale, bars, lines, scatter
 from anondb.utility.errors import FIGURES
 
-SHOP = ("--transactions", "sales", "--taxonomy", "food", "--queries", "20", "--k", "2")
+SHOP = ("--no-item-supports", "--transactions", "sales", "--taxonomy", "food", "--queries", "20", "--k", "2")
 
 
 class Page(HTMLParser):
@@ -91,6 +91,33 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     text = run(*words[:-1]).out
     assert "error where truth >= k" in text and "answer 0" in text and re.search(r" 2 \(\d+(\.\d)? %\)", text)
     assert "answered different queries" not in text
+
+
+def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
+    """Persons with attributes: each run gets the options that it takes, and all are asked the same questions."""
+    sales, people, named = (tmp_path / f"{name}.csv" for name in ("sales", "people", "constraints"))
+    sales.write_text("tid,item\n" + "".join(f"{t},{i}\n" for t in range(24) for i in "abc"[: 1 + t % 3]), "utf-8")
+    people.write_text("tid,age,town\n" + "".join(f"{t},{20 + t % 4},{'xy'[t % 2]}\n" for t in range(24)), "utf-8")
+    named.write_text("constraint_id,item\n1,a\n1,c\n", "utf-8")
+    words = ["compare", sales, "--k", "3", "--queries", "20", "--model", "km,kkm,constraints", "--json"]
+    words += ["--records", people, "--quasi-identifiers", "age,town", "--delta", "0.5,1"]
+    words += ["--privacy-constraints", named, "--algorithms", "coat,rum_bound_rt"]
+    found = run(*words)
+    assert found.code == 0, found.err
+    runs = found.json["runs"]
+    options = [{name: r["options"].get(name) for name in ("delta", "item_supports")} for r in runs]
+    assert [(r["algorithm"], r["model"], *one.values()) for r, one in zip(runs, options, strict=True)] == [
+        *(("coat", "km", None, False), ("coat", "km", None, True)),
+        *(("rum_bound_rt", "kkm", "0.5", False), ("rum_bound_rt", "kkm", "1", False)),
+        *(("coat", "constraints", None, False), ("coat", "constraints", None, True)),
+    ]
+    assert {r["status"] for r in runs} == {"done"} and len({r["asked"] for r in runs}) == 1
+    for r in runs:
+        before, after = r["risk"]["before"], r["risk"]["after"]
+        assert (r["risk"]["persons"], r["risk"]["known"]) == (24, 2)
+        assert after["alone"] == 0 and 0 < after["chance"] <= min(before["chance"], 1 / 3)
+    printed = run("compare", sales, "--k", "3", "--queries", "20", "--algorithms", "coat", "--item-supports").out
+    assert "item supports" in printed and "chance" in printed
 
 
 def test_without_queries(run: Run, shop: Path, tmp_path: Path) -> None:
@@ -177,7 +204,11 @@ def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_pat
             "cannot keep the model hkp; these can: mm",
             marks=pytest.mark.slow,
         ),
-        pytest.param(("--model", "constraints"), "A comparison takes the models km, k, hkp", marks=pytest.mark.slow),
+        (("--model", "km,anatomy"), "A comparison takes the models km, k, constraints, hkp, kkm, klm, not anatomy"),
+        (("--model", "constraints"), "needs privacy_constraints"),
+        (("--model", "km,kkm"), "needs records"),
+        (("--algorithms", "mm", "--delta", "0.5"), "delta applies to none of these"),
+        (("--model", "kkm", "--quasi-identifiers", "age", "--delta", "0.5,2"), "delta must be a number from 0 to 1"),
         pytest.param(("--k", "0"), "k must be an integer from 1", marks=pytest.mark.slow),
         (("--model", "k", "--algorithms", "clump", "--option", "candidates=few"), "candidates must be an integer"),
         (("--k", "x"), "k must be integers"),
@@ -206,14 +237,15 @@ def test_bad_usage(run: Run, shop: Path, words: tuple[str, ...], message: str) -
 
 
 def test_plan() -> None:
-    made = plan(["apriori", "mm"], "km", {"k": [2, 3], "m": ["1", "inf"]}, {"taxonomy": "food"})
+    made = plan(["apriori", "mm"], ["km"], {"k": [2, 3], "m": ["1", "inf"]}, {"taxonomy": "food"})
     assert [(r.algorithm, r.parameters["k"], r.parameters["m"]) for r in made[:4]] == [
         *(("apriori", 2, 1), ("apriori", 2, "inf"), ("apriori", 3, 1), ("apriori", 3, "inf")),
     ]
-    assert made[0].options == {"taxonomy": "food"} and made[-1].options == {} and len(made) == 8
-    assert "apriori" not in {r.algorithm for r in plan([], "km", {"k": [2], "m": [2]}, {})}
+    assert made[0].options == {"taxonomy": "food", "item_supports": False}
+    assert made[-1].options == {"item_supports": False} and len(made) == 8
+    assert "apriori" not in {r.algorithm for r in plan([], ["km"], {"k": [2], "m": [2]}, {})}
     with pytest.raises(InputError, match="The algorithm apriori needs taxonomy"):
-        plan(["apriori"], "km", {"k": [2]}, {})
+        plan(["apriori"], ["km"], {"k": [2]}, {})
 
 
 def setting(**more: Any) -> Setting:
@@ -230,8 +262,8 @@ def setting(**more: Any) -> Setting:
 
 def test_keys() -> None:
     """Whatever may change a result changes the key; limits do not."""
-    run = plan(["mm"], "km", {"k": [2], "m": [2]}, {})[0]
-    other = plan(["mm"], "km", {"k": [3], "m": [2]}, {})[0]
+    run = plan(["mm"], ["km"], {"k": [2], "m": [2]}, {})[0]
+    other = plan(["mm"], ["km"], {"k": [3], "m": [2]}, {})[0]
     base = setting().key(run)
     assert setting(time_limit=1.0, memory_limit="1GB", threads=1).key(run) == base
     changed = [setting(**{n: "y"}).key(run) for n in ("fingerprint", "workload", "log", "seed", "draw")]
@@ -245,7 +277,7 @@ def result(algorithm: str, k: int, m: int | str, ncp: float, **more: Any) -> Res
     figures |= {"frequent": {"truth_from": k, "queries": 6}, "queries": 9, "skipped": 0}
     errors = {"mean": 1.5, "median": 1.0, "mean_frequent": 0.75, "always_zero": 1.0, "median_truth": 5.0, "width": 2.0}
     figures["relative_error"] = errors | {"median_frequent": more.pop("error", 0.5)}
-    made = plan([algorithm], "km", {"k": [k], "m": [m]}, {"taxonomy": "t"})[0]
+    made = plan([algorithm], ["km"], {"k": [k], "m": [m]}, {"taxonomy": "t"})[0]
     return Result(made, more.pop("status", "done"), more.pop("message", None), 1.0, 0.5, 99.0, figures | more)
 
 
@@ -442,7 +474,7 @@ def test_a_process_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed from outside, or silent: a result all the same."""
     died = limits.Finished("done", -9, "", 1.0, 1.0, 5)
     monkeypatch.setattr(runs, "run_limited", lambda *a, **b: died)
-    found = runs.run_one(setting(), plan(["mm"], "km", {"k": [2], "m": [2]}, {})[0])
+    found = runs.run_one(setting(), plan(["mm"], ["km"], {"k": [2], "m": [2]}, {})[0])
     assert found.status == "failed" and "signal 9" in str(found.message)
 
 

@@ -95,7 +95,7 @@ def relational(
         raise InputError(
             "items = subtrees needs a taxonomy.", code="no_taxonomy", hint="Name it with --taxonomy TABLE|FILE."
         )
-    bound = _delta(delta)
+    bound = read_delta(delta)
     is_sensitive = _marks(dataset, sensitive)
     items = ItemSets.load(engine, dataset, is_sensitive)
     measure = Generalization(records)
@@ -118,7 +118,8 @@ def relational(
     return replace(result, merged=before - len(final))
 
 
-def _delta(value: Any) -> Fraction:
+def read_delta(value: Any) -> Fraction:
+    """The bound on Rum or Tum as an exact number; None is the default. Raises an ``InputError`` for what is none."""
     try:
         delta = DEFAULT_DELTA if value is None else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
