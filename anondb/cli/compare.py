@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -132,6 +132,7 @@ def _write(
     results: list[Result], setting: Setting, facts: dict[str, Any], report: str | None, csv: str | None, as_json: bool
 ) -> None:
     """Write the page and the CSV, and print the results."""
+    from anondb.compare.merits import recommended
     from anondb.compare.report import write_report
     from anondb.compare.results import write_csv
 
@@ -140,7 +141,9 @@ def _write(
     if report is not None:
         write_report(report, results, setting, facts)
     if as_json:
-        print_json({**facts, "runs": [r.to_json() for r in results], "report": report, "csv": csv})
+        advice = recommended([r for r in results if r.status == "done"])
+        best = [{"run": r.run.name, **asdict(r.run), "reason": why} for r, why in advice]
+        print_json({**facts, "runs": [r.to_json() for r in results], "recommended": best, "report": report, "csv": csv})
     else:
         _print(results)
 
@@ -260,7 +263,7 @@ def _print(results: list[Result]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from anondb.compare.merits import asked_the_same
+    from anondb.compare.merits import asked_the_same, name_of, recommended
 
     same = asked_the_same([r for r in results if r.status == "done"])
     table = Table(box=None, caption=_CAPTION + ("" if same else _DIFFERENT), caption_justify="left")
@@ -283,6 +286,8 @@ def _print(results: list[Result]) -> None:
         outcome = r.status if r.message is None else f"{r.status}: {r.message}"
         table.add_row(*map(shown, (r.run.name, promise, *values, *costs, outcome)))
     Console(width=None if Console().is_terminal else 200).print(table)
+    for result, why in recommended([r for r in results if r.status == "done"]):
+        typer.echo(plain(f"recommended: {name_of(result)}: {why}"))
     refused = [tuple(one.values()) for r in results for one in r.figures.get("refused", ())]
     for number, reason in dict.fromkeys(refused):
         typer.echo(plain(f"note: statement {number} of the log is not answered: {reason}"), err=True)

@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from anondb.compare.runs import Result
+from anondb.models.named import make_model
+from anondb.pages.text import counted, number, percent
+from anondb.promises import PROMISES
 
 Value = Callable[[Result], float | None]
 
@@ -66,3 +69,76 @@ def useful_error(result: Result) -> float | None:
     """The headline error if it is below the error of answering 0, else None."""
     error, zero = median_frequent(result), result.figures["relative_error"]["always_zero"]
     return error if error is not None and zero is not None and error < zero else None
+
+
+def mean_error(result: Result) -> float | None:
+    """The mean of |truth - estimate| / the larger of both, each size of queries alike; None without queries. It is 0 for
+    exact answers and 1 for answering 0 to all: suppression cannot make it small."""
+    errors = [row["error"] for row in result.figures["symmetric_errors"]]
+    return sum(errors) / len(errors) if errors else None
+
+
+def chance(result: Result) -> float | None:
+    """The mean chance of an attacker's guess, 1 / candidates; None if it was not measured."""
+    risk = result.figures.get("risk")
+    return None if risk is None else float(risk["after"]["chance"])
+
+
+def judged(done: Sequence[Result]) -> list[tuple[float, float, Result]]:
+    """The error and the risk of each run that has both and does not delete most."""
+    found = ((mean_error(r), chance(r), r) for r in done if not deletes_most(r))
+    return [(error, risk, r) for error, risk, r in found if error is not None and risk is not None]
+
+
+def frontier(done: Sequence[Result]) -> list[Result]:
+    """The runs than which no other has as little error and as little risk, and less of one; the least error first."""
+    points = judged(done)
+
+    def beaten(error: float, risk: float) -> bool:
+        return any(e <= error and c <= risk and (e, c) != (error, risk) for e, c, _ in points)
+
+    return [r for error, risk, r in sorted(points, key=lambda p: p[:2]) if not beaten(error, risk)]
+
+
+def recommended(done: Sequence[Result]) -> list[tuple[Result, str]]:
+    """The run to choose and why, in words: one of the releases without attributes, one of those with them.
+
+    It is that with the least error among those that leave the fewest persons alone. Errors that agree in two digits count as
+    equal; then the smaller risk decides, then that no item supports are published.
+    """
+    chosen = []
+    for relational in (False, True):
+        some = judged([r for r in done if PROMISES[r.run.model].relational == relational])
+        if not some or not asked_the_same([r for *_, r in some]):
+            continue
+        fewest = min(r.figures["risk"]["after"]["alone"] for *_, r in some)
+        safe = [p for p in some if p[2].figures["risk"]["after"]["alone"] == fewest]
+        best = min(safe, key=lambda p: (round(p[0], 2), round(p[1], 4), bool(p[2].run.options.get("item_supports"))))
+        chosen.append((best[2], _reason(best, safe, len(some), relational)))
+    return chosen
+
+
+def _reason(
+    best: tuple[float, float, Result], safe: list[tuple[float, float, Result]], runs: int, relational: bool
+) -> str:
+    """Why a run is recommended, beside the next ones with less risk."""
+    error, risk, result = best
+    found = result.figures["risk"]
+    what = "with" if relational else "without"
+    words = (
+        f"of {counted(runs, 'release')} {what} attributes, {len(safe):,} leave the fewest persons alone, and of these it has"
+        f" the least error: {number(error)} (0: exact, 1: no better than answering 0). An attacker who knows"
+        f" {counted(found['known'], 'item')}{' and the attributes' if relational else ''} of a person is right with a"
+        f" chance of {percent(risk)} ({percent(found['before']['chance'])} in the original), and finds"
+        f" {found['after']['alone']:,} of {found['persons']:,} persons alone ({found['before']['alone']:,} in the original)"
+    )
+    if useful_error(result) is None and median_frequent(result) is not None:
+        words += "; half of its answers where the truth is k or more are no better than 0: read its bounds"
+    less = [r for r in frontier([r for *_, r in safe]) if (chance(r) or 0.0) < risk and r is not result][:2]
+    more = (f"{name_of(r)} (chance {percent(chance(r))}, error {number(mean_error(r) or 0.0)})" for r in less)
+    return words + (f". Less risk for more error: {'; '.join(more)}." if less else ".")
+
+
+def name_of(result: Result) -> str:
+    """The run and its promise."""
+    return f"{result.run.name}, {make_model(result.run.model, **result.run.parameters).promise}"

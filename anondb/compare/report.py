@@ -13,13 +13,17 @@ from anondb.compare.merits import (
     asked_the_same,
     deletes_most,
     frequent_queries,
+    frontier,
+    judged,
     least,
     median_frequent,
+    name_of,
+    recommended,
     share_suppressed,
     suppressed_words,
     useful_error,
 )
-from anondb.compare.runs import Result, Setting, frontier
+from anondb.compare.runs import Result, Setting
 from anondb.engine.files import write_private
 from anondb.models.named import make_model
 from anondb.pages.html import page, table
@@ -48,22 +52,44 @@ def write_report(path: str, results: Sequence[Result], setting: Setting, facts: 
 def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> str:
     """The HTML of the report."""
     done = [r for r in results if r.status == "done"]
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(r.run.algorithm for r in results))}
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(r.run.name for r in results))}
     body = [
         f"<h1>Comparison of anonymizations of {label(str(facts['source']))}</h1>",
         f"<p>{facts['transactions']:,} transactions, {facts['items']:,} items, {facts['occurrences']:,} occurrences, the"
         f" longest transaction has {facts['longest']:,} items. {len(results)} runs, {len(done)} of them done.</p>",
         '<p class="owner">This page contains exact figures and labels of the original data. It is for the owner, not for'
         " publication.</p>",
+        _recommended(done),
         _answer(done),
         _measures(setting),
         _promises(results),
         _table(results),
         _plots(done, numbers),
-        _frontier(done, numbers),
         _generalized(done),
     ]
     return page("anondb compare", body)
+
+
+def _recommended(done: Sequence[Result]) -> str:
+    """The recommendation with its reason, and risk against error."""
+    chosen, points, best = recommended(done), judged(done), frontier(done)
+    if not chosen:
+        return "<h2>Recommendation</h2><p>None: no runs have errors of the same questions and a measured risk.</p>"
+    said = "".join(f"<li><b>{raised(name_of(r))}</b>: {raised(why)}</li>" for r, why in chosen)
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(r.run.algorithm for *_, r in points))}
+    drawn = [
+        (e, 100 * c, r.run.algorithm, name_of(r) + ("; on the frontier" if r in best else ""), r in best)
+        for e, c, r in points
+    ]
+    plot = scatter(
+        "Risk against error", "mean error (0 exact, 1 no better than 0)", "chance of a guess, %", drawn, numbers
+    )
+    return (
+        f'<h2>Recommendation</h2><div class="plots"><ul>{said}</ul><figure><h3>Risk against error</h3>{plot}'
+        "<figcaption>Left and low is best."
+        f" Rings, joined: no other run has less of both. On this frontier: {'; '.join(raised(name_of(r)) for r in best)}."
+        " Runs that delete most items or occurrences are left out. Names appear at the pointer.</figcaption></figure></div>"
+    )
 
 
 def _strength(result: Result) -> str:
@@ -72,8 +98,8 @@ def _strength(result: Result) -> str:
 
 
 def _asked(result: Result) -> tuple[Any, ...]:
-    """The parameters that comparable results must share: k, and m if the promise has one."""
-    return tuple(result.run.parameters.get(name) for name in ("k", "m", "p", "h"))
+    """What comparable results must share: the promise with its parameters."""
+    return (result.run.model, *result.run.parameters.items())
 
 
 def _answer(done: Sequence[Result]) -> str:
@@ -131,19 +157,29 @@ def _who(results: Sequence[Result]) -> str:
     """The algorithms, each with what it suppressed; the words stand once for those that share them."""
     who: dict[str, list[str]] = {}
     for result in results:
-        who.setdefault(suppressed_words(result), []).append(f"<b>{label(result.run.algorithm)}</b>")
+        who.setdefault(suppressed_words(result), []).append(f"<b>{label(result.run.name)}</b>")
     return " and ".join(f"{', '.join(names)} ({words})" for words, names in who.items())
 
 
 def _not_named(some: Sequence[Result]) -> list[str]:
     """The runs that are not compared."""
-    most = [f"{label(r.run.algorithm)} ({suppressed_words(r)})" for r in some if deletes_most(r)]
+    most = [f"{label(r.run.name)} ({suppressed_words(r)})" for r in some if deletes_most(r)]
     return [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
 
 
 HEAD = (
     *("algorithm", "queries, truth &ge; k", "error of them, median / mean", "error of all, median / mean", "answer 0"),
-    *("median truth", "bounds' width", "suppressed items", "share suppressed", "NCP", "LM", "released items"),
+    *(
+        "median truth",
+        "bounds' width",
+        "persons alone",
+        "chance of a guess",
+        "suppressed items",
+        "share suppressed",
+        "NCP",
+        "LM",
+        "released items",
+    ),
     *("CPU s", "wall s", "MiB"),
 )
 
@@ -160,15 +196,17 @@ def _table(results: Sequence[Result]) -> str:
 def _row(r: Result) -> list[str]:
     """The figures of a run, or its outcome."""
     if r.status != "done":
-        return [label(r.run.algorithm), f"{label(r.status)}: {label(str(r.message), 500)}"]
+        return [label(r.run.name), f"{label(r.status)}: {label(str(r.message), 500)}"]
     errors = r.figures["relative_error"]
+    risk = r.figures.get("risk")
     return [
-        label(r.run.algorithm),
+        label(r.run.name),
         f"{frequent_queries(r):,}",
         f"{or_dash(errors['median_frequent'])} / {or_dash(errors['mean_frequent'])}",
         f"{or_dash(errors['median'])} / {or_dash(errors['mean'])}",
         *(or_dash(errors[name]) for name in ("always_zero", "median_truth")),
         or_dash(r.figures["bounds_width"]),
+        *(("-", "-") if risk is None else (f"{risk['after']['alone']:,}", percent(risk["after"]["chance"]))),
         f"{r.figures['suppressed_items']:,}",
         *(percent(share) for share in (share_suppressed(r), r.figures["ncp"], r.figures["lm"])),
         f"{r.figures['released_items']:,}",
@@ -236,7 +274,7 @@ def _figures(some: Sequence[Result], axis: str | None, numbers: Mapping[str, int
         drawn = [(r, v) for r in some if (v := value(r)) is not None]
         if not drawn:
             continue
-        named = [(r.run.algorithm, r, v) for r, v in drawn]
+        named = [(r.run.name, r, v) for r, v in drawn]
         if title == ERROR:
             named += [(ZERO, r, r.figures["relative_error"]["always_zero"]) for r, _ in drawn]
         if axis is None:
@@ -254,42 +292,12 @@ def _figures(some: Sequence[Result], axis: str | None, numbers: Mapping[str, int
     return f'<div class="plots">{"".join(figures)}</div>'
 
 
-def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
-    best = frontier([r for r in done if not deletes_most(r)])
-    if not best:
-        return ""
-    figures = []
-    for m in dict.fromkeys(str(r.run.parameters.get("m", "any")) for r in done):
-        points = [
-            (100 * r.figures["ncp"], float(r.run.parameters["k"]), r.run.algorithm, _ring(r) if r in best else None)
-            for r in done
-            if r.figures["ncp"] is not None and str(r.run.parameters.get("m", m)) == m
-        ]
-        if len({k for _, k, *_ in points}) > 1:
-            title = "Privacy against loss" + ("" if m == "any" else f", m = {m}")
-            plot = scatter(title, "information loss, NCP %", "k", points, numbers)
-            figures.append(f"<figure><h3>{title}</h3>{plot}</figure>")
-    equal: dict[tuple[str, str], list[Result]] = {}
-    for r in best:
-        equal.setdefault((_strength(r), percent(r.figures["ncp"])), []).append(r)
-    listed = "".join(f"<li>{kept}, NCP {lost}: {_who(some)}</li>" for (kept, lost), some in equal.items())
-    return (
-        "<h2>Privacy against loss</h2><p>The frontier: no other run keeps a k and an m at least as large and loses less,"
-        " runs that delete most items or occurrences left out. In the plots it has rings, joined by a line; the share of"
-        f' suppressed occurrences appears at the pointer.</p><ul>{listed}</ul><div class="plots">{"".join(figures)}</div>'
-    )
-
-
-def _ring(result: Result) -> str:
-    """The note beside a run on the frontier."""
-    return f"{percent(share_suppressed(result))} suppressed"
-
-
 def _generalized(done: Sequence[Result]) -> str:
     """The most frequent generalized items of each algorithm under the strictest promise."""
     parts = []
     for name in dict.fromkeys(r.run.algorithm for r in done):
-        some = [r for r in done if r.run.algorithm == name]
+        some = [r for r in done if r.run.algorithm == name and not r.run.options.get("item_supports")]
+        some = some or [r for r in done if r.run.algorithm == name]
         strictest = max(some, key=lambda r: [_number(r.run.parameters.get(p, 0)) for p in ("k", "m")])
         items, transactions = strictest.figures["generalized"], strictest.figures["transactions"]
         rows = [
@@ -334,6 +342,10 @@ def _measures(setting: Setting) -> str:
         " answering 0 to every query. A release answers 0 for deleted items, so its error comes close to this; if the error"
         " of a release is larger, its estimates are worse than 0, and only its bounds are useful. Bounds' width: mean"
         " difference of the guaranteed upper and lower bound, in transactions.</li>"
+        "<li>Persons alone, chance of a guess: an attacker knows some items of each of up to 1,000 persons, and the"
+        " attributes of the release where it has some; those with one candidate, and the mean of 1 / candidates.</li>"
+        "<li>NCP is"
+        " that of the attributes where a release has some: compare it among those.</li>"
         "<li>Suppressed: items that are deleted everywhere, and deleted occurrences. A run that deletes more than half of"
         " the items or occurrences is not named as best: deleting makes errors small without better answers.</li>"
         "<li>Time and memory: those of the whole process, from reading the source to the verified release; limits were"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -33,9 +32,8 @@ class Run:
     @property
     def name(self) -> str:
         """The algorithm, with what else than the promise makes a difference between runs."""
-        more = [f"delta {self.options['delta']}"] if "delta" in self.options else []
-        more += ["item supports"] if self.options.get("item_supports") else []
-        return " + ".join((self.algorithm, *more))
+        delta = f" \N{GREEK SMALL LETTER DELTA}={self.options['delta']}" if "delta" in self.options else ""
+        return self.algorithm + delta + (" + supports" if self.options.get("item_supports") else "")
 
     @property
     def words(self) -> str:
@@ -290,21 +288,3 @@ def _figures(done: Finished, setting: Setting) -> dict[str, Any]:
     except ValueError:
         how = f"signal {-done.code}" if done.code < 0 else f"exit code {done.code}"
         return {"status": "failed", "message": f"The process ended without a result ({how})."}
-
-
-def frontier(results: Sequence[Result], loss: str = "ncp") -> list[Result]:
-    """The undominated results, the weakest promise first: no other has a k and an m at least as large, and less loss."""
-
-    def strength(result: Result) -> tuple[float, float]:
-        m = result.run.parameters.get("m", result.run.parameters.get("p", "inf"))
-        return float(result.run.parameters.get("k", 1)), math.inf if m == "inf" else float(m)
-
-    done = [r for r in results if r.status == "done" and r.figures.get(loss) is not None]
-
-    def beats(one: Result, other: Result) -> bool:
-        at_least = all(a >= b for a, b in zip(strength(one), strength(other), strict=True))
-        ours, theirs = one.figures[loss], other.figures[loss]
-        return at_least and ours <= theirs and (ours < theirs or strength(one) != strength(other))
-
-    best = [r for r in done if not any(beats(other, r) for other in done if other is not r)]
-    return sorted(best, key=lambda r: (strength(r)[::-1], r.figures[loss]))

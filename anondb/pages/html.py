@@ -35,6 +35,7 @@ th, td {{ padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--faint); t
 th {{ vertical-align: bottom; line-height: 1.25; font-weight: 600;
   overflow-wrap: normal; }} .text {{ text-align: left; min-width: 5.5rem; }}
 td {{ font-variant-numeric: tabular-nums; white-space: nowrap; }} td.text {{ white-space: normal; }}
+.many {{ font-size: .8rem; }} .many th, .many td {{ padding-right: .45rem; }}
 pre {{ background: var(--panel); border-radius: .4rem; padding: .7rem .9rem; overflow-wrap: anywhere; white-space: pre-wrap;
   font-size: .85rem; max-width: 60rem; }}
 .plots {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem; }}
@@ -66,7 +67,8 @@ pre {{ background: var(--panel); border-radius: .4rem; padding: .7rem .9rem; ove
   html {{ font-size: 13px; }} body {{ font-size: 10pt; padding: 0; max-width: none; }} table {{ font-size: 8pt; }}
   th, td {{ padding: .2rem .45rem .2rem 0; }}
   tr, thead, figure, .tile, pre, .owner, li, .few {{ break-inside: avoid; }} h1, h2, h3, thead {{ break-after: avoid; }}
-  .many {{ font-size: 7pt; }} .wide.on-screen {{ display: none; }} .paper {{ display: block; }}
+  .many {{ font-size: 6.5pt; }} .many th, .many td {{ padding-right: .3rem; }}
+  .wide.on-screen {{ display: none; }} .paper {{ display: block; }}
   .tile b {{ font-size: 1.15rem; }} .plots {{ display: block; }}
   .plots figure {{ display: inline-block; width: 49%; vertical-align: top; }}
   * {{ print-color-adjust: exact; -webkit-print-color-adjust: exact; }}

@@ -10,8 +10,8 @@ from anondb.pages.text import label, number
 Points = Sequence[tuple[float, float]]
 Place = tuple[float, float]
 
-WIDTH, HEIGHT = 440, 280
-LEFT, RIGHT, TOP, BOTTOM, INSET = 54, 96, 32, 44, 32
+WIDTH, HEIGHT = 484, 280
+LEFT, RIGHT, TOP, BOTTOM, INSET = 54, 140, 32, 44, 32
 _ACROSS, _UP = (LEFT + INSET, WIDTH - RIGHT - INSET), (HEIGHT - BOTTOM - 8, TOP)  # from the first to the last value
 TOO_FAR = 30  # values that differ by more than this factor get a logarithmic scale
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2 1 2")
@@ -215,32 +215,28 @@ def scatter(
     title: str,
     x_name: str,
     y_name: str,
-    points: Sequence[tuple[float, float, str, str | None]],
+    points: Sequence[tuple[float, float, str, str, bool]],
     numbers: Mapping[str, int],
 ) -> str:
-    """Plot points with the marks of their series, the values of y at equal distances; those with a note (on the frontier)
-    get a ring, and are joined.
+    """Plot points with the marks of their series; those on the frontier get a ring, and are joined.
 
     Args:
         title, x_name, y_name, numbers: as for ``lines``.
-        points: x, y, name of the series, and a note or None.
+        points: x, y, name of the series, what the pointer shows, and whether it is on the frontier.
     """
-    across, up = (
-        Scale([0.0, *(x for x, *_ in points)], *_ACROSS, zero=False),
-        EvenScale([y for _, y, *_ in points], *_UP),
-    )
+    across = Scale([0.0, *(x for x, *_ in points)], *_ACROSS, zero=False)
+    up = Scale([y for _, y, *_ in points], *_UP, zero=True)
     frame = _Frame(x_name, y_name, across, up)
     ordered = sorted(points, key=lambda point: (point[1], point[0], point[2]))
     exact = {f"{i}": [(across.at(x), up.at(y))] for i, (x, y, *_) in enumerate(ordered)}
     places = [some[0] for some in side_by_side(exact).values()]
-    front = [place for place, (*_, note) in zip(places, ordered, strict=True) if note is not None]
+    front = [place for place, (*_, best) in zip(places, ordered, strict=True) if best]
     if len(front) > 1:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in front)
         frame.parts.append(f'<polyline points="{path}" class="front"/>')
     last: dict[str, tuple[float, float, str]] = {}
-    for (x, y), (_, _, name, note) in zip(places, ordered, strict=True):
-        ring = "" if note is None else f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" class="ring"/>'
-        words = f"{name}: {note}" if note is not None else name
+    for (x, y), (_, _, name, words, best) in zip(places, ordered, strict=True):
+        ring = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" class="ring"/>' if best else ""
         frame.parts.append(f"<g><title>{label(words)}</title>{ring}{mark(numbers[name], x, y)}</g>")
         last[name] = (y, x, name)
     frame.names(list(last.values()))
@@ -252,8 +248,8 @@ def bars(title: str, values: Mapping[str, float], unit: str) -> str:
     top = max(values.values(), default=0) or 1
     parts = []
     for i, (name, value) in enumerate(values.items()):
-        y, width = 24 * i + 6, value / top * (WIDTH - 220)
-        parts.append(text(120, y + 13, name, "name", "end"))
-        parts.append(f'<rect x="128" y="{y}" width="{max(width, 1):.1f}" height="16" class="bar"/>')
-        parts.append(text(134 + max(width, 1), y + 13, f"{number(value)} {unit}".strip()))
+        y, width = 24 * i + 6, value / top * (WIDTH - 244)
+        parts.append(text(144, y + 13, name, "name", "end"))
+        parts.append(f'<rect x="152" y="{y}" width="{max(width, 1):.1f}" height="16" class="bar"/>')
+        parts.append(text(158 + max(width, 1), y + 13, f"{number(value)} {unit}".strip()))
     return svg(title, WIDTH, 24 * len(values) + 8, parts)

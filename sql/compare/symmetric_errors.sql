@@ -2,11 +2,11 @@
 -- params: prefix
 -- returns: size, queries, error
 -- grain: size
--- The mean of |truth - estimate| / the larger of both, by the number of items of a query (queries in SQL have none), over the
+-- The mean of |truth - estimate| / the larger of both, by the number of items of a query (0 for queries in SQL), over the
 -- workloads whose names have this prefix. It is 0 for exact answers, and 1, its largest value, for the answer 0: suppression
 -- cannot make it small.
 SELECT
-    len(workloads.items) AS size,
+    coalesce(len(workloads.items), 0) AS size,
     count(*) AS queries,
     avg(
         CASE
@@ -16,6 +16,6 @@ SELECT
     ) AS error
 FROM accuracy
 JOIN workloads ON accuracy.workload = workloads.workload AND accuracy.query_id = workloads.query_id
-WHERE starts_with(accuracy.workload, getvariable('prefix')) AND workloads.items IS NOT NULL
-GROUP BY len(workloads.items)
+WHERE starts_with(accuracy.workload, getvariable('prefix'))
+GROUP BY coalesce(len(workloads.items), 0)
 ORDER BY 1

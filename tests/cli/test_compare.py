@@ -21,8 +21,9 @@ from cli.shop import BASKETS, Run, state_of
 from each import each
 
 from anondb.compare import limits, runs
+from anondb.compare.merits import frontier, recommended
 from anondb.compare.report import comparison
-from anondb.compare.runs import Result, Setting, frontier, plan
+from anondb.compare.runs import Result, Setting, plan
 from anondb.errors import InputError
 from anondb.pages.plots import Scale, bars, lines, scatter
 from anondb.utility.errors import FIGURES
@@ -89,7 +90,12 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     assert again.json["runs"] == found.json["runs"]
     assert state_of(shop) == after
     text = run(*words[:-1]).out
-    assert "error where truth >= k" in text and "answer 0" in text and re.search(r" 2 \(\d+(\.\d)? %\)", text)
+    assert (
+        "\nrecommended: " in text
+        and "error where truth >= k" in text
+        and "answer 0" in text
+        and re.search(r" 2 \(\d+(\.\d)? %\)", text)
+    )
     assert "answered different queries" not in text
 
 
@@ -117,7 +123,11 @@ def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
         assert (r["risk"]["persons"], r["risk"]["known"]) == (24, 2)
         assert after["alone"] == 0 and 0 < after["chance"] <= min(before["chance"], 1 / 3)
     printed = run("compare", sales, "--k", "3", "--queries", "20", "--algorithms", "coat", "--item-supports").out
-    assert "item supports" in printed and "chance" in printed
+    assert (
+        "coat + supports" in printed
+        and "chance" in printed
+        and "recommended: coat + supports, 3^2-anonymity: of 1 release without" in printed
+    )
 
 
 def test_without_queries(run: Run, shop: Path, tmp_path: Path) -> None:
@@ -275,24 +285,49 @@ def result(algorithm: str, k: int, m: int | str, ncp: float, **more: Any) -> Res
     figures |= {"released_items": 4, "transactions": 9, "generalized": [{"item": "<b>&\"'", "size": 2, "support": 3}]}
     figures |= {"items": 10, "occurrences": 200, "suppressed_occurrences": 0, "asked": "the same"}
     figures |= {"frequent": {"truth_from": k, "queries": 6}, "queries": 9, "skipped": 0}
+    sizes, risk = more.pop("errors", (0.4, 0.2)), {"alone": more.pop("alone", 0), "chance": more.pop("chance", 0.1)}
+    figures["symmetric_errors"] = [{"size": i, "queries": 4, "error": e} for i, e in enumerate(sizes, 1)]
+    figures["risk"] = {"persons": 9, "known": 2, "before": {"alone": 7, "chance": 0.8}, "after": risk}
     errors = {"mean": 1.5, "median": 1.0, "mean_frequent": 0.75, "always_zero": 1.0, "median_truth": 5.0, "width": 2.0}
     figures["relative_error"] = errors | {"median_frequent": more.pop("error", 0.5)}
-    made = plan([algorithm], ["km"], {"k": [k], "m": [m]}, {"taxonomy": "t"})[0]
+    made = plan([algorithm], ["km"], {"k": [k], "m": [m]}, {"taxonomy": "t"}, more.pop("supports", False))[0]
     return Result(made, more.pop("status", "done"), more.pop("message", None), 1.0, 0.5, 99.0, figures | more)
 
 
 def test_frontier() -> None:
-    """By definition: no other run is at least as strong and loses less, or as much and is stronger."""
-    a, b, c, d = (
-        result("mm", 2, 2, 0.3),
-        result("coat", 2, 2, 0.1),
-        result("mm", 5, 2, 0.3),
-        result("mm", 5, "inf", 0.4),
+    """By definition: no other run has as little error and risk, and less of one; runs that delete most are not on it."""
+    a, b = (
+        result("mm", 2, 2, 0.3, errors=(0.1, 0.3), chance=0.2),
+        result("coat", 2, 2, 0.1, errors=(0.5, 0.5), chance=0.05),
     )
-    assert frontier([a, b, c, d]) == frontier([d, c, b, a]) == [b, c, d]
-    assert frontier([b, result("pcta", 2, 2, 0.1)]) == [b, result("pcta", 2, 2, 0.1)]
-    assert frontier([result("mm", 9, 9, 0.0, status="failed"), b]) == [b]
-    assert frontier([]) == []
+    worse, equal = (
+        result("mm", 5, 2, 0.3, errors=(0.6,), chance=0.05),
+        result("pcta", 2, 2, 0.1, errors=(0.2,), chance=0.2),
+    )
+    gone = result("apriori", 2, 2, 0.1, errors=(0.0,), chance=0.0, suppressed_items=9)
+    for some in ([a, b, worse, equal, gone], [gone, equal, worse, b, a]):
+        assert {r.run.algorithm for r in frontier(some)} == {"mm", "coat", "pcta"} and worse not in frontier(some)
+    assert frontier([worse]) == [worse] and frontier([]) == [] == frontier([result("mm", 2, 2, 0.3, errors=())])
+
+
+def test_the_recommendation_leaves_nobody_alone_and_says_why() -> None:
+    exact = result("coat", 2, 2, 0.0, errors=(0.0,), alone=4, chance=0.5)
+    good, safer = result("coat", 5, 2, 0.2, errors=(0.2,)), result("coat", 9, 2, 0.2, errors=(0.3,), chance=0.02)
+    helped = result("coat", 5, 2, 0.2, errors=(0.2,), supports=True)
+    for some in ([exact, good, safer, helped], [helped, safer, good, exact]):
+        ((best, why),) = recommended(some)
+        assert best == good
+        assert (
+            "of 4 releases without attributes, 3 leave the fewest persons alone" in why and "least error: 0.2 " in why
+        )
+        assert "chance of 10 % (80 % in the original), and finds 0 of 9 persons alone (7 in the original)" in why
+        assert why.endswith("Less risk for more error: coat, 9^2-anonymity (chance 2 %, error 0.3).")
+    assert recommended([good, result("mm", 2, 2, 0.1, asked="other")]) == []
+    ((_, why),) = recommended([result("coat", 2, 2, 0.1, error=1.5)])
+    assert "no better than 0: read its bounds" in why
+    text = comparison([exact, good, safer, helped], setting(), FACTS)
+    assert text.index("Recommendation") < text.index("<h2>In short") and text.count('class="ring"') == 3 + 1
+    assert "coat + supports" in text and "coat, 5<sup>2</sup>-anonymity</b>: of 4 releases" in text
 
 
 FACTS = {"source": "x", "transactions": 9, "items": 10, "occurrences": 200, "longest": 3}
@@ -311,9 +346,6 @@ def test_nobody_is_called_best_without_what_it_suppressed() -> None:
     beside = "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %))"
     assert f"{beside}: the least loss (NCP), 10 %, the smallest median error of COUNT queries, 0.1 over 6" in said
     assert said.count("mm") == said.count(beside) and said.count("coat") == said.count("coat (nothing suppressed)")
-    listed = comparison([result("mm", 2, 2, 0.1, **some), result("mm", 5, 2, 0.2, **some)], setting(), FACTS)
-    frontier_list = re.sub(r"<[^>]+>", "", listed.split("The frontier")[1].split("</ul>")[0])
-    assert frontier_list.count("mm (suppressed: 4 of 10 items") == 2 and "15 % suppressed" in listed
     equal = in_short(result("mm", 2, 2, 0.1, **some), result("coat", 2, 2, 0.1))
     assert (
         "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %)) and coat (nothing suppressed): the least" in equal
@@ -338,7 +370,7 @@ def test_who_deletes_most_is_best_at_nothing(gone: dict[str, int]) -> None:
     assert "coat (nothing suppressed): the least loss (NCP), 30 %, the smallest median error" in said
     assert in_short(deleter).startswith("22-anonymity: not compared")
     text = comparison([deleter, result("mm", 5, 2, 0.02, **gone)], setting(), FACTS)
-    assert "The frontier" not in text
+    assert "no runs have errors of the same questions" in text
     half = result("mm", 2, 2, 0.01, suppressed_items=5, suppressed_occurrences=100)
     assert "mm (suppressed: 5 of 10 items, 100 of 200 occurrences (50 %)): the least loss" in in_short(
         half, result("coat", 2, 2, 0.3)
@@ -380,7 +412,7 @@ def test_page_escapes_and_has_no_hole() -> None:
         assert Page(text).open == [] and "<x>" not in text and "<slow>" not in text and "<b>&" not in text
     text = comparison([*done, failed], setting(), facts)
     assert text.index("How to read the figures") < text.index("What each promise covers") < text.index("All runs")
-    for words in ("Against k at m = 1", "Against m at k = 5", "Privacy against loss, m = 2", "&lt;slow&gt;"):
+    for words in ("Against k at m = 1", "Against m at k = 5", "Risk against error", "&lt;slow&gt;"):
         assert words in text
     assert not re.search(r"\b(nan|inf)\b", re.sub(r"<style>.*?</style>", "", text, flags=re.S))
 
@@ -388,7 +420,7 @@ def test_page_escapes_and_has_no_hole() -> None:
 def test_the_page_of_many_promises_has_no_more_plots_than_that_of_four() -> None:
     def plots(k: range, m: tuple[Any, ...]) -> int:
         done = [result(a, one, other, 0.01 * one) for a in ("mm", "coat") for one in k for other in m]
-        page = comparison(done, setting(), FACTS).split("Privacy against loss")[0]
+        page = comparison(done, setting(), FACTS)
         assert all(f"Against {words}" in page for words in ("k at m = 1", "k at m = inf", "m at k = 2"))
         return page.count("<figure>")
 
@@ -408,7 +440,7 @@ def test_series_differ_without_colour() -> None:
     assert "logarithmic" not in lines("t", "k", "y", {"s0": [(1, 0), (2, 50)]}, numbers)
     assert (
         "0" in bars("t", {"a": 0.0}, "")
-        and scatter("t", "x", "y", [(0, 5, "s0", "note"), (1, 5, "s0", None)], numbers).count("ring") == 1
+        and scatter("t", "x", "y", [(0, 5, "s0", "note", True), (1, 5, "s0", "", False)], numbers).count("ring") == 1
     )
 
 

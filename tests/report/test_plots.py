@@ -10,7 +10,7 @@ import pytest
 from each import each
 
 from anondb.pages.counts import Answered, against_truth, cut, intervals, spread, wide
-from anondb.pages.plots import CountScale, EvenScale, lines, mark, scatter, side_by_side
+from anondb.pages.plots import CountScale, EvenScale, lines, mark, side_by_side
 from anondb.pages.text import label, percent
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
 from anondb.report.contents import ReleasedItem
@@ -71,9 +71,6 @@ def test_values_at_equal_distances() -> None:
     assert [scale.at(v) for v in (2, 5, 50)] == [10, 60, 110] and scale.ticks() == [2, 5, 50]
     assert EvenScale([7], 10, 20).at(7) == 15 and EvenScale([], 10, 20).ticks() == []
     assert len(EvenScale(list(range(95)), 0, 9).ticks()) == 10
-    drawn = scatter("t", "x", "k", [(0.0, k, "a", None) for k in (2, 3, 50)], {"a": 0})
-    heights = sorted(float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', drawn))
-    assert heights[1] - heights[0] == pytest.approx(heights[2] - heights[1], abs=0.2)
 
 
 def test_scale_of_counts() -> None:
