@@ -59,7 +59,7 @@ pre {{ background: var(--panel); border-radius: .4rem; padding: .7rem .9rem; ove
   td::before {{ content: attr(data-name); color: var(--soft); text-align: left; white-space: normal; }}
   td:first-child, td.text {{ grid-column: 1 / -1; display: block; text-align: left; }}
   td:first-child {{ font-weight: 600; }} td:first-child::before {{ content: none; }}
-  td.text:not(:first-child)::before {{ content: attr(data-name) ": "; }} td:empty {{ display: none; }}
+  td.text:not(:first-child, [data-name=""])::before {{ content: attr(data-name) ": "; }} td:empty {{ display: none; }}
 }}
 @page {{ size: A4; margin: 12mm 10mm; }}
 @media print {{

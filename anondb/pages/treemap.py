@@ -13,6 +13,7 @@ from anondb.pages.text import label, plain
 Rectangle = tuple[float, float, float, float]
 LEAST_AREA = 1100.0  # cells that are smaller, in square pixels, are drawn together
 MOST_CELLS = 60
+FIRST = 4  # of the cells that are drawn together are named
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,9 @@ def folded(cells: Sequence[Cell], area: float) -> list[Cell]:
             continue
         largest = max(c.size for c in some)
         name = f"{len(some):,} {'more' if shown else 'items'}"
-        together = Cell(name, kind, sum(c.weight for c in some), largest, len(some))
+        listed = ", ".join(c.name[:40] for c in some[:FIRST])
+        note = f"{kind}, in at most {some[0].weight:,.0f} transactions each: {listed}, \N{HORIZONTAL ELLIPSIS}"
+        together = Cell(name, note, sum(c.weight for c in some), largest, len(some))
         shown.append(together)
     return sorted(shown, key=lambda c: (-c.weight, c.name))
 

@@ -6,7 +6,7 @@ Nothing is written. What needs the source (the truth, attackers, suppressed item
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anondb import reports
@@ -23,6 +23,7 @@ from anondb.publications import history, overlap
 from anondb.publications.publish import earlier_of, intersections_of
 from anondb.release.objects import StoredRelease
 from anondb.report.answers import Asked, by_support, figures
+from anondb.report.attributes import Groups, Seen, read_attributes
 from anondb.report.contents import Contents, read_contents
 from anondb.risk.accuracy import measure_on, queries_of
 from anondb.risk.attack import KNOWN, Attack, attack
@@ -71,6 +72,8 @@ class OwnerReport:
         publications: the sealed files of the release.
         seconds: the wall time of each step.
         read: a line on each file that was read, and on each finding that the owner confirmed.
+        seen: the attributes before and after; empty if the source is gone, or has none.
+        groups: the groups of persons with equal released attributes.
     """
 
     contents: Contents
@@ -88,6 +91,8 @@ class OwnerReport:
     publications: tuple[history.Publication, ...]
     seconds: dict[str, float]
     read: tuple[str, ...] = ()
+    seen: tuple[Seen, ...] = ()
+    groups: Groups | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
@@ -120,6 +125,8 @@ class OwnerReport:
                 {"file": p.file, "sha256": p.sha256, "content_digest": p.content_digest} for p in self.publications
             ],
             "seconds": self.seconds,
+            "attributes": [asdict(one) for one in self.seen],
+            "groups": None if self.groups is None else vars(self.groups),
             "shows": self.contents.to_json(),
         }
 
@@ -216,9 +223,13 @@ def _with_source(
             attacks.append(attack(engine, name, individuals=individuals, known=known, seed=seed))
     counted = min(report.promised or KNOWN, SIZES[-1])
     threats = _threats(engine, name, release, report.k, counted) if release.manifest["model"] in COUNTED else ()
-    return replace(
-        report, source=source, suppressed=suppressed, asked=tuple(asked), attacks=tuple(attacks), threats=tuple(threats)
-    )
+    seen: tuple[Seen, ...] = ()
+    groups = None
+    with contextlib.suppress(InputError), engine.transaction():
+        entry, dataset = stored.load_source(engine, name)
+        seen, groups = read_attributes(engine, release, dataset, entry)
+    found: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "seen": seen, "groups": groups}
+    return replace(report, source=source, suppressed=suppressed, asked=tuple(asked), **found)
 
 
 def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged: bool, workload: Workload) -> Asked:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
+from anondb.models.named import model_of
 from anondb.pages.counts import Answered, Shares, against_truth, shares, spread
+from anondb.pages.histogram import of_categories, of_ranges
 from anondb.pages.html import both, page, table, tiles
 from anondb.pages.text import counted, label, number, or_dash, percent, raised
 from anondb.pages.treemap import Cell
@@ -36,6 +39,7 @@ def owner_page(report: OwnerReport) -> str:
         f"<p><b>Verified.</b> {VERIFIED}</p>",
         _recoding(report),
         _loss(report),
+        _attributes(report),
         _accuracy(report),
         _risk(report),
         _overlaps(report),
@@ -168,6 +172,30 @@ def _loss(report: OwnerReport) -> str:
     )
 
 
+def _attributes(report: OwnerReport) -> str:
+    """Each attribute before and after, and the groups."""
+    if not report.seen or report.groups is None:
+        return ""
+    groups, figures = report.groups, []
+    for one in report.seen:
+        bins, title = [(b.name, b.before, b.after) for b in one.bins], f"{one.name} before and after"
+        if not bins:
+            continue
+        wide, narrow = (
+            of_ranges(title, bins, one.ranges, width) if one.ranges else of_categories(title, bins, width)
+            for width in (520, 356)
+        )
+        heading = f"<h3>{label(one.name)}: loss {percent(one.loss)}</h3>"
+        figures.append(f"<figure>{heading}{both(wide, narrow)}</figure>")
+    return (
+        f"<h2>The attributes</h2><p>{counted(groups.groups, 'group')} of persons with equal released attributes, of"
+        f" {groups.smallest:,} to {groups.largest:,} persons, {number(groups.middle)} in the middle. The loss is the mean"
+        " share of an attribute's values that a released range or set spans.</p>"
+        f'<div class="plots">{"".join(figures)}</div><p class="note">Grey: persons in the source. Blue: in the release,'
+        " those of a range or set spread evenly over it. Lines below: the released ranges of the most persons.</p>"
+    )
+
+
 def _accuracy(report: OwnerReport) -> str:
     """Estimates and bounds beside the truth."""
     asked = [one for one in report.asked if one.answers]
@@ -221,9 +249,10 @@ def _drawn(asked: Asked) -> str:
 
 def _risk(report: OwnerReport) -> str:
     """What attackers find in the source and in the release."""
-    if not report.attacks and not report.threats:
+    confidence = _confidence(report)
+    if not report.attacks and not report.threats and not confidence:
         return ""
-    parts = ["<h2>Risk before and after</h2>"]
+    parts = ["<h2>Risk before and after</h2>", confidence]
     if report.attacks:
         parts.append(_attackers(report))
     if report.threats:
@@ -233,6 +262,21 @@ def _risk(report: OwnerReport) -> str:
             f" as rare.</p>{table(('sets of', 'in the source', 'in the release'), rows)}"
         )
     return "".join(parts)
+
+
+def _confidence(report: OwnerReport) -> str:
+    """How sure an attacker can be of a private item, in words; empty for promises that do not limit it."""
+    model, values = report.entry.model, model_of(report.contents.manifest).parameters()
+    most = {"hkp": lambda: Fraction(str(values["h"])), "klm": lambda: 1 / Fraction(str(values["l"]))}
+    most["anatomy"] = most["klm"]
+    if model not in most:
+        return ""
+    share = float(most[model]())
+    what = "which value of a column is a person's" if model == "anatomy" else "that a person has a sensitive item"
+    return (
+        f"<p><b>Confidence of a guess: at most {percent(share)}.</b> Somebody who knows what the promise covers, and guesses"
+        f" {what}, is right in at most {number(100 * share)} of 100 cases that look alike.</p>"
+    )
 
 
 def _attackers(report: OwnerReport) -> str:

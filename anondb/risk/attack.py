@@ -129,7 +129,7 @@ def attack(
         check_count("known", known)
         entry, dataset = load_source(engine, name)
         attributes = kind.attributes or ()
-        records = _records(engine, records_of(engine, entry), dataset, attributes) if attributes else None
+        records = records_as_released(engine, records_of(engine, entry), dataset, attributes) if attributes else None
         hidden = json.loads(manifest["sensitive"]) if kind.attributes is not None else ()
         hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
         found = candidates(engine, schema, dataset, records, hidden, individuals=individuals, known=known, seed=seed)
@@ -172,7 +172,9 @@ def _promised(parameters: Mapping[str, Any]) -> int:
     return number if isinstance(number, int) else KNOWN
 
 
-def _records(engine: Engine, location: Any, dataset: Dataset, attributes: tuple[ReleasedAttribute, ...]) -> Records:
+def records_as_released(
+    engine: Engine, location: Any, dataset: Dataset, attributes: tuple[ReleasedAttribute, ...]
+) -> Records:
     """The current quasi-identifiers of the source, each read in the type that the release shows."""
     if location is None:
         raise InputError(
@@ -270,7 +272,7 @@ def _in_local(
     semantics: str,
 ) -> npt.NDArray[Any]:
     """For each person, the number of transactions of a local recoding that may be the person's."""
-    shown = engine.create("shown", _shown(schema, attributes))
+    shown = engine.create("shown", shown_values(schema, attributes))
     fitting = engine.create("fitting", "risk/everywhere", {"persons": persons, "shown": shown})
     for i, attribute in enumerate(attributes):
         assert records is not None
@@ -289,7 +291,7 @@ def _in_local(
     return engine.query("risk/candidates_local", tables, atomic=semantics == "atomic")["candidates"]
 
 
-def _shown(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
+def shown_values(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
     """Every transaction with ``complete``, the class of equal relational values, and these values: the ends of a range as
     numbers (points in time in microseconds) with a flag for NULL, or a category."""
     ids = exp.alias_(schema.table("transaction_ids").expression(), "ids", table=True)

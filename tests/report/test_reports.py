@@ -59,6 +59,36 @@ def test_every_kind_has_pages(place: Path, kind: str) -> None:
             assert all(truth == supported(items) for items, truth, *_ in asked.answers)
 
 
+def test_attributes_before_and_after(place: Path) -> None:
+    """Histograms against the table of persons, losses against NCP, groups against the released rows."""
+    with anondb.connect(place) as database:
+        made = release(database, "records")
+        report = collect(database.engine, "records", queries=20, individuals=30)
+        counted = "SELECT count(*) AS n FROM release_records.records GROUP BY age, area ORDER BY n"
+        groups = database.engine.connection.execute(counted).fetchall()
+    age, area = report.seen
+    assert [(b.name, b.before) for b in area.bins] == [("north", 30), ("south", 30)] and age.ranges and not area.ranges
+    ages = [20 + tid % 7 for tid in range(1, 61)]
+    assert [b.before for b in age.bins if b.before] == [ages.count(20 + n) for n in range(7)] and len(age.bins) == 20
+    for one in report.seen:
+        assert sum(b.after for b in one.bins) == pytest.approx(60)
+    assert (age.loss + area.loss) / 2 == pytest.approx(made.loss.ncp)
+    assert sum(persons for *_, persons in age.ranges) == 60 and all(0 <= a <= b <= 20.001 for a, b, _ in age.ranges)
+    assert report.groups is not None
+    told = report.groups.groups, report.groups.smallest, report.groups.largest
+    assert told == (len(groups), groups[0][0], groups[-1][0])
+    page = unescape(owner_page(report))
+    assert f"{told[0]} group" in page and "age before and after" in page and "a released range of" in page
+    assert "north</text>" in page and "Confidence of a guess" not in page
+
+
+def test_confidence_of_a_guess_in_words(place: Path) -> None:
+    with anondb.connect(place) as database:
+        for kind, most in (("diverse", "50 %"), ("hidden", "80 %"), ("buckets", "50 %")):
+            page = release(database, kind).report_html(queries=20)
+            assert f"Confidence of a guess: at most {most}." in page
+
+
 def test_a_public_page_is_read_from_the_release_alone(with_some: Path, tmp_path: Path, run: Run) -> None:
     shutil.copy(with_some, tmp_path / "shop.duckdb")
     check_public_pages(tmp_path / "shop.duckdb", "some", with_some.with_name("sealed.duckdb"), run)
