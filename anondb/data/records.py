@@ -25,7 +25,7 @@ from anondb.data.attributes import (
 )
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy
-from anondb.data.transactions import Dataset
+from anondb.data.transactions import Dataset, id_of, text_of
 from anondb.data.types import released_type
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
@@ -243,16 +243,8 @@ def _snapshot(
     engine: Engine, source: Source, id_column: str, columns: list[str], dataset: Dataset
 ) -> tuple[Table, dict[str, str]]:
     """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset; also return their types."""
-
-    def text(column: str) -> exp.Expr:
-        node = exp.column(column, quoted=True)
-        if source.columns[column] == "VARCHAR":
-            return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
-        return exp.cast(node, "VARCHAR")
-
-    id_type = source.columns[id_column]
-    key = text(id_column) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(id_column, quoted=True)
-    texts = [text(c).as_(f"c{i}") for i, c in enumerate(columns)]
+    key = id_of(id_column, source.columns[id_column])
+    texts = [text_of(c, source.columns[c]).as_(f"c{i}") for i, c in enumerate(columns)]
     query = exp.select(key.as_("id"), *texts).from_(source.rows)
     if source.how.drop_missing_ids:
         query = query.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))

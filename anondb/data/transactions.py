@@ -98,7 +98,7 @@ class Dataset:
         return sum(self.lengths.values())
 
 
-def _text(column: str, kind: str) -> exp.Expr:
+def text_of(column: str, kind: str) -> exp.Expr:
     """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
     node = exp.column(column, quoted=True)
     if kind == "VARCHAR":
@@ -106,10 +106,10 @@ def _text(column: str, kind: str) -> exp.Expr:
     return exp.cast(node, "VARCHAR")
 
 
-def _id(column: str, kind: str) -> exp.Expr:
-    """An id column: text and enums as in ``_text``, other types unchanged."""
+def id_of(column: str, kind: str) -> exp.Expr:
+    """An id column: text and enums as in ``text_of``, other types unchanged."""
     if kind.startswith(("VARCHAR", "ENUM")):
-        return _text(column, kind)
+        return text_of(column, kind)
     return exp.column(column, quoted=True)
 
 
@@ -221,9 +221,9 @@ class _Snapshot:
 
 def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, element: str | None) -> _Snapshot:
     """Read the source once; ``element`` is the type of the elements of a LIST item column."""
-    ids = _id(id_column, source.columns[id_column]).as_("id")
+    ids = id_of(id_column, source.columns[id_column]).as_("id")
     if element is None:
-        items = _text(item_column, source.columns[item_column]).as_("item")
+        items = text_of(item_column, source.columns[item_column]).as_("item")
         with reading(source.name):
             pairs = engine.create("source", exp.select(ids, items).from_(source.rows))
         return _Snapshot(pairs, pairs)
@@ -385,7 +385,7 @@ def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> e
             hint="Cast one of them: ids are never converted silently.",
         )
     with reading(source.name):
-        ids = engine.create("source_ids", exp.select(_id(column, kind).as_("id")).from_(source.rows))
+        ids = engine.create("source_ids", exp.select(id_of(column, kind).as_("id")).from_(source.rows))
     null_ids = int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0])
     if null_ids:
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")

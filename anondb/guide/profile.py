@@ -119,7 +119,7 @@ def profile(
     ):
         engine.progress("loading transactions")
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
-        fit = None if taxonomy is None else checked(engine, taxonomy, dataset)
+        fit = None if taxonomy is None else checked(engine, taxonomy, dataset.labels, dataset.item_kind)
         rare = dataset.supports < k
         threats = known(engine, dataset, k)
         costs = estimates(features(engine, dataset, threats), k, fit)
