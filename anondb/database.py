@@ -554,6 +554,10 @@ class Database:
         k: int = 5,
         id: str = "tid",
         item: str = "item",
+        records: Any = None,
+        quasi_identifiers: Any = None,
+        hierarchies: Any = None,
+        sensitive: Any = None,
         **reading: Any,
     ) -> Profile:
         """Profile transactions before a release: sizes, what attackers find, the taxonomy, and what each algorithm takes.
@@ -563,6 +567,11 @@ class Database:
             taxonomy: the taxonomy of the items, which need not fit.
             k: the k of the promise that violations and costs are counted for.
             id, item: the columns of the transactions.
+            records: the records of the persons, to count what attackers find who know attributes, too; those of the
+                transactions if only ``quasi_identifiers`` are named.
+            quasi_identifiers: the attributes that they know; by default the proposed ones.
+            hierarchies: of attributes, to be checked.
+            sensitive: the items that attackers do not know.
             reading: how they are read (``anondb.reading.options.Reading``).
 
         Raises:
@@ -571,7 +580,9 @@ class Database:
         from anondb.guide.profile import profile
 
         rows = read_as(transactions, reading)
-        return profile(self.engine, rows, taxonomy=taxonomy, k=k, id_column=id, item_column=item)
+        people = {"quasi_identifiers": quasi_identifiers, "hierarchies": hierarchies, "sensitive": sensitive}
+        named = {"id_column": id, "item_column": item, "records": records}
+        return profile(self.engine, rows, taxonomy=taxonomy, k=k, **named, **people)
 
     def advise(
         self,

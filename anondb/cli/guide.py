@@ -31,12 +31,14 @@ from anondb.pages.text import plain
 from anondb.policy import Policy
 from anondb.reading.options import READING, reading_flags
 
+PEOPLE = ("records", "quasi_identifiers", "hierarchies", "sensitive")
+
 if TYPE_CHECKING:
     from anondb.compare.runs import Run
     from anondb.guide.words import Section
 
 
-@with_flags("id", "item", *READING, "taxonomy", "k")
+@with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k")
 def profile(
     source: Source,
     transactions: Transactions = None,

@@ -62,6 +62,29 @@ BLANK = {"separator": " "}
 ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
+    Example(
+        "taxonomies/values",
+        [(None, 1), ("a", 2), ("b", 1)],
+        {"source": ("id INTEGER, value VARCHAR", [(1, "a"), (2, "a"), (2, "a"), (3, "b"), (4, None)])},
+        ordered=True,
+    ),
+    Example(
+        "guide/items_in_classes",
+        [(1, 1), (2, 1), (3, 2)],
+        {
+            "transactions": TRANSACTIONS,
+            "classes": ("tid INTEGER, class INTEGER", [(1, 1), (2, 1), (3, 2), (4, 1)]),
+            "hidden": ("item INTEGER", [(0,), (2,)]),
+        },
+    ),
+    Example(
+        "guide/newly_alone_by_one",
+        [(3,)],
+        {
+            "transactions": ("tid INTEGER, item INTEGER", [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3)]),
+            "alone": ("tid INTEGER", [(1,), (2,)]),
+        },
+    ),
     Example("transactions/collation", [("",)]),
     Example("transactions/collations", [], values={"wanted": "nothing"}),
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
