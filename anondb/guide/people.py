@@ -21,6 +21,7 @@ from anondb.taxonomies.build import Request
 from anondb.taxonomies.hierarchies import completed, fits, read_values
 
 KNOWN_ITEMS = 2  # the most items that are known beside the quasi-identifiers
+FEW = 100  # values that somebody may well know of a person
 IDENTIFIER, QUASI, SENSITIVE, OTHER = "identifier", "quasi-identifier", "sensitive", "other"
 _NAMES: Mapping[str, re.Pattern[str]] = {
     role: re.compile(rf"(^|[^a-z])({words})([^a-z]|$)", re.I)
@@ -149,14 +150,13 @@ def role_of(name: str, kind: str, persons: int, present: int, values: int) -> tu
     for role, pattern in _NAMES.items():
         if pattern.search(words) and (role != IDENTIFIER or 2 * values > present):
             return role, "by its name"
-    unlike = f"{values:,} values of {present:,} persons"
     if kind.startswith(("DATE", "TIMESTAMP")):
         return QUASI, "dates are often known"
     if kind in ("DOUBLE", "FLOAT") or kind.startswith("DECIMAL"):
-        return OTHER, f"a measured number: {unlike}"
+        return OTHER, "a measured number"
     if 20 * values >= 19 * present and persons > 1:
-        return IDENTIFIER, f"it tells persons apart: {unlike}"
-    return (QUASI, f"few values, such as others know: {unlike}") if values <= 100 else (OTHER, f"many values: {unlike}")
+        return IDENTIFIER, "it tells persons apart"
+    return (QUASI, "few values") if values <= FEW else (OTHER, "many values")
 
 
 def _counts(engine: Engine, rows: Table, n: int) -> list[tuple[int, int]]:

@@ -24,7 +24,7 @@ from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import id_of, text_of
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.taxonomies import HIERARCHIES
+from anondb.taxonomies import FAN_OUT, HIERARCHIES
 from anondb.taxonomies.build import BY_LABELS, Builder, Name, Path, Request, check_request, named_by_key, tree_of
 from anondb.taxonomies.check import Checked, checked
 
@@ -213,7 +213,7 @@ def _suggested(values: Values) -> str:
     labels = values.labels
     if POSTCODES.search(values.attribute):
         return "code"
-    if labels and all(re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", label, re.A) for label in labels):
+    if len(labels) > FAN_OUT and all(re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", label, re.A) for label in labels):
         return "bands"
     if labels and all(re.fullmatch(_DATES, label, re.A) for label in labels):
         return "dates"
