@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from anondb.guide.advise import Advice
+    from anondb.guide.people_advice import PeopleAdvice
     from anondb.guide.profile import Profile
     from anondb.publications.history import Publication, PublishedFile
     from anondb.risk.attack import Attack
@@ -598,8 +599,12 @@ class Database:
         time_limit: float = 120.0,
         threads: int | None = None,
         memory_limit: str = "4GB",
+        records: Any = None,
+        quasi_identifiers: Any = None,
+        hierarchies: Any = None,
+        sensitive: Any = None,
         **reading: Any,
-    ) -> Advice:
+    ) -> Advice | PeopleAdvice:
         """Try algorithms on a sample and on all persons, each in a process, and advise which promise and algorithm to use.
 
         Args:
@@ -612,6 +617,8 @@ class Database:
             id, item: the columns of the transactions.
             time_limit: seconds of wall time for all runs.
             threads, memory_limit: limits of each run.
+            records, quasi_identifiers, hierarchies, sensitive: as in ``profile``; then the advice comes from counts, without
+                runs.
             reading: how the transactions are read (``anondb.reading.options.Reading``).
 
         Raises:
@@ -619,12 +626,19 @@ class Database:
         """
         from anondb.guide.advise import advise
         from anondb.guide.needs import Needs, call_of
+        from anondb.guide.people_advice import advise_people
 
         named = [repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy)]
+        needs, columns = Needs(k, m, use, item_supports), {"id": id, "item": item}
+        people = {"records": records, "quasi_identifiers": quasi_identifiers, "hierarchies": hierarchies}
+        people = {name: x for name, x in {**people, "sensitive": sensitive}.items() if x is not None}
+        if people:
+            profile = self.profile(transactions, taxonomy=taxonomy, k=needs.k, **columns, **people, **reading)
+            return advise_people(profile, needs, people, lambda run: call_of(run, *named))
         return advise(
             self.engine,
             read_as(transactions, reading),
-            Needs(k, m, use, item_supports),
+            needs,
             command=lambda run: call_of(run, *named),
             taxonomy=taxonomy,
             id_column=id,

@@ -134,7 +134,8 @@ def features(engine: Engine, dataset: Dataset, known: tuple[Known, ...], people:
 def terms(features: Features, k: int) -> dict[str, float]:
     """What the coefficients are multiplied with: 1 for the run, millions of occurrences, rows of pairs and pairs, thousands
     of items. For clump, billions of pairs of an occurrence and a cluster of k persons; for similar, millions of pairs that
-    occur, and of all pairs of items, over the root of k: larger groups need fewer merges."""
+    occur, and of all pairs of items, over the root of k: larger groups need fewer merges. With attributes, thousands of
+    persons, and millions of pairs of a person and a cluster of k."""
     return {
         "run": 1,
         "occurrences": features.occurrences / 1e6,
@@ -144,6 +145,8 @@ def terms(features: Features, k: int) -> dict[str, float]:
         "merges": (features.pairs or 0) / 1e6 / k**0.5,
         "item_pairs": features.items**2 / 1e6 / k**0.5,
         "clusters": features.occurrences * features.persons / k / 1e9,
+        "people": features.persons / 1e3,
+        "neighbours": features.persons**2 / k / 1e6,
     }
 
 

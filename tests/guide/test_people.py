@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from itertools import combinations
@@ -136,6 +137,30 @@ def test_attributes_in_the_table_of_items(run: Run, tmp_path: Path) -> None:
     assert told.code == 0 and told.json["people"]["alone"] == [1, 2, 2]
     varying = run("profile", file, "--quasi-identifiers", "day")
     assert varying.code == 2 and "different values" in varying.err
+
+
+def test_advice_names_the_promise_and_a_command_that_runs(clinic: Path, run: Run) -> None:
+    words = ("advise", clinic, "--transactions", "visits", "--records", "people", "--k", 3, "--m", 1)
+    told = run(*words, "--json").json
+    assert told["advice"] == {"model": "kkm", "k": 3, "m": 1, "algorithm": "rum_bound_rt"} and not told["is_tested"]
+    assert (
+        f"{told['people']['alone'][1]} of 50 persons stand alone" in told["reasons"][1]
+        and "delta" in told["reasons"][2]
+    )
+    program, *command = shlex.split(told["command"])
+    assert program == "anondb" and run(*command, "--release", "r").code == 0
+    assert told["command"] in run(*words).out
+    with anondb.connect(clinic) as db:
+        assert db.release("r").verification.verified
+        advice = db.advise("visits", records="people", quasi_identifiers="age", k=3, m=1, sensitive=["c1"])
+        assert json.loads(json.dumps(advice.to_json()))["advice"]["model"] == "klm" and "age" in repr(advice)
+        assert "<table" in advice._repr_html_() and "quasi_identifiers='age'" in advice.command
+    for more in (("--use", "items"), ("--quasi-identifiers", "ago")):
+        assert run(*words, *more).code == 2
+    visits = run(
+        "advise", clinic, "--transactions", "people", "--id", "tid", "--item", "surname", "--quasi-identifiers", "odd"
+    )
+    assert visits.code == 2  # a list is no attribute
 
 
 def test_bad_input_is_refused(clinic: Path) -> None:
