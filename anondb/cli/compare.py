@@ -15,7 +15,6 @@ from anondb.cli.app import (
     ModelName,
     OptionPairs,
     Source,
-    Threads,
     Transactions,
     check_targets,
     opened,
@@ -37,7 +36,7 @@ Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by d
 OPTIONS = ("taxonomy", "sensitive", "utility_constraints", "max_suppression")
 
 
-@with_flags("id", "item", *READING, *OPTIONS, "h", "p", *WORKLOAD)
+@with_flags("id", "item", *READING, *OPTIONS, "h", "p", *WORKLOAD, "threads")
 def compare(
     source: Source,
     algorithms: Names = None,
@@ -49,7 +48,7 @@ def compare(
     workload: AskedWorkload = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
     memory_limit: MemoryOfRun = "4GB",
-    threads: Threads = None,
+    threads: int | None = None,
     again: Annotated[bool, typer.Option("--again", help="Repeat the runs whose results are in the ledger.")] = False,
     report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
     csv: Annotated[str | None, typer.Option(help="Write the results as CSV.", metavar="FILE.csv")] = None,
