@@ -16,7 +16,9 @@ from anondb.errors import (
 )
 
 if TYPE_CHECKING:
-    from anondb.database import Database, Release, connect
+    from anondb.api.connect import connect
+    from anondb.api.database import Database
+    from anondb.api.release import Release
     from anondb.models.anatomy import Anatomy
     from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.hkp import HkpCoherence
@@ -59,7 +61,9 @@ __all__ = [
 ]
 
 _LAZY = {
-    **dict.fromkeys(("Database", "Release", "connect"), "database"),
+    "Database": "api.database",
+    "Release": "api.release",
+    "connect": "api.connect",
     "Anatomy": "models.anatomy",
     "HkpCoherence": "models.hkp",
     "KmAnonymity": "models.km",

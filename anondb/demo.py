@@ -10,7 +10,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from anondb.database import Database, connect
+from anondb.api.connect import connect
+from anondb.api.database import Database
 from anondb.engine import Table
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sqlglot import exp
 
+from anondb.algorithms import METHODS
 from anondb.algorithms.method import Task
+from anondb.data.requirements import Requirements
 from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -28,7 +30,7 @@ from anondb.models.transactional import TransactionalK
 from anondb.owner.releases import read_persons
 from anondb.policy import Policy
 from anondb.recode import check_suppression
-from anondb.recoding import GlobalRecoding, Recoding
+from anondb.recoding import GlobalRecoding, Ints, Recoding
 from anondb.release.freeze import check_recoding
 from anondb.utility.loss import Loss, global_loss
 from anondb.verify.classes import verify_k_on
@@ -107,11 +109,11 @@ def anonymize_on(
         warehouse.progress("loading transactions")
         dataset = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
         warehouse.progress(f"anonymizing with {algorithm}")
-        recoding = _searched(warehouse, dataset, taxonomy, promise, algorithm)
-        check_recoding(dataset, recoding)
+        task = Task(promise, dataset, Requirements(), taxonomy, runner=warehouse)
+        recoding = cast("GlobalRecoding", METHODS[algorithm].run(cast("Any", warehouse), task))
         suppressed = int((recoding.image < 0).sum())
         check_suppression(suppressed, dataset.n_items, dataset.n_items, max_suppression)
-        rows, labels = _recoded(warehouse, dataset, recoding)
+        rows, labels = _labelled(warehouse, dataset, recoding)
         checked: list[Verification] = []
 
         def check(tables: Mapping[str, Table]) -> None:
@@ -125,9 +127,8 @@ def anonymize_on(
             checked.append(_verified(warehouse, rows, dataset, promise))
         else:
             release = EngineRelease(warehouse, dataset, recoding, promise, rows, labels)
-            tables = release.tables(suppression=suppressed > 0, supports=supports)
             warehouse.progress("writing and verifying the release")
-            write(tables, check)
+            write(release.tables(suppression=suppressed > 0, supports=supports), check)
     loss = global_loss(dataset, recoding, taxonomy)
     return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
 
@@ -135,27 +136,25 @@ def anonymize_on(
 _ROWS = ("transaction_items",)
 
 
-def _searched(
-    warehouse: Warehouse, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, algorithm: str
-) -> GlobalRecoding:
-    from anondb.algorithms.hghs.hghs import hghs
-    from anondb.algorithms.hghs.mhghs import mhghs
-
-    return {"hghs": hghs, "mhghs": mhghs}[algorithm](warehouse, dataset, taxonomy, model)
-
-
-def _recoded(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
+def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
     """The work table ``(tid, item)`` of the released items of each transaction, and the label of each by its number."""
+    check_recoding(dataset, recoding)
     occurring = np.unique(recoding.image[recoding.image >= 0])
     ordered = sorted(occurring.tolist(), key=recoding.labels.__getitem__)
     number = np.zeros(len(recoding.labels), dtype=np.int64)
     number[ordered] = np.arange(1, len(ordered) + 1)
     kept = np.flatnonzero(recoding.image >= 0)
-    image = warehouse.put("image", {"item": ("INTEGER", kept), "released": ("INTEGER", number[recoding.image[kept]])})
+    rows = _recoded(warehouse, dataset, kept, number[recoding.image[kept]])
+    return rows, {n: recoding.labels[r] for n, r in enumerate(ordered, 1)}
+
+
+def _recoded(warehouse: Warehouse, dataset: Dataset, items: Ints, released: Ints) -> Table:
+    """The work table ``(tid, item)`` of the transactions with items replaced by others; those not listed are gone."""
+    image = warehouse.put("image", {"item": ("INTEGER", items), "released": ("INTEGER", released)})
     tables = {"transactions": dataset.transactions, "image": image}
     rows = warehouse.create("recoded", "warehouse/release/recoded", tables)
     warehouse.drop(image)
-    return rows, {n: recoding.labels[r] for n, r in enumerate(ordered, 1)}
+    return rows
 
 
 def _verified(warehouse: Warehouse, rows: Table, dataset: Dataset, model: KmAnonymity) -> Verification:
@@ -317,9 +316,7 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     dataset, warehouse = task.dataset, cast("Carrier", task.runner)
     kept = np.flatnonzero(recoding.image >= 0)
     _, first, place = np.unique(recoding.image[kept], return_index=True, return_inverse=True)
-    image = warehouse.put("image", {"item": ("INTEGER", kept), "released": ("INTEGER", kept[first][place])})
-    tables = {"transactions": dataset.transactions, "image": image}
-    recoded = warehouse.create("recoded", "warehouse/release/recoded", tables)
+    recoded = _recoded(warehouse, dataset, kept, kept[first][place])
     engine.progress("fetching the released rows")
     with warehouse.rows_of(recoded, ("tid", "item")) as rows, engine.registered(rows) as view:
         columns = [exp.cast(exp.column(c), "INTEGER").as_(c) for c in ("tid", "item")]

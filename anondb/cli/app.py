@@ -22,7 +22,7 @@ from anondb.models.named import MODELS, make_model
 from anondb.pages.text import plain
 
 if TYPE_CHECKING:
-    from anondb.database import Database
+    from anondb.api.database import Database
     from anondb.models import Model
 
 Source = Annotated[
@@ -139,7 +139,7 @@ def opened(
     terminal unless ``quiet``, and write the steps of the ``command`` to a log file."""
     with logged(log_file, command) as log:
         with _leaving_at_once():
-            from anondb.database import connect
+            from anondb.api.connect import connect
             from anondb.engine.elsewhere import is_url
             from anondb.reading.formats import is_data_file
 

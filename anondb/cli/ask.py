@@ -27,7 +27,7 @@ from anondb.pages.text import plain
 from anondb.report_rows import accuracy_rows, error_rows, truth_words
 
 if TYPE_CHECKING:
-    from anondb.database import Database
+    from anondb.api.database import Database
 
 
 @with_flags(*LIMITS, "log_file")

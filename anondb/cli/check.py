@@ -31,7 +31,7 @@ from anondb.reading.options import READING
 from anondb.report_rows import figure
 
 if TYPE_CHECKING:
-    from anondb.database import Database
+    from anondb.api.database import Database
     from anondb.models import Model
     from anondb.reading.account import Account
     from anondb.sealed import SealedCheck
@@ -259,7 +259,7 @@ def _verify_release(
     as_json: bool,
 ) -> None:
     """``verify --release``, on a locked connection because the file may be untrusted."""
-    from anondb.database import Database
+    from anondb.api.database import Database
     from anondb.engine.elsewhere import is_url
     from anondb.release.reader import locked_engine
     from anondb.sealed import files_among

@@ -34,7 +34,7 @@ from anondb.policy import SOURCES
 from anondb.reading.options import READING, read_as
 
 if TYPE_CHECKING:
-    from anondb.database import Database
+    from anondb.api.database import Database
 
 
 @contextlib.contextmanager

@@ -18,8 +18,8 @@ from anondb.taxonomies import BUILDERS, FAN_OUT
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from anondb.api.database import Database
     from anondb.data.taxonomy import Taxonomy
-    from anondb.database import Database
     from anondb.taxonomies.check import Checked
 
 LISTED = 20  # labels of each kind in the text of a check

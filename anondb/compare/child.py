@@ -14,11 +14,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.api.connect import connect
+from anondb.api.database import Database
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import resolve_table
-from anondb.database import Database, connect
 from anondb.engine import Table
 from anondb.errors import AnondbError, InfeasibleError, speaking
 from anondb.models.named import make_model

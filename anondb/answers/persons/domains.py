@@ -14,19 +14,9 @@ from anondb.answers.persons.terms import Atom, Item, Looked, Refused, Truth, cho
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.expressions import DRAWN
 from anondb.answers.ranged.values import constant
+from anondb.query.item_tests import ANY_ITEM, ItemTest, Labels, Unnamed, finite, item_any, item_not, passes, patterns
 from anondb.query.parsing import bare
-from anondb.query.predicates import (
-    ANY_ITEM,
-    ItemTest,
-    Labels,
-    Unnamed,
-    finite,
-    item_any,
-    item_not,
-    passes,
-    patterns,
-    rows_of,
-)
+from anondb.query.predicates import rows_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 
