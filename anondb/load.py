@@ -45,7 +45,7 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
     if policy.modelled_rows:
         found += preflight.modelled_records(attributes)
         if engine.one_shot and task.runner is None:
-            from anondb.owner.modelled import check_ids_of
+            from anondb.publications.modelled import check_ids_of
 
             check_ids_of(engine, task.dataset)
     confirmed = preflight.confirmed(found, policy.accept, engine.on_finding)

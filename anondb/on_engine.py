@@ -24,10 +24,10 @@ from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.engine_release import EngineRelease, broken
 from anondb.errors import InputError
+from anondb.ledger.stored import read_persons
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.owner.releases import read_persons
 from anondb.policy import Policy
 from anondb.recode import check_suppression
 from anondb.recoding import GlobalRecoding, Ints, Recoding

@@ -16,18 +16,17 @@ from anondb.data import preflight
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
+from anondb.ledger import ledger, loaded_files
+from anondb.ledger.asked import asked_table
+from anondb.ledger.stored import check_writable, current_catalog, reference_of
+from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.load import Persons, load, sizes
 from anondb.models import Model
-from anondb.owner import ledger, loaded_files, persons, publications
-from anondb.owner.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
-from anondb.owner.asked import asked_table
-from anondb.owner.constraint_report import check_constraints
-from anondb.owner.published_rows import keep as keep_rows
-from anondb.owner.releases import check_writable, current_catalog, reference_of
-from anondb.owner.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.policy import Policy
 from anondb.promises.check import support_rule, verify_release
 from anondb.promises.spec import Knowledge
+from anondb.publications import persons
+from anondb.publications.published_rows import keep as keep_rows
 from anondb.reading.options import as_read
 from anondb.recode import loss_of, promised, recode, remarks
 from anondb.recoding import Recoding
@@ -36,11 +35,13 @@ from anondb.release.freeze import FrozenRelease, freeze, name_taken
 from anondb.release.objects import SchemaName, find_schema, release_schema
 from anondb.release.row_sums import RowSums, row_sums
 from anondb.reports import Report, published
+from anondb.risk.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
+from anondb.risk.constraint_report import check_constraints
 from anondb.utility import Workload, generalized_items
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
-    from anondb.release.publish import PublishedFile
+    from anondb.publications.history import PublishedFile
 
 
 def anonymize(
@@ -267,7 +268,7 @@ def _verified(
 def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model) -> tuple[str, ...]:
     if not frozen.kind.item_supports or task.runner is not None:
         return ()
-    from anondb.owner.inversion import inference_warning
+    from anondb.risk.inversion import inference_warning
 
     return inference_warning(engine, policy, task, frozen, model)
 
@@ -317,7 +318,7 @@ def _record(
     """Write the ledger; ``workload`` is the name of the queries."""
     release_id = report.frozen.release_id
     ledger.record(engine, catalog, _entry(engine, policy, task, report), recoding.decisions)
-    publications.record_statements(engine, catalog, release_id, statements)
+    ledger.record_statements(engine, catalog, release_id, statements)
     reports.record(engine, catalog, report)
     if task.taxonomy is not None:
         ledger.record_taxonomy(engine, catalog, release_id, task.taxonomy)

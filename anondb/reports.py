@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from anondb.data.preflight import Finding
 from anondb.engine import Engine
+from anondb.ledger import ledger
+from anondb.ledger.tables import REPORTS
 from anondb.models import Model
-from anondb.owner import ledger, publications
-from anondb.owner.accuracy import AnatomyFigures
-from anondb.owner.constraint_report import ConstraintReport
-from anondb.owner.publications import Intersection, notes
-from anondb.owner.tables import REPORTS
+from anondb.publications import history
+from anondb.publications.history import Intersection, notes
 from anondb.reading.account import Account, read_json, words_of
 from anondb.release.freeze import FrozenRelease
 from anondb.release.row_sums import RowSums
 from anondb.report_rows import report_rows
+from anondb.risk.accuracy import AnatomyFigures
+from anondb.risk.constraint_report import ConstraintReport
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
-    from anondb.release.publish import PublishedFile
+    from anondb.publications.history import PublishedFile
 
 
 class _Printed:
@@ -139,7 +140,7 @@ def earlier(engine: Engine, catalog: str, name: str) -> EarlierReport | None:
     values = None if entry is None else _values_of(engine, catalog, entry.release_id)
     if entry is None or values is None:
         return None
-    files = [p for p in publications.publications(engine, catalog) if p.release_id == entry.release_id]
+    files = [p for p in history.publications(engine, catalog) if p.release_id == entry.release_id]
     last = {"published": files[-1].file, "sha256": files[-1].sha256} if files else {}
     last |= {"content_digest": files[-1].content_digest} if files else {}
     return EarlierReport(entry.name, values | last)

@@ -15,10 +15,10 @@ from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.named import model_of
-from anondb.owner.publications import Publication, publications
 from anondb.pages.tables import AsTable
 from anondb.postgres.place import database_of
 from anondb.promises import check as checks
+from anondb.publications.history import Publication, publications
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.parquet import MANIFEST_FILE, is_parquet_release
 from anondb.release.paths import valid_path
@@ -174,7 +174,7 @@ def _published(owner: str | os.PathLike[str]) -> list[Publication]:
 
         there = PostgresEngine.connect(database, read_only=True)
         try:
-            return publications(there, str(there.scalar("release/current_catalog")))
+            return publications(there, str(there.scalar("ledger/current_catalog")))
         finally:
             there.close()
     place = valid_path(owner)
@@ -182,6 +182,6 @@ def _published(owner: str | os.PathLike[str]) -> list[Publication]:
         raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
     engine = DuckDBEngine.open(place, read_only=True)
     try:
-        return publications(engine, str(engine.scalar("release/current_catalog")))
+        return publications(engine, str(engine.scalar("ledger/current_catalog")))
     finally:
         engine.close()

@@ -19,15 +19,16 @@ from anondb.data import preflight
 from anondb.engine import DuckDBEngine
 from anondb.engine.limit import check_seconds
 from anondb.errors import AnondbError, InputError, quote_list
+from anondb.ledger import ledger, stored
 from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.options import PUBLICATION, policy_of
-from anondb.owner import ledger, publications, targets
-from anondb.owner import published_rows as published
-from anondb.owner import releases as stored
 from anondb.policy import SOURCES, Policy
 from anondb.promises import check as checks
+from anondb.publications import history, targets
+from anondb.publications import published_rows as published
+from anondb.publications.publish import check_source_not_published
 from anondb.reading.options import as_read, read_as
 from anondb.verify import Verification
 
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
 
     from anondb.guide.advise import Advice
     from anondb.guide.profile import Profile
-    from anondb.owner.explain import Explanation
-    from anondb.owner.publications import Publication
-    from anondb.owner.script import StatementResult
-    from anondb.owner.view_results import Check, Result
+    from anondb.publications.history import Publication
+    from anondb.risk.explain import Explanation
+    from anondb.views.results import Check, Result
+    from anondb.views.script import StatementResult
 
 
 class Database:
@@ -125,7 +126,7 @@ class Database:
         """Check, before the long work, that a release can be published in this way, and that no source is the target.
 
         Raises:
-            InputError: see ``owner.targets``; ``target_in_use``; ``overlap``.
+            InputError: see ``publications.targets``; ``target_in_use``; ``overlap``.
         """
         written = targets.how(where, {**how, "modelled_rows": policy.modelled_rows})
         if where is None:
@@ -135,7 +136,7 @@ class Database:
         named = (policy.transactions, policy.workload.table, *(getattr(policy, name) for name in SOURCES))
         _check_not_a_source(where, *named, *policy.options.values())
         if not how.get("allow_overlap"):
-            stored.check_source_not_published(self.engine, policy)
+            check_source_not_published(self.engine, policy)
 
     @contextlib.contextmanager
     def _noting_committed_release(self) -> Iterator[None]:
@@ -308,21 +309,21 @@ class Database:
             InputError: ``syntax_error`` with line and column; ``sql_error`` if DuckDB refused a statement.
             AnondbError: the error of the first statement that fails; ``place`` has its number and line.
         """
-        from anondb.owner import script as runner
+        from anondb.views import script as runner
 
         with self._noting_committed_release():
             return runner.sql(self.engine, text)
 
     def run(self, text: str) -> Iterator[StatementResult]:
         """Run SQL as ``sql`` does, and yield the result of every statement when it is done."""
-        from anondb.owner import script as runner
+        from anondb.views import script as runner
 
         with self._noting_committed_release():
             yield from runner.run(self.engine, text)
 
     def check_view(self, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
         """Check whether the current data still keep the policy of a view or release under its recoding, without writing."""
-        from anondb.owner.view_check import check_view
+        from anondb.views.check import check_view
 
         return check_view(self.engine, name, model=model, witnesses=witnesses)
 
@@ -332,7 +333,7 @@ class Database:
         Raises:
             InputError: the release does not exist, or neither it nor its taxonomy contains the item.
         """
-        from anondb.owner.explain import explain
+        from anondb.risk.explain import explain
 
         return explain(self.engine, release, item)
 
@@ -353,7 +354,7 @@ class Database:
     def publications(self) -> list[Publication]:
         """The ledger's publications (sealed files), oldest first."""
         self.engine.look_again()
-        return publications.publications(self.engine, stored.current_catalog(self.engine))
+        return history.publications(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
         """Drop a release; keep its ledger entry, and its rows if they were published.

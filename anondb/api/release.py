@@ -12,13 +12,14 @@ from sqlglot import exp
 
 from anondb import reports
 from anondb.errors import InputError
-from anondb.owner import ledger, publications
-from anondb.owner import releases as stored
-from anondb.owner.targets import check_mode, signer
+from anondb.ledger import ledger, stored
 from anondb.policy import Workload, accepted
 from anondb.postgres.place import Place, target
+from anondb.publications.publish import publish_release
+from anondb.publications.targets import check_mode, signer
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.reports import EarlierReport, Report
+from anondb.risk.accuracy import measure_release, measure_release_rules
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     import duckdb
 
     from anondb.api.database import Database
-    from anondb.owner.asking import Asking
-    from anondb.owner.attack import Attack
-    from anondb.release.publish import PublishedFile
+    from anondb.publications.history import PublishedFile
+    from anondb.risk.attack import Attack
+    from anondb.session.asking import Asking
     from anondb.session.result import Result as Rows
     from anondb.utility.rules import RuleAccuracy
 
@@ -107,7 +108,7 @@ class Release:
     ) -> Accuracy:
         """Measure accuracy on the owner's workload, or on a random one; write the answers to ``anondb.accuracy``."""
         measured = Workload(queries, size, seed, draw, table=workload)
-        return stored.measure_release(self._database.engine, self.name, measured)
+        return measure_release(self._database.engine, self.name, measured)
 
     def rules(
         self, min_support: int, min_confidence: Any = "1/5", *, min_length: int = 2, max_length: int = 4, seed: int = 0
@@ -126,7 +127,7 @@ class Release:
         from anondb.utility.rules import RuleThresholds
 
         thresholds = RuleThresholds(min_support, Fraction(min_confidence), min_length, max_length)
-        return stored.measure_release_rules(self._database.engine, self.name, thresholds, seed)
+        return measure_release_rules(self._database.engine, self.name, thresholds, seed)
 
     def publish(
         self,
@@ -167,13 +168,13 @@ class Release:
             accept: findings about these rows that you confirm: ``modelled-records`` where they have attributes.
 
         Raises:
-            InputError: ``overlap``, ``unconfirmed``, ``modelled_ids``, or an error of ``owner.targets.check_target``.
+            InputError: ``overlap``, ``unconfirmed``, ``modelled_ids``, or an error of ``publications.targets.check_target``.
         """
         if modelled_rows:
-            from anondb.owner.modelled import confirm
+            from anondb.publications.modelled import confirm
 
             confirm(self._database.engine, self.name, accepted(accept))
-        return stored.publish_release(
+        return publish_release(
             self._database.engine,
             self.name,
             target_of(path, analysts, counters, same_database),
@@ -197,7 +198,7 @@ class Release:
             known: how many items of each person the attacker knows; by default the number in the promise.
             seed: the seed of the draw.
         """
-        from anondb.owner.attack import attack
+        from anondb.risk.attack import attack
 
         return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
 
@@ -234,9 +235,9 @@ class Release:
             InputError: ``unsupported_query``, naming the construct that has no sound answer; ``bad_sql``,
                 ``bad_parameter``, ``query_too_complex`` or ``ambiguous_item``; or the release no longer exists.
         """
-        from anondb.owner.asking import Asking
+        from anondb.session.asking import Asking
 
-        self._asking = self._asking or Asking(self._database.engine, self.name)
+        self._asking = self._asking or Asking(self._database.engine, self.name, stored.find_whole)
         return self._asking.sql(sql, parameters, bounds)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
@@ -268,7 +269,7 @@ class Release:
     def statements(self) -> list[str]:
         """The SQL statements that made the release, in order, without their values; read from the ledger."""
         engine, manifest = self._database.engine, self.manifest
-        return publications.statements_of(engine, stored.current_catalog(engine), manifest["release_id"])
+        return ledger.statements_of(engine, stored.current_catalog(engine), manifest["release_id"])
 
     def _schema(self) -> SchemaName:
         return stored.find_release(self._database.engine, self.name)

@@ -6,12 +6,11 @@ from typing import Any
 
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
+from anondb.ledger import ledger, stored
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, model_of
-from anondb.owner import ledger
-from anondb.owner import releases as stored
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import read_manifest
@@ -34,9 +33,9 @@ def check_asked(
             code="bad_parameter",
         )
     if bag_input and (release is not None or model is None or model.name != "k"):
-        raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
+        raise InputError("bag_input needs transactions and the model k.", code="bad_usage")
     if with_people and rows is None:
-        raise InputError("records and quasi_identifiers go with transactions.", code="bad_usage")
+        raise InputError("records and quasi_identifiers need transactions.", code="bad_usage")
     if buckets is not None and not isinstance(model, Anatomy | None):
         raise InputError("Buckets are checked against an Anatomy.", code="bad_usage")
 

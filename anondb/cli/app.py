@@ -257,7 +257,7 @@ def check_targets(source: str, html: str | None, csv: str | None = None) -> None
 def only_table(database: Database, id_column: str, item_column: str) -> str:
     """The only table that has both columns, the default if the user named none."""
     from anondb.data.sources import tables_with
-    from anondb.owner.releases import current_catalog
+    from anondb.ledger.stored import current_catalog
 
     tables = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
     if len(tables) != 1:
@@ -289,7 +289,7 @@ def transactions_of(
 def buckets_of(database: Database, source: str, table: str | None) -> Any:
     """The buckets to check: the data file, the named table or file, or the only table that has their columns."""
     from anondb.data.sources import is_file, tables_with
-    from anondb.owner.releases import current_catalog
+    from anondb.ledger.stored import current_catalog
 
     if table is not None:
         return Path(table) if is_file(table) else table

@@ -96,15 +96,15 @@ def _check_trusted(source: str, trusted: str | None) -> None:
 
 
 def _not_sealed() -> InputError:
-    return InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave it out.")
+    return InputError("--trusted needs a sealed file.", code="bad_usage", hint="Leave it out.")
 
 
 def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql: bool, quiet: bool) -> None:
     """``run FILE.toml``: make or refresh the releases of a file of policies; flags replace its settings."""
     from anondb.data.files import load_files
-    from anondb.owner import policy_file
     from anondb.reading.formats import is_data_file, stem_of
     from anondb.reading.options import OF_FILES, Reading
+    from anondb.views import policy_file
 
     policies = policy_file.read(path)
     settings = {**policies.settings, **flags}
@@ -180,7 +180,7 @@ def accuracy(
 
 def _accuracy_of_log(source: str, release: str, workload: str, as_json: bool, show_sql: bool) -> None:
     """``accuracy --workload FILE.sql``: measure a log of real analyst queries."""
-    from anondb.owner.query_log import measure_log
+    from anondb.risk.query_log import measure_log
 
     with opened(source, show_sql=show_sql) as database:
         measured = measure_log(database.engine, release, workload)

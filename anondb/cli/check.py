@@ -87,7 +87,7 @@ def verify(
     of_rows = {"bag_input": bag_input, "on_engine": on_engine, **taken(values, RECORDS)}
     _check_usage(release is not None or against_source, transactions, buckets, promised(), of_rows)
     if not sealed and any(value is not None for value in of_file.values()):
-        raise InputError("--expect, --published-in and --trusted go with a sealed file.", code="bad_usage")
+        raise InputError("--expect, --published-in and --trusted need a sealed file.", code="bad_usage")
     knowledge = {"witnesses": witnesses, **taken(values, KNOWLEDGE)}
     if sealed:
         if of_rows.keys() & RECORDS:
@@ -153,13 +153,13 @@ def _check_usage(
     if transactions is not None and of_release:
         raise InputError("--transactions and --release exclude each other.", code="bad_usage", hint="Give one of them.")
     if buckets is not None and (of_release or model.name != "anatomy"):
-        raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
+        raise InputError("--buckets needs --model anatomy, and excludes --release.", code="bad_usage")
     if of_rows["bag_input"] and of_release:
-        raise InputError("--bag-input goes with --transactions.", code="bad_usage")
+        raise InputError("--bag-input needs --transactions.", code="bad_usage")
     if of_rows.keys() & RECORDS and (of_release or buckets is not None):
-        raise InputError("--records and --quasi-identifiers go with --transactions.", code="bad_usage")
+        raise InputError("--records and --quasi-identifiers need --transactions.", code="bad_usage")
     if of_rows["on_engine"] and (transactions is None or buckets is not None):
-        raise InputError("--on-engine goes with --transactions.", code="bad_usage")
+        raise InputError("--on-engine needs --transactions.", code="bad_usage")
 
 
 def _print(
@@ -311,7 +311,7 @@ def _verify_source(
 ) -> None:
     """``verify --against-source``: check the current data under the recoding of a release."""
     if release is None:
-        raise InputError("--against-source goes with --release NAME.", code="bad_usage")
+        raise InputError("--against-source needs --release NAME.", code="bad_usage")
     with opened(source, read_only=True, **connection) as database:
         model = _promise_of(database, release, promised)
         check = database.check_view(release, model=model, witnesses=witnesses)

@@ -54,7 +54,7 @@ def load(
     from anondb.data.files import load_files
     from anondb.engine.elsewhere import is_url
     from anondb.engine.files import private_files, removed_after_error
-    from anondb.owner import loaded_files
+    from anondb.ledger import loaded_files
     from anondb.reading.formats import is_data_file
     from anondb.reading.options import Reading
 
@@ -104,7 +104,7 @@ def publish(
     **flags: Any,
 ) -> None:
     """Seal a release into a new DuckDB file that holds nothing else, a folder of Parquet, or a schema of PostgreSQL."""
-    from anondb.owner.publications import notes
+    from anondb.publications.history import notes
 
     how = flag_values(flags)
     log_file = how.pop("log_file", None)

@@ -22,8 +22,8 @@ from anondb.data.preflight import FINDINGS
 from anondb.data.sources import resolve_table
 from anondb.engine import Table
 from anondb.errors import AnondbError, InfeasibleError, speaking
+from anondb.ledger.stored import current_catalog
 from anondb.models.named import make_model
-from anondb.owner.releases import current_catalog
 from anondb.reading.formats import is_data_file, stem_of
 from anondb.reading.options import ReadAs, Reading, read_as
 
@@ -57,7 +57,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         assert release.report is not None
         report = release.report.to_json()
         if log:
-            from anondb.owner.query_log import measure_log
+            from anondb.risk.query_log import measure_log
 
             report["accuracy"] = measure_log(database.engine, NAME, log).to_json()
         return {
@@ -98,9 +98,9 @@ def _answer_figures(database: Database, prefix: str) -> dict[str, Any]:
     """The mean width of the bounds, the symmetric errors by size of the queries, and a digest of the queries that shows
     whether two runs answered the same ones."""
     tables = {n: Table(current_catalog(database.engine), "anondb", n) for n in ("accuracy", "workloads")}
-    width = database.engine.scalar("release/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
-    asked = database.engine.scalar("release/asked_queries", tables, prefix=prefix)
-    errors = database.engine.query("release/symmetric_errors", tables, prefix=prefix)
+    width = database.engine.scalar("compare/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
+    asked = database.engine.scalar("compare/asked_queries", tables, prefix=prefix)
+    errors = database.engine.query("compare/symmetric_errors", tables, prefix=prefix)
     by_size = [
         {"size": int(size), "queries": int(queries), "error": float(error)}
         for size, queries, error in zip(errors["size"], errors["queries"], errors["error"], strict=True)
@@ -113,7 +113,7 @@ def _generalized(database: Database) -> list[dict[str, Any]]:
     """The most frequent generalized items: label, number of original items, and support."""
     schema = database.release(NAME)._schema()
     tables = {name: schema.table(name) for name in ("transactions", "released_items")}
-    rows = database.engine.query("release/generalized_by_frequency", tables, most=MOST_ITEMS)
+    rows = database.engine.query("compare/generalized_by_frequency", tables, most=MOST_ITEMS)
     return [
         {"item": str(item)[:LABEL_LENGTH], "size": int(size), "support": int(support)}
         for item, size, support in zip(rows["item"], rows["size"], rows["support"], strict=True)

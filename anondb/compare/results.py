@@ -16,9 +16,9 @@ from anondb.data.sources import open_source, texts_of
 from anondb.engine import Engine
 from anondb.engine.files import write_private
 from anondb.errors import InputError
-from anondb.owner.ledger import now
-from anondb.owner.releases import current_catalog
-from anondb.owner.tables import LedgerTable
+from anondb.ledger.ledger import now
+from anondb.ledger.stored import current_catalog
+from anondb.ledger.tables import LedgerTable
 from anondb.utility.errors import FIGURES
 
 # The columns of a result other than its key; ``result`` is the complete result as JSON.

@@ -143,7 +143,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     @property
     def memory_limit(self) -> int | None:
         """The memory limit in bytes: 80 % of the memory of the machine or container, if nothing else was set."""
-        return bytes_of(str(self.scalar("statements/memory_limit")))
+        return bytes_of(str(self.scalar("engine/memory_limit")))
 
     @property
     def array_bytes(self) -> int:
@@ -346,7 +346,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
         named = self.scalar(
-            "statements/named", catalog_name=table.catalog, schema=table.schema, lower_name=table.name.lower()
+            "engine/named", catalog_name=table.catalog, schema=table.schema, lower_name=table.name.lower()
         )
         return bool(named)
 

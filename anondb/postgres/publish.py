@@ -38,10 +38,11 @@ from anondb.postgres.tables import named, place, removals, schema_creation
 from anondb.release.digest import file_digest
 from anondb.release.modelled import modelled_tables
 from anondb.release.objects import MODELLED, Kind, SchemaName
-from anondb.release.publish import Check, Draw, PublishedFile
+from anondb.release.publish import Check, Draw
 from anondb.release.publish import publish as seal
 from anondb.release.reader import SealedRelease, sealed_release
 from anondb.release.row_sums import RowSums
+from anondb.release.sealed_file import SealedFile
 from anondb.release.signing import ANYBODY, Signer
 
 _SHOWN = (
@@ -199,7 +200,7 @@ def publish(
     verified: RowSums | None = None,
     sign: Signer | None = None,
     draw: Draw | None = None,
-) -> PublishedFile:
+) -> SealedFile:
     """Write a frozen release into a schema of PostgreSQL; see ``release.publish.publish``. Call it inside a transaction of
     the engine: that of PostgreSQL commits after it.
 
@@ -243,7 +244,7 @@ def _undo(server: Server) -> None:
     server.close()
 
 
-def _write(server: Server, where: Place, directory: Path, file: PublishedFile, kind: Kind, replace: bool) -> int:
+def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind: Kind, replace: bool) -> int:
     """Write the rows of a sealed file into the schema, with views, functions, comments and rights; return the bytes."""
     schema = str(where.schema)
     old = namespace_of(server, schema)
@@ -294,7 +295,7 @@ def _check_written(
     where: Place,
     namespaces: Sequence[int],
     kind: Kind,
-    file: PublishedFile,
+    file: SealedFile,
     manifest: Mapping[str, str],
     directory: Path,
 ) -> None:
@@ -328,7 +329,7 @@ def _remove(server: Server, where: Place, namespace: int) -> None:
     kind, manifest, findings = checked_kind(server, where, namespace)
     if kind is None or any(f.check == "catalog" for f in findings):
         raise InputError(
-            f"The schema of {where.shown} holds something else than a release of this version of anondb.",
+            f"The schema of {where.shown} does not hold a release of this version of anondb.",
             code="not_a_release",
             hint="Drop the schema yourself, or choose another name.",
         )

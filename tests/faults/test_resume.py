@@ -17,8 +17,8 @@ import pytest
 import anondb
 from anondb.engine import DuckDBEngine
 from anondb.engine.telling import StepDone
-from anondb.owner.releases import current_catalog
-from anondb.owner.unfinished import Unfinished
+from anondb.ledger.stored import current_catalog
+from anondb.ledger.unfinished import Unfinished
 
 ITEMS = [f"i{n}" for n in range(12)]
 MODELS: dict[str, dict[str, Any]] = {

@@ -129,8 +129,8 @@ def test_symmetric_errors() -> None:
         flat = engine.put("flat", {**columns, "items": ("VARCHAR", items)})
         lists = engine.create("lists", _split(flat))
         tables = {"accuracy": accuracy, "workloads": lists}
-        told = engine.query("release/symmetric_errors", tables, prefix="r: ")
-        assert len(engine.query("release/symmetric_errors", tables, prefix="other")["size"]) == 0
+        told = engine.query("compare/symmetric_errors", tables, prefix="r: ")
+        assert len(engine.query("compare/symmetric_errors", tables, prefix="other")["size"]) == 0
     engine.close()
     naive: dict[int, list[float]] = {}
     for _, size, t, e in rows:

@@ -18,7 +18,7 @@ import anondb
 from anondb.answers.first_world import first_world, modelled_rows_hold
 from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, DamagedFile, InputError
-from anondb.owner.parquet import inspect_folder
+from anondb.publications.parquet import inspect_folder
 from anondb.release.digest import modelled_line
 from anondb.release.inspect import inspect
 from anondb.release.modelled import COMMENT, modelled_tables

@@ -23,7 +23,7 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.owner.parquet import inspect_folder
+from anondb.publications.parquet import inspect_folder
 from anondb.release.objects import GLOBAL
 from anondb.release.parquet import read_back, write_manifest
 from anondb.release.reader import sealed_release

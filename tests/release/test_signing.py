@@ -18,8 +18,8 @@ from release.signed import CHANGED_OBJECTS, CHANGED_ROWS, QUESTION, copied, open
 import anondb
 from anondb.errors import InputError, VerificationFailed
 from anondb.models.km import KmAnonymity
-from anondb.owner import parquet as folders
-from anondb.owner.parquet import inspect_folder
+from anondb.publications import parquet as folders
+from anondb.publications.parquet import inspect_folder
 from anondb.release.inspect import inspect
 from anondb.release.signing import Signer, new_keys, statement
 

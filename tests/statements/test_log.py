@@ -9,7 +9,7 @@ import pytest
 
 import anondb
 from anondb.api.database import Database
-from anondb.owner.query_log import NO_COUNT, measure_log
+from anondb.risk.query_log import NO_COUNT, measure_log
 
 LOG = """
 SELECT count(DISTINCT tid) FROM sales WHERE item = 'aspirin';  -- a comment; with a semicolon

@@ -15,15 +15,16 @@ from typing import Any
 
 import duckdb
 import pytest
+from each import each
 from portions import portions
 
 import anondb
 from anondb.data.sources import Partition
 from anondb.errors import AnondbError, InfeasibleError
-from anondb.owner.folders import file_name
-from anondb.owner.parquet import inspect_folder
-from anondb.owner.partition_results import Partitioned
+from anondb.publications.parquet import inspect_folder
 from anondb.release.inspect import inspect
+from anondb.views.folders import file_name
+from anondb.views.partition_results import Partitioned
 
 OPTIONS = "k = 2, m = 1, queries = 1, partition_by = 'week'"
 QUERY = "SELECT tid, item, week FROM sales"
@@ -245,7 +246,7 @@ PROBLEMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "code", "words"), PROBLEMS, ids=[f"{p[1]}-{p[2]}" for p in PROBLEMS])
+@each("change, code, words", PROBLEMS)
 def test_bad_values(db: anondb.Database, change: str, code: str, words: str) -> None:
     db.sql(change)
     error = failure(db, CREATE.replace(QUERY, "FROM sales"))

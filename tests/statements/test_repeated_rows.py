@@ -16,7 +16,7 @@ import anondb
 from anondb.api.database import Database
 from anondb.api.release import Release
 from anondb.cli import main
-from anondb.owner.query_log import measure_log
+from anondb.risk.query_log import measure_log
 
 PAIRS = [(t, i) for t in range(1, 6) for i in ("a", "b")]
 COUNT = "SELECT count(*) FROM {} WHERE item = 'a'"
