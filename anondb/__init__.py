@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from anondb.models.km import KmAnonymity
     from anondb.models.relational import KkmAnonymity, KlmDiversity
     from anondb.models.transactional import TransactionalK
+    from anondb.publications.sealed import verify_file
     from anondb.release.reader import open_release
-    from anondb.sealed import verify_file
     from anondb.session.opening import open_session as open
     from anondb.session.result import Result
     from anondb.session.session import Session
@@ -74,7 +74,7 @@ _LAZY = {
     "Session": "session.session",
     "open": "session.opening",
     "open_release": "release.reader",
-    "verify_file": "sealed",
+    "verify_file": "publications.sealed",
 }
 
 
@@ -83,6 +83,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
+        import_module("anondb.pages.tables")  # notebooks show results as tables
         return getattr(import_module(f"anondb.{_LAZY[name]}"), "open_session" if name == "open" else name)
     raise AttributeError(f"module 'anondb' has no attribute {name!r}")
 

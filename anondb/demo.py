@@ -16,7 +16,7 @@ from anondb.engine import Table
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError
 from anondb.models.km import KmAnonymity
-from anondb.reports import Report
+from anondb.pipeline.reports import Report
 
 CUSTOMERS = 3000
 SHOP: dict[str, dict[str, str]] = {

@@ -13,7 +13,7 @@ from anondb.api.release import path_of
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.postgres.place import database_of
+from anondb.warehouse.postgres.place import database_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -91,6 +91,6 @@ def connect(
     place = database_of(database)
     if place is None:
         return Database(DuckDBEngine.open(path_of(database), one_shot=one_shot, **settings, **told))
-    from anondb.postgres.owner import PostgresEngine
+    from anondb.warehouse.postgres.owner import PostgresEngine
 
     return Database(PostgresEngine.connect(place, **settings, **told))

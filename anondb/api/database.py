@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from anondb import pipeline, reports
 from anondb.api.release import Release, target_of
 from anondb.api.verifying import check_asked, verify_release, verify_there
-from anondb.clock import Clock
 from anondb.data import preflight
 from anondb.engine import DuckDBEngine
 from anondb.engine.limit import check_seconds
@@ -24,6 +22,9 @@ from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.options import PUBLICATION, policy_of
+from anondb.pipeline import reports
+from anondb.pipeline.anonymize import anonymize as run
+from anondb.pipeline.clock import Clock
 from anondb.policy import SOURCES, Policy
 from anondb.promises import check as checks
 from anondb.publications import history, targets
@@ -111,7 +112,7 @@ class Database:
         self._check_publication(policy, publish, how)
         clock = Clock(limit=check_seconds(time_limit))
         with self._noting_committed_release():
-            report = pipeline.anonymize(self.engine, policy, sums=publish is not None, clock=clock, resume=resume)
+            report = run(self.engine, policy, sums=publish is not None, clock=clock, resume=resume)
             release = Release(self, report.release, report)
             if publish is not None:
                 with clock.step(self.engine, "publish", "publishing") as counts, _kept(report.release):

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from anondb import reports
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
+from anondb.pipeline import reports
+from anondb.pipeline.reports import EarlierReport, Report
 from anondb.policy import Workload, accepted
-from anondb.postgres.place import Place, target
 from anondb.publications.publish import publish_release
 from anondb.publications.targets import check_mode, signer
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.reports import EarlierReport, Report
 from anondb.risk.accuracy import measure_release, measure_release_rules
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
+from anondb.warehouse.postgres.place import Place, target
 
 if TYPE_CHECKING:
     import duckdb

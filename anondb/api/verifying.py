@@ -44,7 +44,7 @@ def verify_there(
     engine: DuckDBEngine, transactions: Any, model: Model | None, id: str, item: str, more: Any
 ) -> Verification:
     """Verify a table inside PostgreSQL."""
-    from anondb.on_engine import verify_on, warehouse_of
+    from anondb.pipeline.on_engine import verify_on, warehouse_of
 
     if more or not isinstance(transactions, str):
         raise InputError(

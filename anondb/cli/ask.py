@@ -24,7 +24,7 @@ from anondb.cli.words import print_json, print_result, print_table, print_view, 
 from anondb.errors import InputError
 from anondb.options import WORKLOAD
 from anondb.pages.text import plain
-from anondb.report_rows import accuracy_rows, error_rows, truth_words
+from anondb.pipeline.report_rows import accuracy_rows, error_rows, truth_words
 
 if TYPE_CHECKING:
     from anondb.api.database import Database

@@ -27,14 +27,14 @@ from anondb.cli.flags import LIMITS, MODEL_PARAMETERS, flag_values, taken, with_
 from anondb.cli.words import print_digests, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
 from anondb.pages.text import plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.options import READING
-from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.api.database import Database
     from anondb.models import Model
+    from anondb.publications.sealed import SealedCheck
     from anondb.reading.account import Account
-    from anondb.sealed import SealedCheck
     from anondb.verify import Verification
 
 
@@ -105,10 +105,10 @@ def verify(
 def _is_release(source: str) -> bool:
     """Whether a source is a release: a sealed file, a folder of Parquet files, or a schema of PostgreSQL."""
     from anondb.engine.elsewhere import is_url
-    from anondb.postgres.place import place_of
     from anondb.reading.formats import is_data_file
     from anondb.release.parquet import is_parquet_release
     from anondb.release.reader import is_sealed
+    from anondb.warehouse.postgres.place import place_of
 
     if is_url(source):
         return place_of(source).schema is not None
@@ -167,8 +167,8 @@ def _print(
 ) -> None:
     """Print a verification, the identity of a sealed file and what was read of others; exit 4 if the promise or a comparison
     fails."""
+    from anondb.publications.sealed import SealedCheck
     from anondb.reading.account import read_json
-    from anondb.sealed import SealedCheck
     from anondb.verify.anatomy import AnatomyVerification
 
     sealed = checked if isinstance(checked, SealedCheck) else None
@@ -212,7 +212,7 @@ def _verify_file(
     as_json: bool,
 ) -> None:
     """Verify a sealed file."""
-    from anondb.sealed import verify_file
+    from anondb.publications.sealed import verify_file
 
     settings = dict(connection)
     shown = shown_statements(settings.pop("show_sql"))
@@ -261,8 +261,8 @@ def _verify_release(
     """``verify --release``, on a locked connection because the file may be untrusted."""
     from anondb.api.database import Database
     from anondb.engine.elsewhere import is_url
+    from anondb.publications.sealed import files_among
     from anondb.release.reader import locked_engine
-    from anondb.sealed import files_among
 
     with contextlib.ExitStack() as open:
         if is_url(source):

@@ -26,8 +26,8 @@ from anondb.cli.words import print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
 from anondb.options import WORKLOAD
 from anondb.pages.text import plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.options import READING, as_read
-from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Result, Run, Setting

@@ -22,9 +22,9 @@ from anondb.cli.words import print_digests, print_json, shown
 from anondb.errors import InputError
 from anondb.options import PUBLICATION
 from anondb.pages.text import plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.account import read_json
 from anondb.reading.options import READING
-from anondb.report_rows import figure
 
 
 @with_flags(*READING, "replace")

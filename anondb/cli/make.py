@@ -101,7 +101,7 @@ def anonymize(
         made = database.anonymize(rows, model=promise, name=release, resume=resume, **options)
         report = made.report
         kept = not database.engine.one_shot
-    from anondb.reports import Report
+    from anondb.pipeline.reports import Report
 
     assert isinstance(report, Report)  # this process has made the release
     if as_json:

@@ -11,8 +11,8 @@ from anondb.cli.flags import flag_values, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.options import READING
-from anondb.report_rows import figure
 from anondb.taxonomies import BUILDERS, FAN_OUT
 
 if TYPE_CHECKING:

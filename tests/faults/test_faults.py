@@ -215,7 +215,7 @@ def test_ctrl_c_after_the_commit_says_what_stays(place: Path, monkeypatch: pytes
 
     with anondb.connect(place / "shop.duckdb") as database:
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
-            patch.setattr("anondb.pipeline.verify_release", stop)
+            patch.setattr("anondb.pipeline.anonymize.verify_release", stop)
             database.anonymize("sales", name="three", **options)
         assert not getattr(caught.value, "__notes__", []) and "three" not in {e.name for e in database.releases()}
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:

@@ -27,7 +27,7 @@ from anondb.engine import NamedRows, all_names, load
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.on_engine import EngineReport, anonymize_on
+from anondb.pipeline.on_engine import EngineReport, anonymize_on
 from anondb.release.item_supports import SupportRule, item_supports
 from anondb.verify.classes import classes_of, verify_k, verify_k_on
 from anondb.verify.item_supports import verify_item_supports

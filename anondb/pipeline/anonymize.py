@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anondb import __version__, on_engine, reports
+from anondb import __version__
 from anondb.algorithms.method import Task
-from anondb.clock import Clock
 from anondb.data import preflight
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
@@ -20,8 +19,11 @@ from anondb.ledger import ledger, loaded_files
 from anondb.ledger.asked import asked_table
 from anondb.ledger.stored import check_writable, current_catalog, reference_of
 from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
-from anondb.load import Persons, load, sizes
 from anondb.models import Model
+from anondb.pipeline import on_engine, reports
+from anondb.pipeline.clock import Clock
+from anondb.pipeline.load import Persons, load, sizes
+from anondb.pipeline.reports import Report, published
 from anondb.policy import Policy
 from anondb.promises.check import support_rule, verify_release
 from anondb.promises.spec import Knowledge
@@ -34,7 +36,6 @@ from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze, name_taken
 from anondb.release.objects import SchemaName, find_schema, release_schema
 from anondb.release.row_sums import RowSums, row_sums
-from anondb.reports import Report, published
 from anondb.risk.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
 from anondb.risk.constraint_report import check_constraints
 from anondb.utility import Workload, generalized_items

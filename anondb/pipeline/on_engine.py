@@ -22,12 +22,12 @@ from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Engine, Table
-from anondb.engine_release import EngineRelease, broken
 from anondb.errors import InputError
 from anondb.ledger.stored import read_persons
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
+from anondb.pipeline.engine_release import EngineRelease, broken
 from anondb.policy import Policy
 from anondb.recode import check_suppression
 from anondb.recoding import GlobalRecoding, Ints, Recoding
@@ -40,7 +40,7 @@ from anondb.warehouse.interface import Carrier, Warehouse
 from anondb.warehouse.loading import load_from
 
 if TYPE_CHECKING:
-    from anondb.warehouse.postgres import PostgresWarehouse
+    from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
 SEARCHES = ("hghs", "mhghs")  # the algorithms that need portable statements only
 MANY_ROWS = 20_000_000  # of a table, which then stays in PostgreSQL unless the owner says otherwise
@@ -241,7 +241,7 @@ def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> Carrier | None:
     """
     if type(policy.transactions).__module__.startswith("pyspark.sql"):
         _check_policy(policy)
-        from anondb.warehouse.spark import SparkWarehouse
+        from anondb.warehouse.spark.warehouse import SparkWarehouse
 
         return SparkWarehouse(policy.transactions.sparkSession, on_statement=engine.say, on_progress=engine.progress)
     if policy.on_engine is False or (policy.on_engine is None and engine.runs_sql):
@@ -273,8 +273,8 @@ def warehouse_of(engine: DuckDBEngine) -> PostgresWarehouse:
         raise InputError(
             "The data lie in DuckDB, which does all work anyway.", code="not_on_engine", hint="Leave --on-engine out."
         )
-    from anondb.postgres.owner import PostgresEngine
-    from anondb.warehouse.postgres import PostgresWarehouse
+    from anondb.warehouse.postgres.owner import PostgresEngine
+    from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
     assert isinstance(engine, PostgresEngine)
     return PostgresWarehouse(engine.server, on_progress=engine.progress)
