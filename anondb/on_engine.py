@@ -19,7 +19,7 @@ from anondb.algorithms.method import Task
 from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine_release import EngineRelease, broken
 from anondb.errors import InputError
 from anondb.ledger.stored import read_persons
@@ -116,7 +116,8 @@ def anonymize_on(
 
         def check(tables: Mapping[str, Table]) -> None:
             """Verify the written rows of a release."""
-            coded = warehouse.create("written", "warehouse/release/coded", {t: tables[t] for t in _ROWS})
+            columns = "transaction_id AS tid, item_id AS item"
+            coded = warehouse.create("written", reads.rows(tables["transaction_items"], columns))
             checked.append(_verified(warehouse, coded, dataset, promise))
             if supports:
                 release.check_supports(coded, tables)
@@ -130,9 +131,6 @@ def anonymize_on(
             write(tables, check)
     loss = global_loss(dataset, recoding, taxonomy)
     return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
-
-
-_ROWS = ("transaction_items",)
 
 
 def _searched(
@@ -152,8 +150,8 @@ def _recoded(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -
     number[ordered] = np.arange(1, len(ordered) + 1)
     kept = np.flatnonzero(recoding.image >= 0)
     image = warehouse.put("image", {"item": ("INTEGER", kept), "released": ("INTEGER", number[recoding.image[kept]])})
-    tables = {"transactions": dataset.transactions, "image": image}
-    rows = warehouse.create("recoded", "warehouse/release/recoded", tables)
+    columns = "one.tid, other.released AS item"
+    rows = warehouse.create("recoded", reads.joined(dataset.transactions, image, "item", columns, distinct=True))
     warehouse.drop(image)
     return rows, {n: recoding.labels[r] for n, r in enumerate(ordered, 1)}
 
@@ -318,8 +316,8 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     kept = np.flatnonzero(recoding.image >= 0)
     _, first, place = np.unique(recoding.image[kept], return_index=True, return_inverse=True)
     image = warehouse.put("image", {"item": ("INTEGER", kept), "released": ("INTEGER", kept[first][place])})
-    tables = {"transactions": dataset.transactions, "image": image}
-    recoded = warehouse.create("recoded", "warehouse/release/recoded", tables)
+    named = "one.tid, other.released AS item"
+    recoded = warehouse.create("recoded", reads.joined(dataset.transactions, image, "item", named, distinct=True))
     engine.progress("fetching the released rows")
     with warehouse.rows_of(recoded, ("tid", "item")) as rows, engine.registered(rows) as view:
         columns = [exp.cast(exp.column(c), "INTEGER").as_(c) for c in ("tid", "item")]

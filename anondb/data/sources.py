@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.data.frames import check_frame, is_frame
-from anondb.engine import Engine, Table, is_binary
+from anondb.engine import Engine, Table, is_binary, reads
 from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
@@ -390,9 +390,7 @@ def _open_file(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[
             return
         with reading(name):
             rows = engine.create(f"file_{next(_NUMBERS)}", source.query)
-        account = file.account.counted(
-            int(engine.scalar("transactions/row_count", {"source": rows})), file.records, name
-        )
+        account = file.account.counted(int(engine.scalar(reads.counted(rows))), file.records, name)
         engine.account(account)
         yield replace(source, query=all_columns(rows), account=account)
         engine.drop(rows)

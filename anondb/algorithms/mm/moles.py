@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
 from anondb.models.hkp import HkpCoherence
@@ -77,8 +77,7 @@ class MoleMiner:
         self._private: Table | None = None
         if model.h < 1 and private.any():
             items = engine.put("private_items", {"item": ("INTEGER", np.flatnonzero(private))})
-            tables = {"transactions": dataset.transactions, "private": items}
-            self._private = engine.create("private", "itemsets/private_occurrences", tables)
+            self._private = engine.create("private", reads.among(dataset.transactions, items, "item", "tid, item"))
             engine.drop(items)
 
     def mine(self) -> Moles:
