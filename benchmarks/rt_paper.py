@@ -170,7 +170,7 @@ class Workload:
 
 def item_sizes(case: Case, found: RelationalRecoding) -> Row:
     """The mean size of the released items of a record, and their mean number."""
-    rows = case.engine.query("utility/local_rows", {"transactions": found.items.transactions})
+    rows = case.engine.select(reads.rows(found.items.transactions, "released"))
     sizes = found.items.sizes[rows["released"].astype(np.int64)]
     return {"item_size": float(sizes.mean()), "items_per_record": len(sizes) / case.records.n}
 

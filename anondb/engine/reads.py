@@ -20,7 +20,7 @@ def rows(
 
     Args:
         table: the table, or a query.
-        columns: their names, also with new ones.
+        columns: their names, also with new ones; also whole numbers.
         where: a condition on its rows.
         order: the columns by which the rows are ordered; NULL comes last.
         distinct: whether equal rows are returned once.
@@ -36,14 +36,22 @@ def rows(
 
 
 def joined(
-    table: Rows, others: Rows, on: str, columns: str, *, left: bool = False, order: str = "", distinct: bool = False
+    table: Rows,
+    others: Rows,
+    on: str,
+    columns: str,
+    *,
+    left: bool = False,
+    where: exp.Expr | None = None,
+    order: str = "",
+    distinct: bool = False,
 ) -> exp.Select:
     """Columns of two tables, ``one.name`` and ``other.name``, for each two rows whose keys are equal.
 
     ``on`` names the key: ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table.
     With ``left``, rows whose key the other table has not are returned with NULL. Other arguments are those of ``rows``.
     """
-    made = rows(table, columns, order=order, distinct=distinct)
+    made = rows(table, columns, where=where, order=order, distinct=distinct)
     made.append("joins", exp.Join(this=bound(others, "other"), on=_equal(on), side="LEFT" if left else None))
     return made
 
@@ -77,6 +85,19 @@ def counted(
     return made
 
 
+def summed(table: Rows, by: str, of: str, name: str = "", *, order: str = "") -> exp.Select:
+    """The sum of a column for each value of the columns ``by``, as a column of the same or of another name."""
+    made = counted(table, by, order=order)
+    total = exp.cast(exp.Sum(this=exp.column(of)), "BIGINT").as_(name or of)
+    made.expressions[-1].replace(total)
+    return made
+
+
+def system(function: str) -> exp.Select:
+    """What a table function of DuckDB tells of its databases, such as ``duckdb_tables``."""
+    return exp.select(exp.Star()).from_(exp.Table(this=exp.Anonymous(this=function)))
+
+
 def unnested(table: Rows, columns: str, lists: str) -> exp.Select:
     """Columns of a table, and each element of a column of lists as ``item``."""
     made = rows(table, columns)
@@ -90,7 +111,7 @@ def _columns(text: str) -> list[exp.Expr]:
     for part in text.split(", ") if text else ():
         name, _, other = part.partition(" AS ")
         table, _, last = name.rpartition(".")
-        column = exp.column(last, table or None)
+        column: exp.Expr = exp.Literal.number(name) if name.isdigit() else exp.column(last, table or None)
         made.append(column.as_(other) if other else column)
     return made
 

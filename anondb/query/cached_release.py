@@ -342,12 +342,12 @@ class Opened:
             "items": self._items(),
         }
         coded = load("release/coded_transactions").bind(stored, {})
-        merged = load("release/merged_rows").bind({"transactions": coded}, {})
+        merged = reads.summed(coded, "tid, item", "copies")
         return self._kept("verify/classes", {"transactions": merged, "ids": ids})
 
     def _items(self) -> exp.Query:
         """A number for each published label."""
-        return load("release/coded_items").bind({"labels": self.schema.table("labels")}, {})
+        return load("warehouse/load/items").bind({"source": self.schema.table("labels")}, {})
 
     @cached_property
     def _rows(self) -> Table | exp.Query:

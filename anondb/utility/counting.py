@@ -37,7 +37,9 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
 
 def _count_ranked(engine: Engine, target: str, transactions: Table, ranked: Table, sizes: list[int]) -> Table:
     """Count the supports of ranked sets ``(set_id, item, place, size)``, whose distinct sizes are ``sizes``, ascending."""
-    hits: Table | NamedRows = NamedRows("utility/first_hits", {"ranked": ranked, "transactions": transactions}, {})
+    first = exp.column("place", "one").eq(1)
+    columns = "one.set_id, other.tid, one.size"
+    hits: Table | exp.Query | NamedRows = reads.joined(ranked, transactions, "item", columns, where=first)
     counts = {1: reads.counted(hits, "set_id", count="support", where=exp.column("size").eq(1))}
     kept: list[Table] = []
     for place in range(2, max(sizes, default=1) + 1):

@@ -98,8 +98,9 @@ class RtEstimator:
         self._attributes = recoding.attributes
         classes = engine.select(reads.rows(recoding.classes, "class", order="tid"))
         self._class = classes["class"].astype(np.int64)
-        rows = engine.query("utility/local_rows", {"transactions": recoding.items.transactions})
-        record, released = rows["record"].astype(np.int64), rows["released"].astype(np.int64)
+        shown = reads.rows(recoding.items.transactions, "tid, released AS item")
+        rows = engine.query("transactions/occurrences", {"transactions": shown})
+        record, released = rows["record"].astype(np.int64), rows["item"].astype(np.int64)
         order = np.argsort(released, kind="stable")
         ends = np.cumsum(np.bincount(released, minlength=len(recoding.items.labels)))[:-1]
         self._holding = np.split(record[order], ends)

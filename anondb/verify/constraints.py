@@ -141,7 +141,9 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
     )
     size = place.row("constraint_open_size", {"open_lists": open_lists, "basket_items": basket_items})
     check_budget(size["rows_"], limits.MAX_JOINED_ROWS, "parts of privacy constraints")
-    parts: list[Table | exp.Query] = [bound("constraint_rare", {"shapes": shapes, "whole": whole}, k=k)]
+    few = exp.column("support", "one") < k
+    rare = reads.joined(whole, shapes, "id", "one.id, other.items, one.support", where=few)
+    parts: list[Table | exp.Query] = [rare]
     for part in range(size["parts"]):
         traces = place.table("traces", "constraint_traces", {"open_lists": open_lists, **content}, part=part)
         parts.append(place.table(f"few_{part}", "constraint_few", {"traces": traces}, k=k))

@@ -163,9 +163,9 @@ class _Search:
     def run(self, m: int, pair_rows: int) -> None:
         """Search the sizes from 2 to m while there are candidates."""
         place = self.place
-        frequent = place.table("frequent_1", "warehouse/verify/single_items", {"codes": self.codes})
+        frequent = place.table("frequent_1", reads.rows(self.codes, "code AS id, 0 AS itemset, code AS item, support"))
         self.levels = [frequent]
-        subsets = place.table("subsets_1", "warehouse/verify/no_subsets", {"frequent": frequent})
+        subsets = place.table("subsets_1", reads.rows(frequent, "id, 0 AS position, 0 AS subset", where=exp.false()))
         occurrences = self.coded
         size = place.row("warehouse/verify/size", {"frequent": frequent})
         for s in range(2, m + 1):

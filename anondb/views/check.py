@@ -118,7 +118,7 @@ def _verify_recoded(
 ) -> Verification:
     """Verify the promise on a dataset under the image map of a release."""
     images = engine.create("old_images", _images(dataset, schema))
-    codes = engine.create("old_codes", "views/codes", {"images": images})
+    codes = engine.create("old_codes", "warehouse/load/items", {"source": reads.rows(images, "released_item AS item")})
     recoded = engine.create(
         "recoded", "views/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )

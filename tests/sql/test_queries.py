@@ -63,7 +63,6 @@ ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
     Example("transactions/collation", [("",)]),
-    Example("transactions/collations", [], values={"wanted": "nothing"}),
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
     Example("transactions/table_names", []),
     Example(
@@ -190,6 +189,7 @@ EXAMPLES = [
             "source": ("id VARCHAR, item VARCHAR", [("x", "é"), (None, None), ("z", None)]),
         },
     ),
+    Example("transactions/pairs", [(0, 1, 2)], {"transactions": TRANSACTIONS}),
     Example("transactions/merged_lists", [(1,)], {"source": ("id INTEGER", [(1,), (2,), (1,)])}),
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
     Example(
@@ -274,18 +274,6 @@ EXAMPLES = [
             "others": (COLUMNS, [r for r in REACHABLE[1] if r[1] != 4]),
         },
         {"k": 3, **ALL},
-    ),
-    Example(
-        "itemsets/occurrences",
-        [(2, 4), (2, 7), (3, 4)],
-        {"transactions": TRANSACTIONS, "leaves": ("item INTEGER, node INTEGER", [(0, 7), (1, 4), (2, 2)])},
-        {"first_tid": 2, "last_tid": 3},
-        ordered=True,
-    ),
-    Example(
-        "itemsets/public_occurrences",
-        [(1, 0, 0, 0), (1, 0, 1, 1), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 1, 1)],
-        {"transactions": TRANSACTIONS, "kept": ("item INTEGER", [(0,), (1,), (9,)])},
     ),
     Example(
         "itemsets/private_shares",

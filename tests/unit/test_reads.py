@@ -46,3 +46,8 @@ def test_plain_reads(tables: tuple[DuckDBEngine, Table, Table]) -> None:
     assert isinstance(lists, exp.Query)
     assert found(reads.unnested(lists, "id", "items")) == [(1, 3), (1, 4)]
     assert found(reads.counted(reads.rows(table, "tid", distinct=True))) == [(3,)]
+    constant = reads.joined(table, labels, "item = label", "one.tid, 0 AS step", where=exp.column("tid", "one") < 2)
+    assert found(constant) == [(1, 0)]
+    assert found(reads.summed(labels, "label", "item", "total", order="label")) == [("a", 7), ("b", 16)]
+    databases = reads.rows(reads.system("duckdb_databases"), "database_name", where=exp.column("internal"))
+    assert ("temp",) in found(databases)

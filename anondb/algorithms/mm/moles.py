@@ -115,9 +115,8 @@ class MoleMiner:
         """Mine the sizes from 2 to p while candidates are left."""
         engine, n = self._engine, self._dataset.n_items
         items = engine.put("kept_items", {"item": ("INTEGER", kept)})
-        occurrences = engine.create(
-            "occurrences_1", "itemsets/public_occurrences", {"transactions": self._dataset.transactions, "kept": items}
-        )
+        columns = "one.tid, 0 AS prefix, one.item AS member, one.item AS itemset"
+        occurrences = engine.create("occurrences_1", reads.joined(self._dataset.transactions, items, "item", columns))
         engine.drop(items)
         everything = np.arange(n, dtype=np.int64)
         level = _Level(everything, everything.astype(np.int32).reshape(-1, 1), np.zeros((n, 1), dtype=np.int64))
