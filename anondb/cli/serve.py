@@ -66,9 +66,12 @@ def serve(
         raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None
     with listener:
         address = f"{HOST}:{listener.getsockname()[1]}"
-        typer.echo(f"Serving {tables} at postgresql://analyst@{address}/release; Ctrl-C ends it.")
-        typer.echo(f"Password: {password}" if password_file is None else "The password is that of the file.")
+
+        def announce() -> None:
+            typer.echo(f"Serving {tables} at postgresql://analyst@{address}/release; Ctrl-C ends it.")
+            typer.echo(f"Password: {password}" if password_file is None else "The password is that of the file.")
+
         try:
-            serve_clients(door, listener, connections)
+            serve_clients(door, listener, connections, announce)
         except KeyboardInterrupt:
             typer.echo("Stopped.", err=True)

@@ -154,7 +154,7 @@ def _account(engine: Engine, source: Source, rows: Table, pairs: Table | exp.Que
     number = int(engine.scalar(reads.counted(rows)))
     account = source.account.counted(number, source.records, source.name)
     if pairs is not None:
-        facts = engine.query("transactions/loaded_counts", {"source": pairs})
+        facts = engine.query("transactions/loaded_counts", {"source": pairs, "rows": rows})
         ids, missing_items, transactions, items = (int(column[0]) for column in facts.values())
         missing = missing_of(source, ids, missing_items)
         account = replace_fields(account, missing=missing, transactions=transactions, items=items)

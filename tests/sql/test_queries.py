@@ -81,8 +81,11 @@ EXAMPLES = [
     Example("transactions/basket_pairs", [(1, "a"), (1, "b"), (3, "c"), (3, "c")], {"lines": LINES}, BLANK),
     Example(
         "transactions/loaded_counts",
-        [(1, 2, 2, 2)],
-        {"source": ("tid INTEGER, item VARCHAR", [(1, "a"), (1, None), (2, "b"), (2, "a"), (2, None), (None, "c")])},
+        [(1, 2, 3, 2)],
+        {
+            "source": ("tid INTEGER, item VARCHAR", [(1, "a"), (1, None), (2, "b"), (2, "a"), (2, None), (None, "c")]),
+            "rows": ("tid INTEGER", [(1,), (2,), (2,), (3,), (None,)]),
+        },
     ),
     Example(
         "transactions/bags",
