@@ -73,6 +73,7 @@ def test_the_command_line_takes_a_new_algorithm(toys: None, shop: Path, run: Run
     assert "applies to toy" in run(*asked[:6], "--algorithm", "mm", "--option", "groups=2").err
 
 
+@pytest.mark.slow
 def test_python_sql_and_compare_take_a_new_algorithm(toys: None, shop: Path, run: Run) -> None:
     with anondb.connect(shop) as database:
         made = database.anonymize(

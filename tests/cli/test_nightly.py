@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 from cli.shop import Outcome, Run, fill, state_of
+from portions import some
 
 import anondb
 from anondb.algorithms import METHODS
@@ -112,7 +113,13 @@ def long_work(engine: Any, *_: Any, **__: Any) -> Any:
     return engine._execute(LONG, "a query")
 
 
-@pytest.mark.parametrize("at", ["load.load_taxonomy", "owner.views.overlap.earlier", "owner.views.overlap.measure"])
+@pytest.mark.parametrize(
+    "at",
+    some(
+        ["load.load_taxonomy", "owner.views.overlap.earlier", "owner.views.overlap.measure"],
+        "owner.views.overlap.measure",
+    ),
+)
 def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     make = "ANONYMIZED VIEW late AS FROM sales WITH (k = 2, queries = 1, taxonomy = 'food', time_limit = 0.7, "
     make += f"allow_overlap = true, publish = '{shop.parent / 'late.duckdb'}')"

@@ -40,8 +40,10 @@ def released(sealed: Path) -> tuple[set[str], bool]:
     ("words", "labels", "supports"),
     [
         ((), {"(cola,pepsi)", "chips", "cola", "pepsi"}, True),
-        (("--no-item-supports",), {"(cola,pepsi)", "chips", "cola", "pepsi"}, False),
-        (("--option", "open=false"), {"(cola,pepsi)", "chips"}, True),
+        pytest.param(
+            ("--no-item-supports",), {"(cola,pepsi)", "chips", "cola", "pepsi"}, False, marks=pytest.mark.slow
+        ),
+        pytest.param(("--option", "open=false"), {"(cola,pepsi)", "chips"}, True, marks=pytest.mark.slow),
     ],
 )
 def test_the_command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 from postgres import server as servers
 from postgres.databases import Databases, make, shop
 from sqlglot import exp
@@ -87,8 +88,8 @@ def test_where_no_connection_is_made(databases: Databases) -> None:
         assert error.value.code == code and "nobody_of_this_name" not in str(error.value).partition("connecting to")[0]
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
+@each(
+    "words, code",
     [
         ('FATAL:  password authentication failed for user "a"', "login"),
         ("fe_sendauth: no password supplied", "login"),

@@ -208,6 +208,7 @@ def test_types_that_nothing_has(db: Any, columns: Any, source: str) -> None:
                 assert error.code == "bad_type" and f"has the type {shown}," in str(error), kind
 
 
+@pytest.mark.slow
 def test_where_else_they_are_refused(databases: Databases, db: Any, columns: Any) -> None:
     """As the column of a partition, in the owner's queries, and by the commands; nothing of a value is said."""
     for kind in ("jsonb", "pair"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, recoding, rows
 from sqlglot import exp
 
@@ -270,7 +271,7 @@ def _recoding(**changes: Any) -> dict[str, Any]:
     return {**right, **changes}
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"image": np.array([0])},

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from each import each
 from release.cases import catalog, dataset, recoding
 
 import anondb
@@ -33,8 +34,8 @@ def con() -> Any:
     made.close()
 
 
-@pytest.mark.parametrize(
-    ("kind", "stated"),
+@each(
+    "kind, stated",
     [
         *((kind, "BIGINT") for kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")),
         ("UBIGINT", "DECIMAL(20,0)"),
@@ -61,8 +62,8 @@ def facts(release: anondb.Release) -> tuple[str, dict[str, str]]:
     return release.manifest["layout"], types_of(release.manifest)
 
 
-@pytest.mark.parametrize(
-    ("source", "layout", "kind"),
+@each(
+    "source, layout, kind",
     [
         ("SELECT unnest([1, 1, 2, 2])::UINTEGER AS tid, unnest([1, 2, 1, 2])::SMALLINT AS item", "rows", "BIGINT"),
         ("SELECT unnest([1, 1, 2, 2])::UINTEGER AS tid, unnest(['1', '2', '1', '2']) AS item", "rows", "VARCHAR"),
@@ -158,8 +159,8 @@ def test_it_is_left_out_under_other_models(owner: Engine) -> None:
     assert frozen(owner, ["a", "b"], model=model)["suppressed_items"] == "0"
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
+@each(
+    "key, value",
     [
         ("layout", "row"),
         ("layout", "lists "),

@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from each import each
 from portions import portions
 
 import anondb
@@ -245,7 +246,7 @@ PROBLEMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "code", "words"), PROBLEMS, ids=[f"{p[1]}-{p[2]}" for p in PROBLEMS])
+@each("change, code, words", PROBLEMS)
 def test_bad_values(db: anondb.Database, change: str, code: str, words: str) -> None:
     db.sql(change)
     error = failure(db, CREATE.replace(QUERY, "FROM sales"))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference as ref
+from each import each
 from portions import portions
 from properties.trees import random_transactions, random_tree, taxonomy_of
 from realdata import DATA, needs
@@ -89,7 +90,7 @@ def random_rows(rnd: random.Random, query: str, table: str) -> list[tuple[Any, .
 
 
 @pytest.mark.parametrize("engine", OTHERS)
-@pytest.mark.parametrize("query", STATEMENTS)
+@each("query", STATEMENTS)
 def test_each_statement_returns_what_duckdb_returns(on: Callable[[str], Any], engine: str, query: str) -> None:
     pair = [on("duckdb").warehouse, on(engine).warehouse]
     values = {p: VALUES.get(p, 2) for p in load(query).params}
