@@ -28,7 +28,7 @@ _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Least, exp.Greates
 
 
 class Releases(Protocol):
-    """What is known of the releases while a query is read."""
+    """The facts of the releases that reading a query needs."""
 
     @property
     def items(self) -> Sequence[str]:
