@@ -15,7 +15,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from each import each
 from portions import portions
 
 import anondb
@@ -246,7 +245,7 @@ PROBLEMS = [
 ]  # fmt: skip
 
 
-@each("change, code, words", PROBLEMS)
+@pytest.mark.parametrize("change, code, words", PROBLEMS)
 def test_bad_values(db: anondb.Database, change: str, code: str, words: str) -> None:
     db.sql(change)
     error = failure(db, CREATE.replace(QUERY, "FROM sales"))
