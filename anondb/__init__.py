@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from anondb.session.result import Result
     from anondb.session.session import Session
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Anatomy",

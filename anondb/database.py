@@ -476,9 +476,9 @@ class Database:
                 code="bad_parameter",
             )
         if bag_input and (release is not None or model is None or model.name != "k"):
-            raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
+            raise InputError("bag_input needs transactions and the model k.", code="bad_usage")
         if (records is not None or quasi_identifiers is not None) and transactions is None:
-            raise InputError("records and quasi_identifiers go with transactions.", code="bad_usage")
+            raise InputError("records and quasi_identifiers need transactions.", code="bad_usage")
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
         if on_engine:

@@ -99,7 +99,7 @@ def _check_trusted(source: str, trusted: str | None) -> None:
 
 
 def _not_sealed() -> InputError:
-    return InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave it out.")
+    return InputError("--trusted needs a sealed file.", code="bad_usage", hint="Leave it out.")
 
 
 def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql: bool, quiet: bool) -> None:

@@ -97,7 +97,7 @@ def verify(
     with_records = any(v is not None for v in records.values())
     _check_usage(release is not None or against_source, transactions, buckets, default, bag_input, with_records)
     if on_engine and (transactions is None or buckets is not None):
-        raise InputError("--on-engine goes with --transactions.", code="bad_usage")
+        raise InputError("--on-engine needs --transactions.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
@@ -117,7 +117,7 @@ def verify(
     if not named and default.name != "anatomy":
         transactions = table_to_check(source, id, item)
     if any(value is not None for value in (expect, published_in, trusted)):
-        raise InputError("--expect, --published-in and --trusted go with a sealed file.", code="bad_usage")
+        raise InputError("--expect, --published-in and --trusted need a sealed file.", code="bad_usage")
     if release is not None:
         checked = _verify_release(source, release, promised, witnesses, knowledge, show_sql, limits)
     else:
@@ -178,11 +178,11 @@ def _check_usage(
     if transactions is not None and of_release:
         raise InputError("--transactions and --release exclude each other.", code="bad_usage", hint="Give one of them.")
     if buckets is not None and (of_release or model.name != "anatomy"):
-        raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
+        raise InputError("--buckets needs --model anatomy, and excludes --release.", code="bad_usage")
     if bag_input and of_release:
-        raise InputError("--bag-input goes with --transactions.", code="bad_usage")
+        raise InputError("--bag-input needs --transactions.", code="bad_usage")
     if with_records and (of_release or buckets is not None):
-        raise InputError("--records and --quasi-identifiers go with --transactions.", code="bad_usage")
+        raise InputError("--records and --quasi-identifiers need --transactions.", code="bad_usage")
 
 
 def _print(
@@ -317,7 +317,7 @@ def _verify_source(
     from anondb.models.named import model_of
 
     if release is None:
-        raise InputError("--against-source goes with --release NAME.", code="bad_usage")
+        raise InputError("--against-source needs --release NAME.", code="bad_usage")
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
         model = promised(model_of(database.release(release).manifest))
         check = database.check_view(release, model=model, witnesses=witnesses)

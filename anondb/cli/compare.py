@@ -137,7 +137,7 @@ def _check_used(runs: list[Run], options: dict[str, Any]) -> None:
     """Raise an ``InputError`` for an option that no run takes."""
     for option in options:
         if option != "taxonomy" and not any(option in run.options for run in runs):
-            raise InputError(f"{option} goes with none of these algorithms.", code="bad_usage", hint="Leave it out.")
+            raise InputError(f"{option} applies to none of these algorithms.", code="bad_usage", hint="Leave it out.")
 
 
 def _check_file(source: str) -> None:

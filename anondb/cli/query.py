@@ -47,7 +47,7 @@ def query(
 ) -> None:
     """Answer SQL, written for the original tables, from a release: estimates, each with a lower and an upper bound."""
     if release is not None and trusted is not None:
-        raise InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave --release out.")
+        raise InputError("--trusted needs a sealed file.", code="bad_usage", hint="Leave --release out.")
     if sql is None and as_json:
         raise InputError("The prompt has no --json.", code="bad_usage", hint="Pass SQL, or - to read stdin.")
     with _session(file, release, trusted, shown_statements(show_sql)) as session:

@@ -38,7 +38,7 @@ def report(
     """Report on a release: promise, what was generalized and why, accuracy, risk; --public: a page for analysts."""
     check_targets(source, html)
     if release is None:
-        _public(_of_file(source, show_sql), Path(source).name, html, as_json)
+        _public(_contents_of_file(source, show_sql), Path(source).name, html, as_json)
         return
     with opened(source, read_only=True, show_sql=show_sql) as database:
         if public:
@@ -57,7 +57,7 @@ def report(
         _owner(collected, html, as_json)
 
 
-def _of_file(file: str, show_sql: bool) -> Contents:
+def _contents_of_file(file: str, show_sql: bool) -> Contents:
     """What a sealed file shows."""
     from anondb.engine.elsewhere import is_url
     from anondb.postgres.place import place_of

@@ -2,7 +2,7 @@
 
 DuckDB searches the search path for a function before its built-in functions: after ``CREATE MACRO min(x) AS 1000`` every
 ``min`` means the macro, and operators (``||``), lists in brackets and LIKE are functions, too. anondb's statements would
-compute something else, so they are not run while such a macro is reachable.
+compute other results, so they are not run while such a macro is reachable.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def shadowed(macros: Iterable[Macro], built_in: Iterable[str]) -> InputError | N
     more = f" and {len(hiding) - 1} more" if len(hiding) > 1 else ""
     hide = "hide built-in functions" if more else "hides a built-in function"
     return InputError(
-        f"The macro {name!r} in {database}.{schema}{more} {hide} of DuckDB, so anondb's SQL would compute something else.",
+        f"The macro {name!r} in {database}.{schema}{more} {hide} of DuckDB, so anondb's SQL would compute other results.",
         code="shadowed_function",
         hint="Drop or rename it, or move it to a schema that is not on the search path.",
     )

@@ -125,7 +125,7 @@ def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | N
     if wrong:
         return None, {}, wrong
     manifest = _manifest(server, where)
-    kind = _of_layout(server, where, manifest)
+    kind = _kind_of_layout(server, where, manifest)
     if kind is None or "release_id" not in manifest:
         return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
     both = [kind] if kind is ANATOMY else [replace(kind, local=local) for local in (False, True)]
@@ -143,7 +143,7 @@ def _manifest(server: Server, where: Place) -> dict[str, str]:
     return texts if len(rows["key"]) <= MOST_KEYS else {}
 
 
-def _of_layout(server: Server, where: Place, manifest: dict[str, str]) -> Kind | None:
+def _kind_of_layout(server: Server, where: Place, manifest: dict[str, str]) -> Kind | None:
     """The kind that the manifest names; for relational data, from the columns of ``records``."""
     if layout_of(manifest.get("model", "")) != RECORDS:
         return kind_of_rows(manifest)

@@ -156,14 +156,14 @@ class PostgresEngine(LedgerEngine):
         self.run(duckdb_table(Table(CATALOG, table.schema, table.name), types), "making an empty table")
         self._fetched.sources[table.schema, table.name] = table
 
-    def know(self, query: exp.Query) -> None:
+    def declare_tables(self, query: exp.Query) -> None:
         """Make empty tables here for the owner's tables that a query names."""
         for node in tables_of(query):
             self.look_up([(node.catalog or None, node.db or None, node.name)])
 
     def at_hand(self, query: exp.Query) -> None:
         """Fetch the rows of the owner's tables that a query names."""
-        self.know(query)
+        self.declare_tables(query)
         for node in tables_of(query):
             for table in self._meant(node.db.lower(), node.name.lower()):
                 if (table.schema, table.name) not in self._fetched.filled:

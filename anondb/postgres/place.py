@@ -64,7 +64,7 @@ def database_of(database: Any) -> Place | None:
         InputError: ``bad_url``; ``transaction_open``: the connection has a transaction open.
     """
     if type(database).__module__.partition(".")[0] == "psycopg" and hasattr(database, "info"):
-        return _of_connection(database.info)
+        return _place_of_connection(database.info)
     if not is_url(database):
         return None
     place = place_of(database)
@@ -77,7 +77,7 @@ def database_of(database: Any) -> Place | None:
     return place
 
 
-def _of_connection(info: Any) -> Place:
+def _place_of_connection(info: Any) -> Place:
     """The database of a connection of psycopg, and how it was reached."""
     if info.transaction_status != 0:
         raise InputError(
@@ -168,7 +168,7 @@ def target(where: Any, analysts: Any = None, counters: Any = None, same_database
         return replace(place, analysts=_roles(analysts), counters=_roles(counters), same_database=same_database)
     if analysts or counters or same_database:
         raise InputError(
-            "Roles go with a release in PostgreSQL.",
+            "Roles apply to releases in PostgreSQL only.",
             code="bad_usage",
             hint="Publish to postgresql://HOST/DATABASE/SCHEMA.",
         )

@@ -329,7 +329,7 @@ def _remove(server: Server, where: Place, namespace: int) -> None:
     kind, manifest, findings = checked_kind(server, where, namespace)
     if kind is None or any(f.check == "catalog" for f in findings):
         raise InputError(
-            f"The schema of {where.shown} holds something else than a release of this version of anondb.",
+            f"The schema of {where.shown} does not hold a release of this version of anondb.",
             code="not_a_release",
             hint="Drop the schema yourself, or choose another name.",
         )

@@ -117,7 +117,7 @@ def check_modelled(where: Any, wanted: Any) -> bool:
         InputError: ``bad_usage``: nothing is published.
     """
     if wanted and where is None:
-        raise InputError("--modelled-rows goes with --publish.", code="bad_usage")
+        raise InputError("--modelled-rows needs --publish.", code="bad_usage")
     return bool(wanted)
 
 
@@ -130,7 +130,7 @@ def signer(where: Any, key: Any) -> Signer | None:
     if key is None:
         return None
     if where is None or not isinstance(key, str | os.PathLike):
-        raise InputError("--sign names the file of a key, and goes with --publish.", code="bad_usage")
+        raise InputError("--sign names the file of a key, and needs --publish.", code="bad_usage")
     from anondb.release.signing import Signer
 
     return Signer.read(key)
@@ -154,7 +154,7 @@ def check_mode(where: Any, mode: Any) -> int | None:
         )
     if where is None or isinstance(where, Place) or is_url(where):
         hint = "Name it with --publish." if where is None else "In PostgreSQL, name the readers with --analysts."
-        raise InputError("mode goes with a sealed file or a folder of Parquet files.", code="bad_usage", hint=hint)
+        raise InputError("mode applies to a sealed file or a folder of Parquet files.", code="bad_usage", hint=hint)
     return number
 
 

@@ -205,13 +205,13 @@ def _placed(condition: Condition, question: Question, columns: Sequence[Counter[
     )
 
 
-def _of_lists(leaf: Condition) -> bool:
+def _is_on_lists(leaf: Condition) -> bool:
     return isinstance(leaf, OnValue) and leaf.attribute == LISTS.name
 
 
 def _if_lists(leaf: Condition, value: str) -> Condition:
     """A leaf, if persons without items have an empty list (``list``) or NULL (``null``)."""
-    return Constant(leaf.holds(value)) if isinstance(leaf, OnValue) and _of_lists(leaf) else leaf
+    return Constant(leaf.holds(value)) if isinstance(leaf, OnValue) and _is_on_lists(leaf) else leaf
 
 
 class BucketAnswers:
@@ -227,7 +227,7 @@ class BucketAnswers:
         Raises:
             InputError: ``unsupported_query``: no sound bounds are known.
         """
-        if any(_of_lists(leaf) for leaf in leaves(plan.condition)):  # between all lists empty, and all NULL
+        if any(_is_on_lists(leaf) for leaf in leaves(plan.condition)):  # between all lists empty, and all NULL
             cases = [replaced(plan.condition, lambda leaf, v=v: _if_lists(leaf, v)) for v in ("list", "null")]  # type: ignore[misc]
             (low, high), (least, most) = (self.scalar(replace(plan, condition=case)) for case in cases)
             return min(low, least), max(high, most)

@@ -92,7 +92,7 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
 
 
 def averaged(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
-    """The average of a plan over the persons who have a number, if there are any, and how many they are.
+    """The average of a plan over the persons who have a number, NULL if there are none, and bounds of their number.
 
     Raises:
         InputError: see ``measured``.

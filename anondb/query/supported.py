@@ -77,7 +77,7 @@ class SupportTables:
 
     @cached_property
     def supports(self) -> Supports:
-        """The item supports of all members; what a stranger's table says beyond what is possible is left out."""
+        """The item supports of all members. Rows of a stranger's table that are impossible count as absent."""
         release, members = self._release, self.members
         names = ("released_item", "item", "at_least", "at_most")
         tree = exp.select(*names).from_(release.schema.table("item_supports").expression())

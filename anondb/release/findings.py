@@ -56,7 +56,7 @@ def file_findings(path: Path) -> list[Finding]:
     if os.path.lexists(wal_of(path)):
         findings.append(Finding("wal", "a write-ahead log lies beside the file"))
     if (path.stat().st_size - HEADER_BYTES) % _BLOCK_BYTES:
-        findings.append(Finding("bytes", "the file is no whole number of blocks"))
+        findings.append(Finding("bytes", "the size of the file is not a multiple of the size of its blocks"))
     strange = _strange_bytes(path)
     if strange:
         findings.append(Finding("bytes", f"{strange} bytes in the headers that a sealed file does not have"))

@@ -56,7 +56,7 @@ class Plans:
         self._sums: Kept[list[Row]] = Kept(len)
 
     def answer(self, plan: Plan, written: Set[str], notes: dict[str, None]) -> Sequence[Row]:
-        """The groups of a plan; numbers of several releases are put together.
+        """The groups of a plan, added up over the releases.
 
         Where counts choose items (``Choice``), a count lies between those for the fewest and for the most of them.
 

@@ -138,7 +138,9 @@ class Session:
         *before, last = parse_script(numbered(query))
         if before and parameters is not None:
             raise InputError(
-                "Parameters of several statements.", code="bad_parameter", hint="Run one statement at a time."
+                "Parameters cannot be passed to several statements.",
+                code="bad_parameter",
+                hint="Run one statement at a time.",
             )
         for statement in before:
             self._done(statement, self._releases.unqualified(as_query(statement)), bounds)

@@ -188,7 +188,7 @@ def _run_own(engine: DuckDBEngine, text: str, step: Step, statement: OnView | Re
     if isinstance(statement, CreateView):
         view_names.check_not_its_own(engine, statement)
         tree = QuerySource(statement.query, "", "").tree()
-        engine.know(tree)
+        engine.declare_tables(tree)
         described = exp.Describe(this=tree)
         try:
             user_sql.run(engine, described.sql(dialect="duckdb"))

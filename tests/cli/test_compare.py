@@ -184,7 +184,7 @@ def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_pat
         pytest.param(("--m", "x"), "m must be an integer or inf", marks=pytest.mark.slow),
         pytest.param(("--memory-limit", "much"), "a size such as 2GB", marks=pytest.mark.slow),
         pytest.param(
-            ("--algorithms", "mm", "--utility-constraints", "food"), "goes with none of these", marks=pytest.mark.slow
+            ("--algorithms", "mm", "--utility-constraints", "food"), "applies to none of these", marks=pytest.mark.slow
         ),
         (("--report", "nowhere/page.html"), "its folder does not exist"),
         (("--report", "page.csv"), "'page.csv' does not end in .html"),

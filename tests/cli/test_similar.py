@@ -86,5 +86,5 @@ def test_the_default_of_the_policy(options: dict[str, Any], wanted: bool | None)
 
 
 def test_the_option_is_refused_elsewhere() -> None:
-    with pytest.raises(InputError, match="open does not go with coat"):
+    with pytest.raises(InputError, match="open does not apply to coat"):
         policy_of("sales", {"algorithm": "coat", "open": False})

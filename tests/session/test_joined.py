@@ -133,7 +133,7 @@ HARD: list[tuple[str, str | None]] = [
     ),
     (every("dts", "bool_and(f)"), None),
     (every("dts", "NOT bool_or(f)"), None),
-    ("SELECT count(*) AS n FROM sales JOIN keys USING (item, tid)", "a join of an id with something else"),
+    ("SELECT count(*) AS n FROM sales JOIN keys USING (item, tid)", "a join of an id with a value that is not an id"),
     ("SELECT sum(CAST(CASE WHEN item = 'a' THEN 0.6 ELSE 0 END AS INTEGER)) AS n FROM sales", None),
     (f"SELECT l, count(*) AS n {of('odd')} GROUP BY l", "a list, NaN"),
     (f"SELECT d, count(*) AS n {of('ends')} GROUP BY d", "infinite dates"),

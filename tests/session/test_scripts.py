@@ -182,7 +182,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("PREPARE p AS SELECT ?; EXECUTE p((SELECT 1))", "constants"),
         ("PREPARE p AS SELECT ?; DEALLOCATE p; EXECUTE p(1)", "no prepared"),
         ("PREPARE p AS SELECT ?; DEALLOCATE ALL; EXECUTE p(1)", "no prepared"),
-        ("PREPARE p AS EXECUTE p", "PREPARE of something else"),
+        ("PREPARE p AS EXECUTE p", "PREPARE that does not hold exactly one"),
         ("SELECT * FROM count_bounds([getenv('HOME')])", "constants"),
         ("SELECT * FROM count_bounds((SELECT ['milk']))", "constants"),
         (

@@ -66,7 +66,7 @@ def test_a_total_is_the_count_of_all(named: Named) -> None:
         ("SELECT item FROM sales GROUP BY ROLLUP (item)", "an empty set without an aggregate"),
         (f"SELECT k, count(*) FROM range(101) t(k) JOIN {SIZES} s ON s.n > k GROUP BY k", "without an equal item"),
         (f"SELECT k, count(*) FROM range(3) t(k) LEFT JOIN {SIZES} s ON s.n > k GROUP BY k", "count(id)"),
-        ("SELECT count(*) FROM generate_series(1, (SELECT count(*) FROM sales))", "something else than constants"),
+        ("SELECT count(*) FROM generate_series(1, (SELECT count(*) FROM sales))", "arguments that are not constants"),
         ("SELECT mode(length(item)) FROM sales WHERE item <> 'milk' HAVING count(*) > 1", "LIMIT 1"),
         ("SELECT string_agg(item, ',') FROM sales", "put them together"),
     ],

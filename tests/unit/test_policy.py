@@ -164,7 +164,7 @@ def test_sensitive_items_go_with_the_models_that_are_about_them() -> None:
     for name in ("kkm", "klm"):
         assert choose_algorithm(make_model(name), None, given) in METHODS
     assert choose_algorithm(make_model("hkp"), None, {"sensitive": "secrets"}) == "mm"
-    with pytest.raises(InputError, match="sensitive goes with the models hkp, kkm, klm, not with km"):
+    with pytest.raises(InputError, match="sensitive applies to the models hkp, kkm, klm, not to km"):
         choose_algorithm(make_model("km"), "mm", {"sensitive": "secrets"})
 
 

@@ -41,7 +41,7 @@ class Occurrences:
         """From now on, read only transactions of two and more items."""
         self._several = True
         if self._held is not None:
-            self._held = [_of_several(*piece) for piece in self._held]
+            self._held = [_with_several_items(*piece) for piece in self._held]
 
     def _read(self) -> Iterator[Piece]:
         if self._held is not None:
@@ -63,11 +63,11 @@ class Occurrences:
             rows = engine.fetch("itemsets/occurrences", tables, most=dataset.n_occurrences, **values)
             tid, leaf = rows["tid"], rows["node"].astype(np.int32, copy=False)
             piece = leaf, np.flatnonzero(np.diff(tid, prepend=0))
-            yield _of_several(*piece) if self._several else piece
+            yield _with_several_items(*piece) if self._several else piece
         engine.drop(tables["leaves"])
 
 
-def _of_several(leaf: Rows, begin: Ints) -> Piece:
+def _with_several_items(leaf: Rows, begin: Ints) -> Piece:
     """The transactions of two and more items."""
     length = np.diff(begin, append=len(leaf))
     several = length > 1

@@ -102,7 +102,9 @@ class Aggregates(Sums):
         ((condition, tree),) = cells
         found, factor, constant = self.measure(tree)
         if found is None:
-            raise unsupported(f"the function {basic.how.upper()} of something else than a number of persons or items")
+            raise unsupported(
+                f"the function {basic.how.upper()} of an expression other than a count of persons or items"
+            )
         measured, present = found
         how = basic.how
         if factor < 0 and how in ("min", "max"):

@@ -126,7 +126,7 @@ class Conditions(Quantities, ABC):
         if all(isinstance(atom, Number) for atom in atoms):
             return self._on_numbers(tree)
         if len(rows) == 2 and all(isinstance(atom, Item) for atom in atoms) and isinstance(tree, exp.EQ | exp.NEQ):
-            raise unsupported("a comparison of the items of two copies in this place", "Join them by AND.")
+            raise unsupported("a comparison of the items of a self-join in this place", "Join them by AND.")
         raise unsupported(f"{name} of an item beside another value", "Compare each with a literal.")
 
     # ---------------------------------------------------------------- cases

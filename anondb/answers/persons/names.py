@@ -108,7 +108,7 @@ class Names(Numbers):
 
     # ---------------------------------------------------------------- lists
 
-    def _of_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
+    def _list_function(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """A function of the list of a person's items; None for other expressions."""
         kind, this, other = "", None, None
         if isinstance(node, LISTS):
@@ -166,7 +166,7 @@ class Names(Numbers):
         if not (values or empty) or not all(
             isinstance(v.unnest(), exp.Literal) and v.unnest().is_string for v in values
         ):
-            raise unsupported("a list of items compared with something else than texts")
+            raise unsupported("a list of items compared with values that are not texts")
         return frozenset(v.unnest().name for v in values)
 
 

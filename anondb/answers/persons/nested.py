@@ -89,7 +89,7 @@ class Nested(Names):
         if isinstance(node, exp.Subquery | exp.Select):
             query = node.unnest() if isinstance(node, exp.Subquery) else node
             return self._single(query, scope)
-        return self._of_list(node, scope)
+        return self._list_function(node, scope)
 
     def _some(self, query: exp.Expr, scope: Scope, what: str) -> Condition:
         """The condition that a subquery has a row."""
@@ -116,7 +116,7 @@ class Nested(Names):
             for rows in listed:
                 ids = [self.atom(c.value) for c in rows.columns]
                 if len(ids) != 1 or not isinstance(ids[0], Id):
-                    raise unsupported("IN with a subquery of something else than ids")
+                    raise unsupported("IN with a subquery that does not select ids")
                 self._unite(ids[0].person, atom.person)
             return self.column(self._truth(either(*map(self.closed, listed))))
         if self.people.reads_persons(query, scope.env):

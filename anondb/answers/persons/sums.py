@@ -208,7 +208,7 @@ class Sums(Values):
             return (attribute, ALWAYS), Fraction(1), Fraction(0)
         if isinstance(atom, Number):
             if atom.values and not all(isinstance(v, int | float) or hasattr(v, "as_tuple") for _, v in atom.values):
-                raise unsupported("an aggregate of something else than numbers")
+                raise unsupported("an aggregate of values that are not numbers")
             return (atom.weights, atom.present), Fraction(1), Fraction(0)
         found = self.linear(tree) if all(isinstance(a, Number) for a in self.atoms_of(tree)) else None
         if found is None or not found[0]:
@@ -226,7 +226,7 @@ class Sums(Values):
         values = {v for v in found.values.values() if v is not None}
         known = not self.releases.suppressed or found.other is not UNKNOWN
         if any(isinstance(v, str) for v in values):
-            raise unsupported("the sum of something else than numbers")
+            raise unsupported("the sum of values that are not numbers")
         if known and self.releases.suppressed and found.other is not None:
             values.add(found.other)
         if not known or len({float(v) for v in values} - {0.0}) > FEW:

@@ -43,7 +43,7 @@ def weights_of(values: Sequence[tuple[str, Any]], kind: str = SUM) -> Weights:
     digits = 0
     for _, value in values:
         if not isinstance(value, int | float | Decimal):
-            raise unsupported("the sum of something else than numbers")
+            raise unsupported("the sum of values that are not numbers")
         if not abs(float(value)) <= MAX_WEIGHT:
             raise unsupported("the sum of numbers that are too large")
         if isinstance(value, Decimal):
