@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
-from each import each
 from portions import some
 from sqlglot import exp
 
@@ -141,7 +140,7 @@ def chi_square_share(counts: Counter[tuple[int, ...]], legal: set[tuple[int, ...
     return sum((counts[x] - expected) ** 2 / expected for x in legal) / (len(legal) - 1)
 
 
-@each("q", [1, 2, 3])
+@pytest.mark.parametrize("q", [1, 2, 3])
 @pytest.mark.parametrize("method", ["pool", "transactions"])
 def test_accepted_draws_are_uniform(engine: Engine, method: str, q: int) -> None:
     """Supports differ by a factor of 26, and no supported itemset is drawn more often for that."""
