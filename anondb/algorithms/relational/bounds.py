@@ -27,7 +27,7 @@ from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 
 VARIANTS = ("r", "t", "rt")
-_FIRST = 3  # of n clusters, 3 sqrt(n) first ones of both orders nearly always have the one of least sum of ranks
+_FIRST = 2  # of n clusters, 2 sqrt(n) first ones of both orders nearly always have the one of least sum of ranks
 _UNSURE = 1e-9  # sums of UL are doubles with errors below 1e-12; closer to delta than this they are compared exactly
 
 
@@ -123,24 +123,32 @@ class Merging:
         assert self._order is not None
         count = min(self.left - 1, _FIRST * isqrt(self.left))
         while True:
-            tried = self._order.first(seed, count)
+            tried, certain = self._order.first(seed, count), count
             if by == "rt":
-                tried = self._by_ranks(union, tried)
-            other = self.first_within(seed, tried, union, limit)
-            if other is not None or count == self.left - 1:
+                tried, sums = self._by_ranks(union, tried)
+                certain = int((sums < count).sum())
+            other = self.first_within(seed, tried[:certain], union, limit)
+            if other is not None:
                 return other
+            if count == self.left - 1:
+                return self.first_within(seed, tried, union, limit)
             count = min(self.left - 1, 4 * count)
 
-    def _by_ranks(self, union: Costs, by_items: Ints) -> Ints:
-        """The clusters that certainly are the first by the sum of their ranks, given the first ones by items: those that
-        are among as many first ones by NCP, up to the least sum that any other can have. If all are given: all."""
+    def _by_ranks(self, union: Costs, by_items: Ints) -> tuple[Ints, Ints]:
+        """The first clusters by NCP in the order of the sums of their ranks by NCP and by items, and these sums.
+
+        Args:
+            union: the NCP with each cluster.
+            by_items: the first clusters by items; as many are taken by NCP. A cluster that is not among both has at least
+                this sum; the order is right up to it.
+        """
         count = len(by_items)
         rank = np.full(len(union), count)
         rank[by_items] = np.arange(count)
         by_ncp = head(union, count)
         sums = rank[by_ncp] + np.arange(count)
-        certain = len(sums) if count == self.left - 1 else int((sums < count).sum())
-        return by_ncp[np.argsort(sums, kind="stable")[:certain]]
+        order = np.argsort(sums, kind="stable")
+        return by_ncp[order], sums[order]
 
     def first_within(self, seed: int, tried: Ints, union: Costs, limit: int | None) -> int | None:
         """The first cluster whose merge with the seed makes ``total`` at most the limit."""

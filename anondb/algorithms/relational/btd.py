@@ -21,6 +21,7 @@ import numpy.typing as npt
 from anondb.algorithms.relational.items import Ints, ItemSets, slices
 from anondb.algorithms.relational.neighbours import head
 
+_LONGEST = 3  # records of a cluster that bound its distances
 Floats = npt.NDArray[np.float64]
 
 
@@ -48,7 +49,7 @@ class BtdOrder:
     def __init__(self, items: ItemSets, clusters: Sequence[Ints]) -> None:
         self._items = items
         self._length = np.diff(items.start)
-        self._flags = np.zeros(items.n_items + 1, dtype=np.bool_)
+        self._flags = np.zeros(items.n_items, dtype=np.bool_)
         rarity = np.bincount(items.item, minlength=items.n_items)
         sums = np.append(0, np.cumsum(rarity[items.item]))
         often = sums[items.start[1:]] - sums[items.start[:-1]]
@@ -58,6 +59,7 @@ class BtdOrder:
         self._records = np.split(flat, ends[:-1])  # the longest first, of equal ones that with the rarest items
         self._alive = np.ones(len(clusters), dtype=np.bool_)
         self._inner = self._within(flat, owner, ends)
+        self._known: dict[int, tuple[Floats, Floats]] = {}  # the bounds for the current seed
         self._count()
 
     def _count(self) -> None:
@@ -87,35 +89,39 @@ class BtdOrder:
 
     def _bounds(self, seed: int) -> tuple[Floats, Floats]:
         """A lower and an upper bound of BTD(C u X) for each cluster X; infinity for clusters that are no more."""
-        longest = int(self._longest[seed])
-        held = self._items.item[self._items.start[longest] : self._items.start[longest + 1]]
-        place, _ = slices(self._held_from, held)
-        common = np.bincount(self._held_by[place], minlength=len(self._at))[self._at]
         length = self._length[self._longest]
         inner = np.maximum(self._inner, self._inner[seed])
-        low = np.maximum(inner, _distance(length, length[seed], common))
-        high = np.maximum(inner, _distance(length, length[seed], 0))
+        low, high = inner, np.maximum(inner, _distance(length, length[seed], 0))
+        for record in self._records[seed][:_LONGEST].tolist():
+            place, _ = slices(
+                self._held_from, self._items.item[self._items.start[record] : self._items.start[record + 1]]
+            )
+            common = np.bincount(self._held_by[place], minlength=len(self._at))[self._at]
+            low = np.maximum(low, _distance(length, self._length[record], common))
         gone = np.append(np.flatnonzero(~self._alive), seed)
         low[gone] = high[gone] = np.inf
         return low, high
 
     def _exact(self, seed: int, clusters: Ints, known: Floats) -> Floats:
         """BTD(C u X) of some clusters, from a lower bound that the longest records have given."""
-        found, longest = known.copy(), self._length[self._longest[clusters]]
-        sizes = [len(self._records[x]) for x in clusters.tolist()]
-        records = np.concatenate([self._records[x] for x in clusters.tolist()])
-        owner, length = np.repeat(np.arange(len(clusters)), sizes), self._length[records]
+        found = known.copy()
+        theirs = [self._records[x] for x in clusters.tolist()]
+        records, owner = np.concatenate(theirs), np.repeat(np.arange(len(clusters)), [len(r) for r in theirs])
+        length, row = self._length[records], self._items.item[:0]
         for record in self._records[seed].tolist():
             own = int(self._length[record])
-            if not (own + longest + 1 > found).any():
-                break
             near = np.flatnonzero(own + length + 1 > found[owner])
-            held = self._items.item[self._items.start[record] : self._items.start[record + 1]]
-            self._flags[held] = True
-            place, pair = slices(self._items.start, records[near])
-            common = np.bincount(pair[self._flags[self._items.item[place]]], minlength=len(near))
-            self._flags[held] = False
-            np.maximum.at(found, owner[near], _distance(length[near], own, common))
+            if not len(near):
+                break
+            if not len(row) or 2 * len(near) < len(records):
+                records, owner, length = records[near], owner[near], length[near]
+                place, row = slices(self._items.start, records)
+                held = self._items.item[place]
+            mine = self._items.item[self._items.start[record] : self._items.start[record + 1]]
+            self._flags[mine] = True
+            common = np.bincount(row[self._flags[held]], minlength=len(records))
+            self._flags[mine] = False
+            np.maximum.at(found, owner, _distance(length, own, common))
         return found
 
     def distances(self, seed: int, others: Ints) -> Floats:
@@ -125,7 +131,9 @@ class BtdOrder:
 
     def first(self, seed: int, count: int) -> Ints:
         """The first ``count`` other clusters by BTD."""
-        low, high = self._bounds(seed)
+        if seed not in self._known:
+            self._known = {seed: self._bounds(seed)}
+        low, high = self._known[seed]
         while True:
             limit = np.partition(low, count - 1)[count - 1]
             unsure = np.flatnonzero((low <= limit) & (low < high))
@@ -141,11 +149,12 @@ class BtdOrder:
         both = np.concatenate((self._records[kept], self._records[gone]))
         self._records[kept] = both[np.argsort(-self._length[both], kind="stable")]
         self._alive[gone] = False
+        self._known = {}
 
     def keep(self, clusters: Ints) -> None:
         """Number these clusters, which are all that are left, from 0."""
         self._records = [self._records[x] for x in clusters.tolist()]
-        self._inner, self._alive = self._inner[clusters], self._alive[clusters]
+        self._inner, self._alive, self._known = self._inner[clusters], self._alive[clusters], {}
         self._count()
 
 
