@@ -38,7 +38,7 @@ class Known:
     skipped: str | None = None
 
 
-def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Known, ...]:
+def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Known, ...]:
     """What attackers find who know one, two and three items of a person.
 
     Args:

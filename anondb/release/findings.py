@@ -35,6 +35,7 @@ from anondb.release.objects import (
     partition_of,
     read_manifest,
     sensitive_text,
+    showing,
 )
 from anondb.release.paths import wal_of
 from anondb.release.relational import range_text
@@ -150,7 +151,7 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
 
 def _empty(engine: Engine, schema: SchemaName) -> int:
     """The number of transactions without a released item."""
-    shown = engine.scalar(reads.counted(reads.rows(schema.table("transaction_items"), "transaction_id", distinct=True)))
+    shown = engine.scalar(showing(schema.table("transaction_items")))
     return int(engine.scalar(reads.counted(schema.table("transaction_ids")))) - int(shown)
 
 

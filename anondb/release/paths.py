@@ -91,7 +91,11 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
 
 @contextlib.contextmanager
 def build_directory(parent: Path) -> Iterator[Path]:
-    """Make a private directory (mode 0700) beside the target, and remove it at the end, also after an error."""
+    """Make a private directory (mode 0700) beside the target, and remove it at the end, also after an error.
+
+    First it removes those left behind by anondb processes of this machine that have ended.
+    """
+    sweep(parent, _BUILD_PREFIX)
     try:
         build = new_private(parent, _BUILD_PREFIX)
     except OSError as error:
@@ -100,11 +104,6 @@ def build_directory(parent: Path) -> Iterator[Path]:
         yield build
     finally:
         shutil.rmtree(build, ignore_errors=True)
-
-
-def sweep_builds(parent: Path) -> None:
-    """Remove build directories left behind by anondb processes of this machine that have ended."""
-    sweep(parent, _BUILD_PREFIX)
 
 
 def sync(path: Path) -> None:

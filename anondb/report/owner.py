@@ -9,7 +9,6 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anondb import reports
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, reads
 from anondb.errors import EngineError, InputError
@@ -17,6 +16,7 @@ from anondb.ledger import ledger, stored
 from anondb.models import check_count
 from anondb.models.km import KmAnonymity
 from anondb.models.named import group_size, model_of
+from anondb.pipeline import reports
 from anondb.policy import Workload
 from anondb.promises.check import subject_of, verify_release, verify_subject
 from anondb.publications import history, overlap

@@ -13,7 +13,7 @@ from sqlglot import exp
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
-from anondb.pages.tables import AsTable
+from anondb.models.result import AsTable
 from anondb.recoding import GlobalRecoding
 from anondb.utility.counting import count_sets
 from anondb.utility.errors import RelativeError, error_figures

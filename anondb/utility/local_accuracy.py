@@ -25,7 +25,6 @@ def measure_local(
     workload: Workload,
     *,
     k: int | None = None,
-    sanity_bound: float = 0.0,
     target: str = "answers",
     holders: exp.Query | None = None,
     suppressed: bool | None = None,
@@ -43,7 +42,7 @@ def measure_local(
         released_items: ``(released_item, item)``, the original items that these stand for.
         semantics: ``set`` or ``atomic``, from its manifest.
         workload: the queries; drawn ones must come from this dataset.
-        k, sanity_bound, target: see ``measure``.
+        k, target: see ``measure``.
         holders: of a release of sets, the query ``(released_item, item, at_least, at_most, expected)`` of
             ``expected_holders``. Without it the non-empty sets of a released item's members are equally likely, as in the
             papers, and the release is a local recoding.
@@ -71,12 +70,9 @@ def measure_local(
             "truths": truths,
         },
         transactions=dataset.n_transactions,
-        sanity=float(sanity_bound),
     )
     engine.drop(truths, members, counts)
-    return accuracy_of(
-        engine, workload, answers, "joint" if holders is None else "expected", k, sanity_bound * dataset.n_transactions
-    )
+    return accuracy_of(engine, workload, answers, "joint" if holders is None else "expected", k)
 
 
 def _counts(engine: Engine, published: Published, workload: Workload) -> dict[str, tuple[str, list[float] | list[int]]]:

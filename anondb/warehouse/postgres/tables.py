@@ -10,7 +10,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.errors import InputError, quote_list
-from anondb.postgres.server import Server
+from anondb.warehouse.postgres.server import Server
 
 # All types that DuckDB has, too. Every other arrives as a UNION of its text, which no id, item or attribute can be.
 _AS_IT_IS = {

@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anondb import __version__, on_engine, reports
+from anondb import __version__
 from anondb.algorithms.method import Task
-from anondb.clock import Clock
 from anondb.data import preflight
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
@@ -20,8 +19,11 @@ from anondb.ledger import ledger, loaded_files
 from anondb.ledger.asked import asked_table
 from anondb.ledger.stored import check_writable, current_catalog, reference_of
 from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
-from anondb.load import Persons, load, sizes
 from anondb.models import Model
+from anondb.pipeline import on_engine, reports
+from anondb.pipeline.clock import Clock
+from anondb.pipeline.load import Persons, load, sizes
+from anondb.pipeline.reports import Report, published
 from anondb.policy import Policy
 from anondb.promises.check import support_rule, verify_release
 from anondb.promises.spec import Knowledge
@@ -34,7 +36,6 @@ from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze, name_taken
 from anondb.release.objects import SchemaName, find_schema, release_schema
 from anondb.release.row_sums import RowSums, row_sums
-from anondb.reports import Report, published
 from anondb.risk.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
 from anondb.risk.constraint_report import check_constraints
 from anondb.utility import Workload, generalized_items
@@ -82,23 +83,17 @@ def anonymize(
     with engine.recording() as statements, contextlib.ExitStack() as transaction:
         recoding = None
         if resume:
-            clock.kept = "the steps that were finished are kept for --resume"
             task, recoding = _resumed(engine, clock, policy, catalog)
         if task is None or resume:
             transaction.enter_context(engine.transaction())
         with clock.limited(engine):
-            if task is None:
-                with clock.step(engine, "load", "loading transactions") as counts:
-                    task = _loaded(engine, clock, policy, catalog, counts)
-            elif not resume:
-                _check_database(engine, catalog)
-                _name(engine, clock, policy, catalog, task)
+            if task is None or not resume:
+                task = _named_task(engine, clock, policy, catalog, task)
             if recoding is None:
                 with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
                     recoding = recode(engine, policy, task)
                     task = on_engine.bring(engine, task, recoding)
-            schema = release_schema(catalog, str(clock.release))
-            report, queries = _release(engine, clock, policy, task, recoding, schema, sums=sums)
+            report, queries = _release(engine, clock, policy, task, recoding, catalog, sums=sums)
             if not engine.one_shot or view is not None:
                 report = replace(report, seconds=clock.report())
                 _record(engine, catalog, policy, task, report, recoding, statements, view, called(queries))
@@ -113,6 +108,16 @@ def anonymize(
 
 
 # ---------------------------------------------------------------------- parts of the steps
+
+
+def _named_task(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str, task: Task | None) -> Task:
+    """The task, loaded unless the caller has it; its release has a name that is free."""
+    if task is not None:
+        _check_database(engine, catalog)
+        _name(engine, clock, policy, catalog, task)
+        return task
+    with clock.step(engine, "load", "loading transactions") as counts:
+        return _loaded(engine, clock, policy, catalog, counts)
 
 
 def _loaded(
@@ -151,6 +156,7 @@ def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -
             hint="Load the data into one, with anondb load.",
         )
     work = Unfinished(engine, catalog)
+    clock.kept = "the steps that were finished are kept for --resume"
     with (
         clock.step(engine, "load", "loading transactions") as counts,
         engine.transaction(),
@@ -190,12 +196,13 @@ def _release(
     policy: Policy,
     task: Task,
     recoding: Recoding,
-    schema: SchemaName,
+    catalog: str,
     *,
     sums: bool,
 ) -> tuple[Report, Workload]:
     """Make, verify and measure the release of a recoding; also return the workload. The report lacks the times."""
     name, dataset, model = str(clock.release), task.dataset, promised(policy.model, recoding)
+    schema = release_schema(catalog, name)
     with clock.step(engine, "freeze", "freezing the release") as counts:
         old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
         if old is not None:

@@ -13,12 +13,12 @@ from anondb.engine import Engine
 from anondb.ledger import ledger
 from anondb.ledger.tables import REPORTS
 from anondb.models import Model
+from anondb.pipeline.report_rows import report_rows
 from anondb.publications import history
 from anondb.publications.history import Intersection, notes
 from anondb.reading.account import Account, read_json, words_of
 from anondb.release.freeze import FrozenRelease
 from anondb.release.row_sums import RowSums
-from anondb.report_rows import report_rows
 from anondb.risk.accuracy import AnatomyFigures
 from anondb.risk.constraint_report import ConstraintReport
 from anondb.utility import Accuracy, Loss

@@ -15,11 +15,11 @@ from sqlglot import exp
 from anondb.engine import Table
 from anondb.engine.elsewhere import Name
 from anondb.errors import AnondbError, InputError
-from anondb.postgres.fetched import CATALOG, LEDGER, Fetched, duckdb_table, folded, is_owners, tables_of
-from anondb.postgres.ledger import LedgerEngine
-from anondb.postgres.place import Place
-from anondb.postgres.server import Server
-from anondb.postgres.tables import SourceTable, reading, source_tables
+from anondb.warehouse.postgres.fetched import CATALOG, LEDGER, Fetched, duckdb_table, folded, is_owners, tables_of
+from anondb.warehouse.postgres.ledger import LedgerEngine
+from anondb.warehouse.postgres.place import Place
+from anondb.warehouse.postgres.server import Server
+from anondb.warehouse.postgres.tables import SourceTable, reading, source_tables
 
 _OURS = [f'"{CATALOG}"."{name}' for name in (LEDGER, "release_")]  # in every statement on the ledger or a release
 _MAIN = "main"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from anondb.postgres.place import check_name
-from anondb.postgres.tables import creation, place, schema_creation
 from anondb.release.modelled import COMMENT, StoredTable
 from anondb.release.objects import MODELLED
+from anondb.warehouse.postgres.place import check_name
+from anondb.warehouse.postgres.tables import creation, place, schema_creation
 
 
 def schema_of(release: str) -> str:

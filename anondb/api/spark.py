@@ -14,9 +14,9 @@ from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
-from anondb.on_engine import EngineReport, anonymize_on, verify_on
+from anondb.pipeline.on_engine import EngineReport, anonymize_on, verify_on
 from anondb.verify import Verification
-from anondb.warehouse.spark import SparkWarehouse
+from anondb.warehouse.spark.warehouse import SparkWarehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -17,9 +17,9 @@ from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
 from anondb.errors import BudgetExceeded, InputError
-from anondb.warehouse.spark_folder import delete, files_of, make_private, may_exist, note_release
-from anondb.warehouse.spark_release import FINISHED, UNFINISHED, function_of, quoted
-from anondb.warehouse.spark_session import (
+from anondb.warehouse.spark.folder import delete, files_of, make_private, may_exist, note_release
+from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, quoted
+from anondb.warehouse.spark.session import (
     STATED,
     check_session,
     comparable,

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from anondb.engine import load
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.postgres.place import Place
+from anondb.warehouse.postgres.place import Place
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,20 +21,6 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine
 from anondb.engine.spill import private_directory
 from anondb.errors import AnondbError, InputError, InternalError, quote_list
-from anondb.postgres.catalog import (
-    check_reference,
-    default_privileges,
-    modelled_findings,
-    namespace_of,
-    release_statements,
-    schema_findings,
-)
-from anondb.postgres.local import checked_kind, write
-from anondb.postgres.modelled import schema_of, schema_statements, table_statements
-from anondb.postgres.owner import PostgresEngine
-from anondb.postgres.place import Place
-from anondb.postgres.server import Server
-from anondb.postgres.tables import named, place, removals, schema_creation
 from anondb.release.digest import file_digest
 from anondb.release.modelled import modelled_tables
 from anondb.release.objects import MODELLED, Kind, SchemaName
@@ -44,6 +30,20 @@ from anondb.release.reader import SealedRelease, sealed_release
 from anondb.release.row_sums import RowSums
 from anondb.release.sealed_file import SealedFile
 from anondb.release.signing import ANYBODY, Signer
+from anondb.warehouse.postgres.catalog import (
+    check_reference,
+    default_privileges,
+    modelled_findings,
+    namespace_of,
+    release_statements,
+    schema_findings,
+)
+from anondb.warehouse.postgres.local import checked_kind, write
+from anondb.warehouse.postgres.modelled import schema_of, schema_statements, table_statements
+from anondb.warehouse.postgres.owner import PostgresEngine
+from anondb.warehouse.postgres.place import Place
+from anondb.warehouse.postgres.server import Server
+from anondb.warehouse.postgres.tables import named, place, removals, schema_creation
 
 _SHOWN = (
     "Readers of a schema in the database of the raw data see its catalog: the names of all tables and columns, the number of"

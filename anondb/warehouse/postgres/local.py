@@ -16,17 +16,6 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
-from anondb.postgres.catalog import (
-    check_reference,
-    grant_findings,
-    manifest_findings,
-    modelled_findings,
-    namespace_of,
-    schema_findings,
-)
-from anondb.postgres.place import Place, release_of
-from anondb.postgres.server import Server
-from anondb.postgres.tables import declared_types, named, place, reading, source_tables
 from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.conditions import released_attributes
 from anondb.release.inspect import Inspection, inspect
@@ -43,6 +32,17 @@ from anondb.release.objects import (
 )
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.signing import Keys
+from anondb.warehouse.postgres.catalog import (
+    check_reference,
+    grant_findings,
+    manifest_findings,
+    modelled_findings,
+    namespace_of,
+    schema_findings,
+)
+from anondb.warehouse.postgres.place import Place, release_of
+from anondb.warehouse.postgres.server import Server
+from anondb.warehouse.postgres.tables import declared_types, named, place, reading, source_tables
 
 Said = Callable[[str], None] | None
 

@@ -16,8 +16,7 @@ from anondb.errors import InputError
 from anondb.ledger.stored import current_catalog
 from anondb.models import Model
 from anondb.models.named import model_of
-from anondb.pages.tables import AsTable
-from anondb.postgres.place import database_of
+from anondb.models.result import AsTable
 from anondb.promises import check as checks
 from anondb.publications.history import Publication, publications
 from anondb.release.digest import PREFIX, content_digest, file_digest
@@ -27,6 +26,7 @@ from anondb.release.reader import SealedRelease, sealed_release
 from anondb.release.signing import Keys, signer_of, trusted_keys
 from anondb.verify import Verification
 from anondb.warehouse.at_hand import at_hand, name_of
+from anondb.warehouse.postgres.place import database_of
 
 _DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
 
@@ -171,7 +171,7 @@ def _published(owner: str | os.PathLike[str]) -> list[Publication]:
     """The publications in the ledger of the owner's database."""
     database = database_of(owner)
     if database is not None:
-        from anondb.postgres.owner import PostgresEngine
+        from anondb.warehouse.postgres.owner import PostgresEngine
 
         there = PostgresEngine.connect(database, read_only=True)
         try:

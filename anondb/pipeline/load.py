@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from anondb import on_engine
 from anondb.algorithms.method import Task
-from anondb.clock import Clock
 from anondb.data import preflight
 from anondb.data.requirements import load_requirements
 from anondb.data.sensitive import load_sensitive
@@ -15,6 +13,8 @@ from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import InputError
+from anondb.pipeline import on_engine
+from anondb.pipeline.clock import Clock
 from anondb.policy import Policy
 from anondb.promises import PROMISES
 from anondb.reading.account import accounts_of

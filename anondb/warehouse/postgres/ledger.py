@@ -10,13 +10,30 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import EngineError, InputError
-from anondb.postgres.catalog import default_privileges, namespace_of
-from anondb.postgres.fetched import BEFORE, CATALOG, LEDGER, Fetched, changes, duckdb_table, kept_value, rows_apart
-from anondb.postgres.place import check_name
-from anondb.postgres.server import Server
-from anondb.postgres.tables import SourceTable, creation, place, reading, removals, schema_creation, source_tables
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release
+from anondb.warehouse.postgres.catalog import default_privileges, namespace_of
+from anondb.warehouse.postgres.fetched import (
+    BEFORE,
+    CATALOG,
+    LEDGER,
+    Fetched,
+    changes,
+    duckdb_table,
+    kept_value,
+    rows_apart,
+)
+from anondb.warehouse.postgres.place import check_name
+from anondb.warehouse.postgres.server import Server
+from anondb.warehouse.postgres.tables import (
+    SourceTable,
+    creation,
+    place,
+    reading,
+    removals,
+    schema_creation,
+    source_tables,
+)
 
 _STATE = "state"
 

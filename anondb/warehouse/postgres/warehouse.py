@@ -14,9 +14,9 @@ from anondb.engine.failures import at_most
 from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
 from anondb.errors import InputError
-from anondb.postgres.fetched import CATALOG
-from anondb.postgres.server import Server
-from anondb.postgres.tables import Column, collation_error, creation, find_table, named, type_of
+from anondb.warehouse.postgres.fetched import CATALOG
+from anondb.warehouse.postgres.server import Server
+from anondb.warehouse.postgres.tables import Column, collation_error, creation, find_table, named, type_of
 from anondb.warehouse.statements import PREFIX, arrow_rows, bad_type, columns_of, limited, tree_of, what
 
 WHOLE = ("SMALLINT", "INTEGER", "BIGINT")

@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sqlglot import exp
 
+from anondb.algorithms import METHODS
 from anondb.algorithms.method import Task
+from anondb.data.requirements import Requirements
 from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Engine, Table, reads
-from anondb.engine_release import EngineRelease, broken
 from anondb.errors import InputError
 from anondb.ledger.stored import read_persons
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
+from anondb.pipeline.engine_release import EngineRelease, broken
 from anondb.policy import Policy
 from anondb.recode import check_suppression
-from anondb.recoding import GlobalRecoding, Recoding
+from anondb.recoding import GlobalRecoding, Ints, Recoding
 from anondb.release.freeze import check_recoding
 from anondb.utility.loss import Loss, global_loss
 from anondb.verify.classes import verify_k_on
@@ -38,9 +40,10 @@ from anondb.warehouse.interface import Carrier, Warehouse
 from anondb.warehouse.loading import load_from
 
 if TYPE_CHECKING:
-    from anondb.warehouse.postgres import PostgresWarehouse
+    from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
 SEARCHES = ("hghs", "mhghs")  # the algorithms that need portable statements only
+CODED = "transaction_id AS tid, item_id AS item"  # the columns of a release by their names in the data
 MANY_ROWS = 20_000_000  # of a table, which then stays in PostgreSQL unless the owner says otherwise
 
 
@@ -107,17 +110,16 @@ def anonymize_on(
         warehouse.progress("loading transactions")
         dataset = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
         warehouse.progress(f"anonymizing with {algorithm}")
-        recoding = _searched(warehouse, dataset, taxonomy, promise, algorithm)
-        check_recoding(dataset, recoding)
+        task = Task(promise, dataset, Requirements(), taxonomy, runner=warehouse)
+        recoding = cast("GlobalRecoding", METHODS[algorithm].run(cast("Any", warehouse), task))
         suppressed = int((recoding.image < 0).sum())
         check_suppression(suppressed, dataset.n_items, dataset.n_items, max_suppression)
-        rows, labels = _recoded(warehouse, dataset, recoding)
+        rows, labels = _labelled(warehouse, dataset, recoding)
         checked: list[Verification] = []
 
         def check(tables: Mapping[str, Table]) -> None:
             """Verify the written rows of a release."""
-            columns = "transaction_id AS tid, item_id AS item"
-            coded = warehouse.create("written", reads.rows(tables["transaction_items"], columns))
+            coded = warehouse.create("written", reads.rows(tables["transaction_items"], CODED))
             checked.append(_verified(warehouse, coded, dataset, promise))
             if supports:
                 release.check_supports(coded, tables)
@@ -126,34 +128,34 @@ def anonymize_on(
             checked.append(_verified(warehouse, rows, dataset, promise))
         else:
             release = EngineRelease(warehouse, dataset, recoding, promise, rows, labels)
-            tables = release.tables(suppression=suppressed > 0, supports=supports)
             warehouse.progress("writing and verifying the release")
-            write(tables, check)
+            write(release.tables(suppression=suppressed > 0, supports=supports), check)
     loss = global_loss(dataset, recoding, taxonomy)
     return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
 
 
-def _searched(
-    warehouse: Warehouse, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, algorithm: str
-) -> GlobalRecoding:
-    from anondb.algorithms.hghs.hghs import hghs
-    from anondb.algorithms.hghs.mhghs import mhghs
-
-    return {"hghs": hghs, "mhghs": mhghs}[algorithm](warehouse, dataset, taxonomy, model)
+_ROWS = ("transaction_items",)
 
 
-def _recoded(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
+def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
     """The work table ``(tid, item)`` of the released items of each transaction, and the label of each by its number."""
+    check_recoding(dataset, recoding)
     occurring = np.unique(recoding.image[recoding.image >= 0])
     ordered = sorted(occurring.tolist(), key=recoding.labels.__getitem__)
     number = np.zeros(len(recoding.labels), dtype=np.int64)
     number[ordered] = np.arange(1, len(ordered) + 1)
     kept = np.flatnonzero(recoding.image >= 0)
-    image = warehouse.put("image", {"item": ("INTEGER", kept), "released": ("INTEGER", number[recoding.image[kept]])})
+    rows = _recoded(warehouse, dataset, kept, number[recoding.image[kept]])
+    return rows, {n: recoding.labels[r] for n, r in enumerate(ordered, 1)}
+
+
+def _recoded(warehouse: Warehouse, dataset: Dataset, items: Ints, released: Ints) -> Table:
+    """The work table ``(tid, item)`` of the transactions with items replaced by others; those not listed are gone."""
+    image = warehouse.put("image", {"item": ("INTEGER", items), "released": ("INTEGER", released)})
     columns = "one.tid, other.released AS item"
     rows = warehouse.create("recoded", reads.joined(dataset.transactions, image, "item", columns, distinct=True))
     warehouse.drop(image)
-    return rows, {n: recoding.labels[r] for n, r in enumerate(ordered, 1)}
+    return rows
 
 
 def _verified(warehouse: Warehouse, rows: Table, dataset: Dataset, model: KmAnonymity) -> Verification:
@@ -240,7 +242,7 @@ def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> Carrier | None:
     """
     if type(policy.transactions).__module__.startswith("pyspark.sql"):
         _check_policy(policy)
-        from anondb.warehouse.spark import SparkWarehouse
+        from anondb.warehouse.spark.warehouse import SparkWarehouse
 
         return SparkWarehouse(policy.transactions.sparkSession, on_statement=engine.say, on_progress=engine.progress)
     if policy.on_engine is False or (policy.on_engine is None and engine.runs_sql):
@@ -272,8 +274,8 @@ def warehouse_of(engine: DuckDBEngine) -> PostgresWarehouse:
         raise InputError(
             "The data lie in DuckDB, which does all work anyway.", code="not_on_engine", hint="Leave --on-engine out."
         )
-    from anondb.postgres.owner import PostgresEngine
-    from anondb.warehouse.postgres import PostgresWarehouse
+    from anondb.warehouse.postgres.owner import PostgresEngine
+    from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
     assert isinstance(engine, PostgresEngine)
     return PostgresWarehouse(engine.server, on_progress=engine.progress)
@@ -315,9 +317,7 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     dataset, warehouse = task.dataset, cast("Carrier", task.runner)
     kept = np.flatnonzero(recoding.image >= 0)
     _, first, place = np.unique(recoding.image[kept], return_index=True, return_inverse=True)
-    image = warehouse.put("image", {"item": ("INTEGER", kept), "released": ("INTEGER", kept[first][place])})
-    named = "one.tid, other.released AS item"
-    recoded = warehouse.create("recoded", reads.joined(dataset.transactions, image, "item", named, distinct=True))
+    recoded = _recoded(warehouse, dataset, kept, kept[first][place])
     engine.progress("fetching the released rows")
     with warehouse.rows_of(recoded, ("tid", "item")) as rows, engine.registered(rows) as view:
         columns = [exp.cast(exp.column(c), "INTEGER").as_(c) for c in ("tid", "item")]

@@ -14,8 +14,6 @@ from sqlglot import exp
 
 from anondb.engine import load
 from anondb.errors import InputError
-from anondb.postgres.server import text_of
-from anondb.postgres.tables import place, written_type
 from anondb.release.conditions import judged_records
 from anondb.release.definitions import (
     OBJECT_COMMENTS,
@@ -27,6 +25,8 @@ from anondb.release.definitions import (
     view_queries,
 )
 from anondb.release.objects import ANATOMY, ITEM_COUNTS, Kind
+from anondb.warehouse.postgres.server import text_of
+from anondb.warehouse.postgres.tables import place, written_type
 
 NUMBERS = "DECIMAL[]"  # the type of a condition on a number: a range of two
 TIMES = "TIMESTAMP[]"

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import InputError
-from anondb.postgres.tables import COLLATED, SourceTable
+from anondb.warehouse.postgres.tables import COLLATED, SourceTable
 
 CATALOG = "memory"
 LEDGER = "anondb"
