@@ -53,9 +53,9 @@ class EngineRelease:
         members = [pair for pair in zip(label_of, self.recoding.member_labels, strict=True) if pair[0] in shown]
         manifest = manifest_of(self.dataset, self.model, new_release_id(), "some" if suppression else "none")
         rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
-        shown = int(self.warehouse.fetch(showing(rows), most=1)["n"][0])
+        holding = int(self.warehouse.fetch(showing(rows), most=1)["n"][0])
         listed = [item for _, item in members]
-        manifest |= suppressed_in(self.dataset, listed, manifest, self.dataset.n_transactions - shown)
+        manifest |= suppressed_in(self.dataset, listed, manifest, self.dataset.n_transactions - holding)
         if supports:
             manifest["item_supports"] = "true"
         columns: dict[str, dict[str, tuple[str, Any]]] = {
