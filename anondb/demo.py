@@ -162,7 +162,7 @@ def make_shop(database: Database) -> None:
         "customers": customers(rows),
     }
     with engine.transaction():
-        place = engine.query("release/current_place")
+        place = engine.query("engine/current_place")
         for name, columns in tables.items():
             engine.put(Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), name), columns)
 

@@ -71,7 +71,7 @@ def load_files(
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
     with engine.transaction():
-        place = engine.query("release/current_place")
+        place = engine.query("engine/current_place")
         catalog, schema = str(place["catalog_name"][0]), str(place["schema_name"][0])
         for what, (file, name) in wanted.items():
             if file is None:
@@ -210,7 +210,7 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
             f"The taxonomy file {Path(to).name!r} does not end in .tree.", code="bad_file", hint="Rename it."
         )
     with engine.transaction():
-        place = engine.query("release/current_place")
+        place = engine.query("engine/current_place")
         table = Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), to)
         _make_room(engine, table, replace)
         put_taxonomy(engine, taxonomy, table)

@@ -9,13 +9,13 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import NamedRows, Table, load, reads
+from anondb.engine import NamedRows, Table, load
 from anondb.errors import VerificationFailed
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.release.item_supports import SupportRule, held_by, item_supports
 from anondb.release.manifest import manifest_of, suppressed_in
-from anondb.release.objects import ROW_ORDER, new_release_id
+from anondb.release.objects import ROW_ORDER, new_release_id, showing
 from anondb.verify.item_supports import verify_item_supports
 from anondb.warehouse.interface import Warehouse
 from anondb.warehouse.statements import sorted_rows
@@ -53,11 +53,9 @@ class EngineRelease:
         members = [pair for pair in zip(label_of, self.recoding.member_labels, strict=True) if pair[0] in shown]
         manifest = manifest_of(self.dataset, self.model, new_release_id(), "some" if suppression else "none")
         rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
-        showing = int(
-            self.warehouse.fetch(reads.counted(reads.rows(rows, "transaction_id", distinct=True)), most=1)["n"][0]
-        )
+        holding = int(self.warehouse.fetch(showing(rows), most=1)["n"][0])
         listed = [item for _, item in members]
-        manifest |= suppressed_in(self.dataset, listed, manifest, self.dataset.n_transactions - showing)
+        manifest |= suppressed_in(self.dataset, listed, manifest, self.dataset.n_transactions - holding)
         if supports:
             manifest["item_supports"] = "true"
         columns: dict[str, dict[str, tuple[str, Any]]] = {

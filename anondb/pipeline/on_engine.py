@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
 SEARCHES = ("hghs", "mhghs")  # the algorithms that need portable statements only
+CODED = "transaction_id AS tid, item_id AS item"  # the columns of a release by their names in the data
 MANY_ROWS = 20_000_000  # of a table, which then stays in PostgreSQL unless the owner says otherwise
 
 
@@ -118,7 +119,7 @@ def anonymize_on(
 
         def check(tables: Mapping[str, Table]) -> None:
             """Verify the written rows of a release."""
-            coded = warehouse.create("written", reads.rows(tables["transaction_items"], _CODED))
+            coded = warehouse.create("written", reads.rows(tables["transaction_items"], CODED))
             checked.append(_verified(warehouse, coded, dataset, promise))
             if supports:
                 release.check_supports(coded, tables)
@@ -131,9 +132,6 @@ def anonymize_on(
             write(release.tables(suppression=suppressed > 0, supports=supports), check)
     loss = global_loss(dataset, recoding, taxonomy)
     return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
-
-
-_CODED = "transaction_id AS tid, item_id AS item"
 
 
 def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:

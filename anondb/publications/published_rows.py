@@ -269,7 +269,7 @@ def _without_values(rows: exp.Query) -> exp.Select:
 
 
 def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
-    pairs = engine.query("release/members", {"released_items": release.members})
+    pairs = engine.select(reads.rows(release.members, "released_item, item", order="released_item, item"))
     return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
 
 

@@ -13,6 +13,7 @@ from anondb.answers.first_world import modelled_rows_hold
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
+from anondb.ledger.stored import current_catalog
 from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.models.result import AsTable
@@ -174,7 +175,7 @@ def _published(owner: str | os.PathLike[str]) -> list[Publication]:
 
         there = PostgresEngine.connect(database, read_only=True)
         try:
-            return publications(there, str(there.scalar("ledger/current_catalog")))
+            return publications(there, current_catalog(there))
         finally:
             there.close()
     place = valid_path(owner)
@@ -182,6 +183,6 @@ def _published(owner: str | os.PathLike[str]) -> list[Publication]:
         raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
     engine = DuckDBEngine.open(place, read_only=True)
     try:
-        return publications(engine, str(engine.scalar("ledger/current_catalog")))
+        return publications(engine, current_catalog(engine))
     finally:
         engine.close()

@@ -10,7 +10,7 @@ from anondb.data.types import released_type
 from anondb.engine import Engine, reads
 from anondb.models import Model
 from anondb.recoding import PublishedAttribute
-from anondb.release.objects import SchemaName
+from anondb.release.objects import SchemaName, showing
 
 if TYPE_CHECKING:
     from anondb.data.transactions import Dataset
@@ -60,7 +60,7 @@ def _types_in(dataset: Dataset, attributes: Sequence[PublishedAttribute]) -> dic
 
 def empty_transactions(engine: Engine, schema: SchemaName) -> int:
     """The number of transactions without a released item."""
-    shown = engine.scalar(reads.counted(reads.rows(schema.table("transaction_items"), "transaction_id", distinct=True)))
+    shown = engine.scalar(showing(schema.table("transaction_items")))
     return int(engine.scalar(reads.counted(schema.table("transaction_ids")))) - int(shown)
 
 

@@ -154,7 +154,8 @@ def _differing_supports(
 
 def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:
     """The loss of a release's recoding on a dataset; items without a released item count as suppressed."""
-    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
+    members = schema.table("released_items")
+    pairs = engine.select(reads.rows(members, "released_item, item", order="released_item, item"))
     labels, member_of = np.unique(np.asarray(pairs["released_item"], dtype=object), return_inverse=True)
     number = {label: n for n, label in enumerate(labels.tolist())}
     recoding = GlobalRecoding(
