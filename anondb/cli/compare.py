@@ -70,7 +70,7 @@ def compare(
     setting, facts = _read(setting, transactions, options)
     ledger = _Ledger(None if is_data_file(source) else source)
     with progress() as say:
-        known = {} if again else ledger.known()
+        known = {} if again else ledger.stored()
         results = run_all(setting, planned, known, ledger.keep, say or (lambda words: None))
     _write(results, setting, facts, report, csv, as_json)
     if not any(r.status == "done" for r in results):
@@ -184,13 +184,13 @@ class _Ledger:
     def __init__(self, source: str | None) -> None:
         self._source = source
 
-    def known(self) -> dict[str, Result]:
-        from anondb.compare.results import known
+    def stored(self) -> dict[str, Result]:
+        from anondb.compare.results import stored_results
 
         if self._source is None:
             return {}
         with opened(self._source, read_only=True) as database:
-            return known(database.engine)
+            return stored_results(database.engine)
 
     def keep(self, key: str, result: Result) -> None:
         from anondb.compare.results import keep

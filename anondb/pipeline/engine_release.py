@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import NamedRows, Table, load
+from anondb.engine import NamedRows, Table, load, reads
 from anondb.errors import VerificationFailed
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
@@ -53,7 +53,9 @@ class EngineRelease:
         members = [pair for pair in zip(label_of, self.recoding.member_labels, strict=True) if pair[0] in shown]
         manifest = manifest_of(self.dataset, self.model, new_release_id(), "some" if suppression else "none")
         rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
-        showing = int(self.warehouse.fetch("warehouse/release/shown", {"transaction_items": rows}, most=1)["n"][0])
+        showing = int(
+            self.warehouse.fetch(reads.counted(reads.rows(rows, "transaction_id", distinct=True)), most=1)["n"][0]
+        )
         listed = [item for _, item in members]
         manifest |= suppressed_in(self.dataset, listed, manifest, self.dataset.n_transactions - showing)
         if supports:

@@ -21,7 +21,7 @@ from anondb.data.requirements import Requirements
 from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import InputError
 from anondb.ledger.stored import read_persons
 from anondb.models import Model
@@ -118,7 +118,7 @@ def anonymize_on(
 
         def check(tables: Mapping[str, Table]) -> None:
             """Verify the written rows of a release."""
-            coded = warehouse.create("written", "warehouse/release/coded", {t: tables[t] for t in _ROWS})
+            coded = warehouse.create("written", reads.rows(tables["transaction_items"], _CODED))
             checked.append(_verified(warehouse, coded, dataset, promise))
             if supports:
                 release.check_supports(coded, tables)
@@ -133,7 +133,7 @@ def anonymize_on(
     return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
 
 
-_ROWS = ("transaction_items",)
+_CODED = "transaction_id AS tid, item_id AS item"
 
 
 def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
@@ -151,8 +151,8 @@ def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) 
 def _recoded(warehouse: Warehouse, dataset: Dataset, items: Ints, released: Ints) -> Table:
     """The work table ``(tid, item)`` of the transactions with items replaced by others; those not listed are gone."""
     image = warehouse.put("image", {"item": ("INTEGER", items), "released": ("INTEGER", released)})
-    tables = {"transactions": dataset.transactions, "image": image}
-    rows = warehouse.create("recoded", "warehouse/release/recoded", tables)
+    columns = "one.tid, other.released AS item"
+    rows = warehouse.create("recoded", reads.joined(dataset.transactions, image, "item", columns, distinct=True))
     warehouse.drop(image)
     return rows
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
@@ -184,8 +184,9 @@ def freeze(
     engine.drop(numbered)
     attributes = () if values is None else values.attributes
     manifest = manifest_of(dataset, model, release_id, rows.suppression, items.semantics, attributes)
-    shown = engine.scalar("warehouse/release/shown", {"transaction_items": release_schema.table("transaction_items")})
-    manifest |= suppressed_in(dataset, listed, manifest, dataset.n_transactions - int(shown))
+    shown = reads.rows(release_schema.table("transaction_items"), "transaction_id", distinct=True)
+    empty = dataset.n_transactions - int(engine.scalar(reads.counted(shown)))
+    manifest |= suppressed_in(dataset, listed, manifest, empty)
     if values is not None:
         manifest |= {"sensitive": sensitive_text(values.sensitive), "records_table": records_table or RECORDS}
     layout = LAYOUTS[model.layout] if values is None else relational_kind(shown_attributes(values))

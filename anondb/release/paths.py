@@ -9,7 +9,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from anondb.engine import Engine
+from sqlglot import exp
+
+from anondb.engine import Engine, reads
 from anondb.engine.elsewhere import is_url
 from anondb.engine.spill import new_private, sweep
 from anondb.errors import AnondbError, EngineError, InputError
@@ -64,7 +66,9 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
     if not target.name or target.is_dir():
         raise InputError(f"{shown} is a directory.", code="bad_path", hint="Name a file in it.")
     if exists:
-        for attached in engine.query("release/databases")["path"].tolist():
+        has_path = exp.column("path").is_(exp.null()).not_()
+        paths = reads.rows(reads.system("duckdb_databases"), "path", where=has_path, distinct=True, order="path")
+        for attached in engine.select(paths)["path"].tolist():
             with contextlib.suppress(OSError):
                 if os.path.samefile(attached, target):
                     raise InputError(

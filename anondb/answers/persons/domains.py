@@ -27,7 +27,7 @@ _EQUAL = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Is)
 
 
 class Releases(Protocol):
-    """What is known of the releases while a query is read."""
+    """The facts of the releases that reading a query needs."""
 
     @property
     def items(self) -> Sequence[str]:
