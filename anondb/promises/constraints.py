@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from anondb.engine import reads
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 from anondb.promises.spec import ModelSpec, Shown, Subject, any_number, missing
@@ -34,6 +33,7 @@ def _verify(subject: Subject, model: ConstraintAnonymity, witnesses: int) -> Ver
         checked = verify_km(engine, subject.transactions, subject.items, everything, witnesses=witnesses)
         return replace(checked, model=model)
     from anondb.data.requirements import put_sets
+    from anondb.engine import reads
     from anondb.verify.constraints import verify_constraints
 
     named = put_sets(engine, "stated_constraints", privacy, "constraint_id")

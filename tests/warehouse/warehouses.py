@@ -16,7 +16,7 @@ class OnDuckDB:
     """DuckDB by portable statements alone."""
 
     def __init__(self, engine: Any) -> None:
-        from anondb.warehouse.duckdb_warehouse import DuckDBWarehouse
+        from warehouse.duckdb_warehouse import DuckDBWarehouse
 
         self.texts: list[str] = []
         engine._on_statement = self.texts.append

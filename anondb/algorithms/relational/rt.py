@@ -42,7 +42,6 @@ from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.recoding import RelationalRecoding
 
-RT_ALGORITHMS = (*(f"{b}_bound_{v}" for b in ("rum", "tum") for v in ("r", "t", "rt")), "rfirst", "tfirst")
 POLICIES = ("suppress", "merge", "error")
 DEFAULT_DELTA = Fraction(65, 100)  # as in the paper
 

@@ -24,7 +24,6 @@ UNKNOWN = object()
 """The value of an expression for items that nothing names."""
 OTHER = "\x1f another item"
 _EQUAL = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Is)
-_ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Least, exp.Greatest)
 
 
 class Releases(Protocol):
