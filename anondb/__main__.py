@@ -12,7 +12,7 @@ from typing import NoReturn
 
 
 def console() -> NoReturn:
-    """Entry point: ``cli.main``, and the process is gone.
+    """Run the command line, and end the process without the cleaning up of Python.
 
     Files are closed by then, databases in files, too. What Python does at its end, taking all modules apart, took an
     eighth of the time of the main job; and Ctrl-C meanwhile would change the exit code of a command that is done.

@@ -157,7 +157,7 @@ class Policy:
         "How much of the attributes' detail may be given up for that of the items, 0 to 1 (default 0.65);"
         " tum_bound: the reverse.",
         "NUMBER",
-        kinds=(NUMBER,),
+        kinds=(NUMBER, TEXT),
     )
     columns: Any = parameter(
         None,
@@ -296,13 +296,13 @@ def choose_algorithm(
         owners = [p.name for p in PROMISES.values() if name in (*p.needs, *p.takes)]
         if owners and model.name not in owners:
             named = f"model{'s' * (len(owners) > 1)} {', '.join(owners)}"
-            raise InputError(f"{name} goes with the {named}, not with {model.name}.", code="bad_usage")
+            raise InputError(f"{name} applies to the {named}, not to {model.name}.", code="bad_usage")
     for name in (*present, *(options or ())):
         if name not in (*FOR_ALL, *method.needs, *method.takes, *method.option_parameters):
             takers = takers_of(name)
             if takers:
                 raise InputError(
-                    f"{name} does not go with {chosen}: it goes with {', '.join(takers)}.", code="bad_usage"
+                    f"{name} does not apply to {chosen}: it applies to {', '.join(takers)}.", code="bad_usage"
                 )
     return chosen
 

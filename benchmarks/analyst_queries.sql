@@ -329,7 +329,7 @@ SELECT avg(d) FROM (SELECT tid, count(*) FILTER (WHERE item IN ('milk', 'butter'
 -- 164 items in milk baskets per basket
 SELECT count(*) * 1.0 / count(DISTINCT tid) AS lines FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk')
 -- 165 approx count distinct
-SELECT approx_count_distinct(tid) FROM sales
+SELECT approx_count_distinct(tid) AS n FROM sales
 -- 166 lines by category from a staging query
 WITH lines AS (SELECT s.tid, s.item, f.parent AS category, p.price FROM sales s LEFT JOIN food f ON f.node = s.item LEFT JOIN prices p ON p.item = s.item) SELECT category, count(DISTINCT tid) AS baskets, sum(price) AS revenue FROM lines GROUP BY category ORDER BY revenue DESC
 -- 167 value of baskets from a staging query

@@ -30,9 +30,9 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
-from anondb.owner.accuracy import measure_rules
 from anondb.release.freeze import freeze
 from anondb.release.objects import release_schema
+from anondb.risk.accuracy import measure_rules
 from anondb.utility.rules import RuleThresholds, default_thresholds
 
 T40 = "t40_first10000.dat"

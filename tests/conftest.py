@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import signal
 from collections import Counter
 from typing import Any
 
+import duckdb
 from realdata import REASON
 
 pytest_plugins = ["postgres.fixtures"]
@@ -13,6 +15,17 @@ pytest_plugins = ["postgres.fixtures"]
 # A job in the background of a shell ignores SIGINT, and so would the commands that the tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+connect = duckdb.connect
+
+
+@functools.wraps(connect)
+def connect_with_one_thread(*args: Any, **options: Any) -> duckdb.DuckDBPyConnection:
+    return connect(*args, **options | {"config": {"threads": 1} | (options.get("config") or {})})
+
+
+# The data are small, and there is a worker for each core: without this, threads that wait take a sixth of the time.
+duckdb.connect = connect_with_one_thread
 
 
 def explained(skipped: list[Any]) -> list[str]:

@@ -15,7 +15,7 @@ _WITHOUT_NULL = (exp.Avg, exp.Count, exp.CountIf, exp.LogicalAnd, exp.LogicalOr,
 
 
 def without_filters(tree: exp.Query) -> exp.Query:
-    """A query in which aggregates read CASE in place of FILTER, where there are many and that is the same.
+    """A query with CASE inside aggregates in place of FILTER, where it has many of these and the result stays the same.
 
     For each FILTER, DuckDB keeps room for the operands of all aggregates beside it: for 60 of them, as PIVOT has, 200 MB.
     """

@@ -132,7 +132,7 @@ class Estimator(InWorlds):
             map(self._column, range(len(self.types)), [None] * len(self.types) if known is None else known.columns)
         )
         if known is None:
-            listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *self._of_worlds(columns)]
+            listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *self._world_columns(columns)]
             table = self.make("rows", exp.select(*listed).from_(drawn).where(half), made)
             table, columns = self._spread(table, columns, made)
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
@@ -169,7 +169,7 @@ class Estimator(InWorlds):
         return table, tuple(replace(column, spread=one) for column, one in zip(columns, has, strict=True))
 
     @staticmethod
-    def _of_worlds(columns: Sequence[Column]) -> list[exp.Expr]:
+    def _world_columns(columns: Sequence[Column]) -> list[exp.Expr]:
         listed: list[exp.Expr] = []
         for n, column in enumerate(columns):
             listed.append(exp.column(f"c{n}", "m"))

@@ -134,7 +134,7 @@ def make_empty(desk: DuckDBEngine, table: Table, columns: Mapping[str, str]) -> 
 
 
 def schema(name: str) -> exp.Create:
-    """The statement that makes a schema in a database in memory, unless it is there."""
+    """The statement that creates a schema in a database in memory, if it does not exist."""
     named = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier("memory"))
     return exp.Create(this=named, kind="SCHEMA", exists=True)
 

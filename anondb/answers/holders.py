@@ -42,7 +42,7 @@ def drawn_holders(file: File, worlds: Ints) -> Ints:
 
 
 def unsupported(file: File) -> Flags:
-    """Which members have no item supports though their released item stands for several."""
+    """Flags of the members without item supports whose released item stands for several members."""
     members = file.members
     without = np.isnan(members.at_least + members.at_most)
     by_label = np.bincount(members.place, without)

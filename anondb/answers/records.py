@@ -67,7 +67,7 @@ def _drawn(desk: DuckDBEngine, file: File, number: int, before: int, worlds: ran
     shown = exp.alias_(records.expression(), "records", table=True)
     query = query.from_(persons.subquery("persons")).join(shown, on=same)
     for n, attribute in enumerate(file.facts.attributes):
-        value = _of_range(attribute, n)
+        value = _value_in_range(attribute, n)
         if attribute.ends is None:
             query, value = _joined(query, attribute, n, weighed), exp.column("value", f"v{n}")
         query = query.select(exp.cast(value, attribute.column.type, dialect="duckdb").as_(f"a{n}"))
@@ -116,7 +116,7 @@ def _joined(query: exp.Select, attribute: Attribute, n: int, weighed: Table) -> 
     return query.join(exp.alias_(weighed.expression(), name, table=True), on=on, join_type="left")
 
 
-def _of_range(attribute: Attribute, n: int) -> exp.Expr:
+def _value_in_range(attribute: Attribute, n: int) -> exp.Expr:
     """The value of a range that was chosen."""
     low, high = (_units(exp.column(_named(attribute, end), "records"), attribute.ends) for end in ("_lo", "_hi"))
     width = exp.Sub(this=high, expression=low)

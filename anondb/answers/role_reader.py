@@ -26,7 +26,7 @@ class RoleReader(ValueRoles):
         functions: DuckDB's.
 
     Attributes:
-        misused: the first construct that uses an id in a way that is not allowed, or reads something else than the tables.
+        misused: the first construct that uses an id in a way that is not allowed, or reads anything but the tables.
         unread: a construct that relates different persons, which no rule of bounds may read.
         reads_persons: whether a table of the original was named.
         chosen: the SELECTs of the last query whose WHERE reads computed numbers, by their identity.
@@ -117,7 +117,7 @@ class RoleReader(ValueRoles):
         columns = []
         for (name, one), (_, two) in zip(*(side.columns for side in sides), strict=False):
             if (one is Role.ID) != (two is Role.ID):
-                self.misuse(f"{name_of(node)} of an id and something else")
+                self.misuse(f"{name_of(node)} of an id and a value that is not an id")
             columns.append((name, one if one is two else _either(one, two)))
         repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
         of_persons = any(side.of_persons for side in sides)
@@ -130,7 +130,7 @@ class RoleReader(ValueRoles):
         for n, cells in enumerate(zip(*rows, strict=False)):
             roles = {self.value(cell, Scope(outer=outer), env) for cell in cells}
             if Role.ID in roles and len(roles) > 1:
-                self.misuse("VALUES of ids and something else")
+                self.misuse("VALUES that mix ids with other values")
             columns.append((f"col{n}", Role.ID if Role.ID in roles else Role.KEY))
         return _aliased(Relation(tuple(columns)), node)
 
@@ -271,7 +271,7 @@ class RoleReader(ValueRoles):
             for name in shared:
                 roles = [role for _, r in scope.sources for n, role in r.columns if n == name]
                 if Role.ID in roles and set(roles) != {Role.ID}:
-                    self.misuse("a join of an id with something else")
+                    self.misuse("a join of an id with a value that is not an id")
             if node.args.get("on") is not None and self.value(node.args["on"], scope, env) is Role.ID:
                 self.misuse("a condition on an id")
             return

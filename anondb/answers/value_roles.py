@@ -76,14 +76,16 @@ class ValueRoles(ABC):
         if isinstance(node, exp.Case | exp.If):
             return self._case(node, scope, env)
         if isinstance(node, _COMPARED) and isinstance(node.this, exp.Tuple) and isinstance(node.expression, exp.Tuple):
-            return self._compared(node.this, node.expression, scope, env, "a comparison of an id with something else")
+            return self._compared(
+                node.this, node.expression, scope, env, "a comparison of an id with a value that is not an id"
+            )
         parts = [self.value(part, scope, env) for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
         if isinstance(node, exp.Count):
             return Role.TOTAL
         if isinstance(node, exp.Grouping | exp.Typeof):
             return Role.KEY
         if Role.ID in parts:
-            return self._of_ids(node, parts)
+            return self._role_with_ids(node, parts)
         if isinstance(node, exp.Sum | exp.CountIf):
             return Role.TOTAL
         if isinstance(node, exp.Filter):
@@ -190,11 +192,11 @@ class ValueRoles(ABC):
         ]
         if Role.ID in listed:
             if set(listed) != {Role.ID}:
-                self.misuse(f"{name_of(node)} of an id and something else")
+                self.misuse(f"{name_of(node)} of an id and a value that is not an id")
             return Role.ID
         return Role.VALUE if any(role.computed for role in (*asked, *listed)) else Role.KEY
 
-    def _of_ids(self, node: exp.Expr, parts: Sequence[Role]) -> Role:
+    def _role_with_ids(self, node: exp.Expr, parts: Sequence[Role]) -> Role:
         """The role of an expression with ids among its operands."""
         if isinstance(node, exp.Coalesce) and set(parts) == {Role.ID}:
             return Role.ID

@@ -67,21 +67,21 @@ def _transactions(facts: Facts, world: int, kept: bool) -> exp.Query:
         query = query.select(exp.column("part", "held").as_(facts.partition[0].name, quoted=True))
     if facts.inline:
         same = exp.column("tid", "attributes").eq(exp.column("tid", "held"))
-        query = query.select(*_values(facts, "attributes")).join(_of_world(world), on=same)
+        query = query.select(*_values(facts, "attributes")).join(_attributes_of_world(world), on=same)
     return query
 
 
 def _records(facts: Facts, world: int) -> exp.Query:
     """The table of attributes."""
     query = exp.select(modelled_id(facts.id, "attributes").as_(facts.id.name, quoted=True))
-    return query.select(*_values(facts, "attributes")).from_(_of_world(world))
+    return query.select(*_values(facts, "attributes")).from_(_attributes_of_world(world))
 
 
 def _values(facts: Facts, table: str) -> list[exp.Expr]:
     return [exp.column(f"a{n}", table).as_(a.column.name, quoted=True) for n, a in enumerate(facts.attributes)]
 
 
-def _of_world(world: int) -> exp.Subquery:
+def _attributes_of_world(world: int) -> exp.Subquery:
     rows = exp.select("*").from_(of_worlds(VALUES, world).expression())
     return rows.where(exp.column("world").eq(exp.convert(world))).subquery("attributes")
 

@@ -43,7 +43,7 @@ MOST_SAMPLED = 2_000_000  # numbers of holders that are sampled, 12 CPU microsec
 
 
 def worlds_for(rows: float, most: int | None = None) -> int:
-    """How many worlds are drawn, by the number of rows of one; at most ``MOST_WORLDS`` unless more are asked for."""
+    """The number of worlds to draw, fewer for worlds of many rows; at most ``most``, by default ``MOST_WORLDS``."""
     most = MOST_WORLDS if most is None else most
     return max(1, min(most, int(MOST_ROWS // max(rows, 1))))
 

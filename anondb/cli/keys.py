@@ -13,7 +13,7 @@ keys = typer.Typer(name="keys", help="Make keys that sign releases.", no_args_is
 
 
 @keys.callback()
-def _of_keys() -> None:
+def _keys_group() -> None:
     """Make keys that sign releases."""
 
 

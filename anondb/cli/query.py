@@ -47,7 +47,7 @@ def query(
 ) -> None:
     """Answer SQL, written for the original tables, from a release: estimates, each with a lower and an upper bound."""
     if release is not None and trusted is not None:
-        raise InputError("--trusted goes with a sealed file.", code="bad_usage", hint="Leave --release out.")
+        raise InputError("--trusted needs a sealed file.", code="bad_usage", hint="Leave --release out.")
     if sql is None and as_json:
         raise InputError("The prompt has no --json.", code="bad_usage", hint="Pass SQL, or - to read stdin.")
     with _session(file, release, trusted, shown_statements(show_sql)) as session:
@@ -71,8 +71,9 @@ def _session(file: str, release: str | None, trusted: str | None, on_statement: 
             yield session
         return
     from anondb.engine.elsewhere import is_url
-    from anondb.owner.asking import session_of
+    from anondb.ledger.stored import find_whole
     from anondb.release.reader import locked_engine
+    from anondb.session.asking import session_of
 
     with contextlib.ExitStack() as stack:
         if is_url(file):
@@ -81,7 +82,7 @@ def _session(file: str, release: str | None, trusted: str | None, on_statement: 
             engine, schema, _ = locked_engine(file, on_statement=on_statement)
             stack.callback(engine.close)
             engine.use(schema.catalog)
-        yield stack.enter_context(session_of(engine, release))
+        yield stack.enter_context(session_of(engine, release, find_whole(engine, release)))
 
 
 def _answer(session: Session, sql: str, bounds: str, as_json: bool) -> None:

@@ -38,11 +38,11 @@ def report(
     """Report on a release: promise, what was generalized and why, accuracy, risk; --public: a page for analysts."""
     check_targets(source, html)
     if release is None:
-        _public(_of_file(source, show_sql), Path(source).name, html, as_json)
+        _public(_contents_of_file(source, show_sql), Path(source).name, html, as_json)
         return
     with opened(source, read_only=True, show_sql=show_sql) as database:
         if public:
-            from anondb.owner.releases import find_whole
+            from anondb.ledger.stored import find_whole
             from anondb.report.contents import read_contents
 
             with database.engine.transaction():
@@ -57,15 +57,15 @@ def report(
         _owner(collected, html, as_json)
 
 
-def _of_file(file: str, show_sql: bool) -> Contents:
+def _contents_of_file(file: str, show_sql: bool) -> Contents:
     """What a sealed file shows."""
     from anondb.engine.elsewhere import is_url
-    from anondb.postgres.place import place_of
     from anondb.reading.formats import is_data_file
     from anondb.release.objects import StoredRelease
     from anondb.release.reader import is_sealed, sealed_release
     from anondb.report.contents import read_contents
     from anondb.warehouse.at_hand import at_hand
+    from anondb.warehouse.postgres.place import place_of
 
     if not is_url(file) and is_data_file(file):
         raise InputError("A data file has no release.", code="bad_usage", hint="Name a database or a sealed file.")

@@ -60,15 +60,22 @@ def serve(
         tables = ", ".join(session.tables)
     password = new_password() if password_file is None else read_password(password_file)
     door = Door(file, options, bounds, verifier_of(password), idle_seconds)
-    try:
-        listener = socket.create_server((HOST, port))
-    except OSError:
-        raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None
-    with listener:
+    with _listening(HOST, port) as listener:
         address = f"{HOST}:{listener.getsockname()[1]}"
-        typer.echo(f"Serving {tables} at postgresql://analyst@{address}/release; Ctrl-C ends it.")
-        typer.echo(f"Password: {password}" if password_file is None else "The password is that of the file.")
+
+        def announce() -> None:
+            typer.echo(f"Serving {tables} at postgresql://analyst@{address}/release; Ctrl-C ends it.")
+            typer.echo(f"Password: {password}" if password_file is None else "The password is that of the file.")
+
         try:
-            serve_clients(door, listener, connections)
+            serve_clients(door, listener, connections, announce)
         except KeyboardInterrupt:
             typer.echo("Stopped.", err=True)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """The socket of a port, for the connections of clients."""
+    try:
+        return socket.create_server((host, port))
+    except OSError:
+        raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None

@@ -16,9 +16,9 @@ from anondb.data.sources import open_source, texts_of
 from anondb.engine import Engine
 from anondb.engine.files import write_private
 from anondb.errors import InputError
-from anondb.owner.ledger import now
-from anondb.owner.releases import current_catalog
-from anondb.owner.tables import LedgerTable
+from anondb.ledger.ledger import now
+from anondb.ledger.stored import current_catalog
+from anondb.ledger.tables import LedgerTable
 from anondb.utility.errors import FIGURES
 
 # The columns of a result other than its key; ``result`` is the complete result as JSON.
@@ -43,7 +43,7 @@ def row(result: Result) -> dict[str, Any]:
     return {name: values.get(name) for name in COLUMNS}
 
 
-def known(engine: Engine) -> dict[str, Result]:
+def stored_results(engine: Engine) -> dict[str, Result]:
     """The latest result of every run in the ledger, by key."""
     rows = _COMPARISONS.rows(engine, current_catalog(engine))
     return {row["key"]: Result.of(json.loads(row["result"])) for row in rows}

@@ -72,7 +72,7 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
         source = replace(source, account=replace(source.account, layout=layout, reason=reason))
     if layout == "long":
         if source.how.item_domains:
-            raise InputError("item_domains goes with several columns of items.", code="bad_usage", hint="Leave it out.")
+            raise InputError("item_domains needs several columns of items.", code="bad_usage", hint="Leave it out.")
         if not is_single(source, item_column):
             raise InputError(
                 "The layout long has one column of items.", code="bad_layout", hint="Name one with --item."

@@ -53,12 +53,16 @@ def findings(
         ids_here: whether the ids lie in the engine.
         attributes: the columns of the records that are released.
     """
-    found = {**_of_lengths(dataset), **_of_labels(dataset, item_domains), **_of_words(engine, dataset, ids_here)}
-    found |= _of_columns(dataset, attributes)
+    found = {
+        **_findings_in_lengths(dataset),
+        **_findings_in_labels(dataset, item_domains),
+        **_findings_in_words(engine, dataset, ids_here),
+    }
+    found |= _unused_columns(dataset, attributes)
     return [Finding(name, words) for name, words in found.items()]
 
 
-def _of_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, str]:
+def _unused_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, str]:
     """The columns of a file that nothing uses, unless the owner named both those of ids and of items."""
     named = dataset.id_column != ROW_ID and dataset.item_column != ITEMS
     left = () if dataset.account is None or named else dataset.account.left_out
@@ -70,7 +74,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,}"
 
 
-def _of_lengths(dataset: Dataset) -> dict[str, str]:
+def _findings_in_lengths(dataset: Dataset) -> dict[str, str]:
     """What the numbers of items of persons say of the ids."""
     persons, single = dataset.n_transactions, dataset.lengths.get(1, 0)
     if persons < _ENOUGH_PERSONS or dataset.n_items < 2 or single < 0.95 * persons:
@@ -85,7 +89,7 @@ def _of_lengths(dataset: Dataset) -> dict[str, str]:
     }
 
 
-def _of_labels(dataset: Dataset, item_domains: bool) -> dict[str, str]:
+def _findings_in_labels(dataset: Dataset, item_domains: bool) -> dict[str, str]:
     """What the labels of the items say of them."""
     labels, number = dataset.labels, dataset.n_items
     found: dict[str, str] = {}
@@ -121,7 +125,7 @@ def _of_labels(dataset: Dataset, item_domains: bool) -> dict[str, str]:
     return found
 
 
-def _of_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str]:
+def _findings_in_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str]:
     """What single words among the items, or the ids, say of the file."""
     support = dict(zip(dataset.labels, dataset.supports.tolist(), strict=True))
     found: dict[str, str] = {}

@@ -79,7 +79,9 @@ class Limits:
             current.reset(token)
         if failure == "query_too_complex":
             raise InputError(
-                "The query is too complex: it is nested too deeply.", code=failure, hint="Ask a simpler query."
+                "The query is too complex: it is nested too deeply.",
+                code=failure,
+                hint="Nest fewer subqueries and parentheses.",
             )
         raise self._exceeded(failure)  # outside the handlers, so that nothing keeps the memory
 

@@ -143,7 +143,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     @property
     def memory_limit(self) -> int | None:
         """The memory limit in bytes: 80 % of the memory of the machine or container, if nothing else was set."""
-        return bytes_of(str(self.scalar("statements/memory_limit")))
+        return bytes_of(str(self.scalar("engine/memory_limit")))
 
     @property
     def array_bytes(self) -> int:
@@ -235,9 +235,9 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         rows = NamedRows(name, tables or {}, values) if isinstance(name, str) else name
         return at_most(most, self.query(rows.name, rows.tables, **rows.values))
 
-    def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
-        """The single value that the named query returns; None for NULL."""
-        (column,) = self.query(name, tables, **values).values()
+    def scalar(self, name: str | exp.Query, tables: Tables | None = None, **values: Value) -> Any:
+        """The single value that a named query or a tree returns; None for NULL."""
+        (column,) = (self.query(name, tables, **values) if isinstance(name, str) else self.select(name)).values()
         return column[:1].tolist()[0]
 
     def create(
@@ -346,7 +346,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
         named = self.scalar(
-            "statements/named", catalog_name=table.catalog, schema=table.schema, lower_name=table.name.lower()
+            "engine/named", catalog_name=table.catalog, schema=table.schema, lower_name=table.name.lower()
         )
         return bool(named)
 

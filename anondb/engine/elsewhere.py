@@ -29,10 +29,10 @@ class Elsewhere:
     others: list[tuple[Callable[[], None], Callable[[], None]]]
 
     def look_up(self, names: Sequence[Name]) -> None:
-        """Make the columns of the tables with one of these names known here."""
+        """Declare the tables with one of these names here, with their columns and without rows."""
 
-    def know(self, query: exp.Query) -> None:
-        """Make the columns of the tables of a query known here."""
+    def declare_tables(self, query: exp.Query) -> None:
+        """Declare the tables of a query here, with their columns and without rows."""
 
     def at_hand(self, query: exp.Query) -> None:
         """Fetch the rows of the tables of a query. Call it inside a transaction."""

@@ -2,7 +2,7 @@
 
 DuckDB searches the search path for a function before its built-in functions: after ``CREATE MACRO min(x) AS 1000`` every
 ``min`` means the macro, and operators (``||``), lists in brackets and LIKE are functions, too. anondb's statements would
-compute something else, so they are not run while such a macro is reachable.
+compute other results, so they are not run while such a macro is reachable.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class NameCheck:
         """
         if self._hold:
             return
-        rows = self._look_up("statements/own_macros")
+        rows = self._look_up("engine/own_macros")
         macros: list[Macro] = list(zip(*(column.tolist() for column in list(rows.values())[:3]), strict=True))
         if macros:
             near = reachable(macros, str(rows["search_path"][0]), str(rows["current_database_name"][0]))
             refusal = None
             if near:
-                refusal = shadowed(near, self._look_up("statements/built_in_functions")["function_name"].tolist())
+                refusal = shadowed(near, self._look_up("engine/built_in_functions")["function_name"].tolist())
             if refusal is not None:
                 raise refusal
         self._hold = self._owned
@@ -71,7 +71,7 @@ class NameCheck:
         Raises:
             InputError: ``reserved_name``.
         """
-        rows = self._look_up("statements/temporary_names")
+        rows = self._look_up("engine/temporary_names")
         taken = [name for name in (rows["name"].tolist() if rows else []) if name not in made]
         if taken:
             raise InputError(
@@ -111,7 +111,7 @@ def shadowed(macros: Iterable[Macro], built_in: Iterable[str]) -> InputError | N
     more = f" and {len(hiding) - 1} more" if len(hiding) > 1 else ""
     hide = "hide built-in functions" if more else "hides a built-in function"
     return InputError(
-        f"The macro {name!r} in {database}.{schema}{more} {hide} of DuckDB, so anondb's SQL would compute something else.",
+        f"The macro {name!r} in {database}.{schema}{more} {hide} of DuckDB, so anondb's SQL would compute other results.",
         code="shadowed_function",
         hint="Drop or rename it, or move it to a schema that is not on the search path.",
     )

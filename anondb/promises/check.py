@@ -133,7 +133,7 @@ def verify_source(
         records = transactions
     if quasi_identifiers is not None and not relational:
         raise InputError(
-            f"quasi_identifiers goes with the models {_names('relational')}, not with {model.name}.", code="bad_usage"
+            f"quasi_identifiers applies to the models {_names('relational')}, not to {model.name}.", code="bad_usage"
         )
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         knowledge = read_knowledge(engine, model, privacy_constraints, sensitive, of_release=False)
@@ -241,7 +241,7 @@ def _check_taken(model: Model, option: str) -> None:
     takers = [name for name, spec in PROMISES.items() if option in (*spec.needs, *spec.takes)]
     if model.name not in takers:
         words = f"models {', '.join(takers[:-1])} and {takers[-1]}" if len(takers) > 1 else f"model {takers[0]}"
-        raise InputError(f"{option} goes with the {words}, not with {model.name}.", code="bad_usage")
+        raise InputError(f"{option} applies to the {words}, not to {model.name}.", code="bad_usage")
 
 
 def _names(attribute: str) -> str:

@@ -29,21 +29,10 @@ from anondb.engine import Engine, Table
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
+from anondb.query.item_tests import mentioned
 from anondb.query.parsing import inline_table
 from anondb.query.plan import ROWS, Plan
-from anondb.query.predicates import (
-    ALWAYS,
-    NOT_EMPTY,
-    And,
-    AtLeast,
-    Condition,
-    Constant,
-    Not,
-    Or,
-    leaves,
-    mentioned,
-    replaced,
-)
+from anondb.query.predicates import ALWAYS, NOT_EMPTY, And, AtLeast, Condition, Constant, Not, Or, leaves, replaced
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.totals import Bounds
 from anondb.query.values import LISTS, OnValue
@@ -205,13 +194,13 @@ def _placed(condition: Condition, question: Question, columns: Sequence[Counter[
     )
 
 
-def _of_lists(leaf: Condition) -> bool:
+def _is_on_lists(leaf: Condition) -> bool:
     return isinstance(leaf, OnValue) and leaf.attribute == LISTS.name
 
 
 def _if_lists(leaf: Condition, value: str) -> Condition:
     """A leaf, if persons without items have an empty list (``list``) or NULL (``null``)."""
-    return Constant(leaf.holds(value)) if isinstance(leaf, OnValue) and _of_lists(leaf) else leaf
+    return Constant(leaf.holds(value)) if isinstance(leaf, OnValue) and _is_on_lists(leaf) else leaf
 
 
 class BucketAnswers:
@@ -227,7 +216,7 @@ class BucketAnswers:
         Raises:
             InputError: ``unsupported_query``: no sound bounds are known.
         """
-        if any(_of_lists(leaf) for leaf in leaves(plan.condition)):  # between all lists empty, and all NULL
+        if any(_is_on_lists(leaf) for leaf in leaves(plan.condition)):  # between all lists empty, and all NULL
             cases = [replaced(plan.condition, lambda leaf, v=v: _if_lists(leaf, v)) for v in ("list", "null")]  # type: ignore[misc]
             (low, high), (least, most) = (self.scalar(replace(plan, condition=case)) for case in cases)
             return min(low, least), max(high, most)

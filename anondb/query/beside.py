@@ -11,9 +11,10 @@ from anondb.answers.rules.contents import Possible
 from anondb.answers.rules.supports import Array
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
+from anondb.query.item_tests import listed
 from anondb.query.kinds import Kinds
 from anondb.query.pairs import with_item
-from anondb.query.predicates import AtLeast, Condition, both, conjuncts, has, listed
+from anondb.query.predicates import AtLeast, Condition, both, conjuncts, has
 from anondb.query.reading import transactions_by_item
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ class Beside:
             ([i for i in apart if i in usual], kinds[0].rest),
             ([i for i in apart if i not in usual], None),
         ):
-            for item, found in self._of_others(*kinds, some, rest).items():
+            for item, found in self._bounds_of_others(*kinds, some, rest).items():
                 ends[item] = _both(ends[item], found)
         for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
             ends[item] = _both(ends[item], self._answers.of_question(Question.of(both(condition, has(item))), None))
         return ends
 
-    def _of_others(
+    def _bounds_of_others(
         self, kinds: Kinds, groups: Groups, cells: Possible, items: Sequence[str], rest: int | None
     ) -> dict[str, Ends]:
         """Bounds for items of other released items than those that the condition names: equal ones are computed once, and

@@ -70,8 +70,10 @@ class HeldRows:
         return int(some.sum())
 
     def pieces(self) -> Iterator[tuple[Array, Array]]:
-        """The transactions and the items of some rows after the other: what is computed from all rows at once would not fit
-        in the processor's cache, and cost more in pages of memory than its computation."""
+        """The rows in slices (transactions, items) that fit in the processor's cache.
+
+        Computing with all rows at once would spend more time on pages of memory than on the computation.
+        """
         for start in range(0, len(self.items), PIECE):
             some = slice(start, start + PIECE)
             yield self.transactions[some], self.items[some]
@@ -219,7 +221,7 @@ def _groups(
 
 
 def counted(keys: Array) -> tuple[Array, Array]:
-    """The different ones of some whole numbers, which are not negative, in ascending order, and how often each is there."""
+    """The distinct values of non-negative integers in ascending order, each with its number of occurrences."""
     if keys.max(initial=0) > 4 * len(keys):
         values, numbers = np.unique(keys, return_counts=True)
         return values, numbers

@@ -129,7 +129,7 @@ class Original:
             raise InputError(
                 f"The items of the release have the type {self.kind.sql}, whose order is not that of their texts.",
                 code="ambiguous_item",
-                hint="List the items with IN; compare the items of two copies with <>.",
+                hint="List the items with IN; compare the items of a self-join with <>.",
             )
 
     def check_labels(self, missing: frozenset[str]) -> None:

@@ -53,7 +53,11 @@ def unsupported(construct: str, hint: str = HINT) -> InputError:
 
 def too_complex(what: str) -> InputError:
     """The error ``query_too_complex``: the exact evaluation would take too long."""
-    return InputError(f"The query is too complex: {what}.", code="query_too_complex", hint="Ask a simpler query.")
+    return InputError(
+        f"The query is too complex: {what}.",
+        code="query_too_complex",
+        hint="Ask for fewer items, conditions or subqueries at once.",
+    )
 
 
 def name_of(node: exp.Expr) -> str:

@@ -205,7 +205,7 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
     if isinstance(node, exp.Is):
         only(node, "this", "expression")
         if not left or not isinstance(node.expression, exp.Null):
-            raise unsupported("IS with something else than NULL on a relational attribute")
+            raise unsupported("IS with an operand other than NULL on a relational attribute")
         return OnValue(name, OneOf(frozenset()), null=True)
     if isinstance(node, exp.In):
         only(node, "this", "expressions", "field", "query")
@@ -281,11 +281,11 @@ def _literal(node: exp.Expr, attribute: Attribute) -> Value:
     if isinstance(node, exp.Neg):
         sign, node = -1, _bare(node.this)
     if not isinstance(node, exp.Literal):
-        raise unsupported(f"a relational attribute compared with something else than a literal ({name_of(node)})")
+        raise unsupported(f"a relational attribute compared with an expression other than a literal ({name_of(node)})")
     if attribute.ends is not None:
         digits = re.fullmatch(r"([0-9]*)\.?([0-9]*)", node.name)
         if node.is_string or not digits:
-            raise unsupported(f"the attribute {attribute.name!r} compared with something else than a plain number")
+            raise unsupported(f"the attribute {attribute.name!r} compared with a value that is not a plain number")
         if len((digits[1] + digits[2]).lstrip("0")) > MAX_DIGITS:
             raise unsupported(f"a number of more than {MAX_DIGITS} digits")
         return sign * Fraction(node.name)
@@ -322,6 +322,6 @@ def _time(node: exp.Expr, attribute: Attribute) -> Fraction:
         elapsed = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     except ValueError:
         raise unsupported(
-            f"the attribute {attribute.name!r} compared with something else than a date", "Write DATE '2001-02-03'."
+            f"the attribute {attribute.name!r} compared with a value that is not a date", "Write DATE '2001-02-03'."
         ) from None
     return Fraction((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds, DAY)

@@ -105,7 +105,7 @@ class Reading:
             if getattr(self, name) is not None:
                 which = "text files" if name in _OF_TEXTS else "SQLite files"
                 raise InputError(
-                    f"{name} goes with {which}, which this is not.", code="bad_usage", hint="Leave it out."
+                    f"{name} applies to {which}, which this is not.", code="bad_usage", hint="Leave it out."
                 )
 
     def texts(self) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Item supports: bounds of how often each member of a released item occurs, published beside the rows."""
+"""Item supports: bounds of how often each member of a released item occurs, published beside the rows.
+
+The weight is stored, since it is the root of an equation over all members and ``count_bounds``, one SELECT, cannot iterate.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
@@ -17,8 +16,6 @@ from anondb.engine.lending import lending_memory
 from anondb.engine.locked import LOCKED_CATALOG
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
-from anondb.owner.publications import Intersection
-from anondb.pages.tables import AsTable
 from anondb.release.catalog import create_table, modelled_statements, sealed_catalog
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
@@ -36,46 +33,16 @@ from anondb.release.objects import (
     release_kind,
     table_counts,
 )
-from anondb.release.paths import PRIVATE, build_directory, check_target, described, sweep_builds, sync
+from anondb.release.paths import PRIVATE, build_directory, check_target, described, sync
 from anondb.release.reader import SealedRelease
 from anondb.release.row_sums import RowSums, row_sums, rows_of
+from anondb.release.sealed_file import SealedFile
 from anondb.release.signing import Signer
 
 BUILD_NAME = "release.duckdb"
 IN_MEMORY = SchemaName("memory", SEALED_SCHEMA)
 Check = Callable[[DuckDBEngine, SchemaName], None]
 Draw = Callable[[SealedRelease], SchemaName]  # makes the tables of modelled rows, in a schema of the release's engine
-
-
-@dataclass(frozen=True)
-class PublishedFile(AsTable):
-    """A sealed file.
-
-    Attributes:
-        path, size: the path (the URL of a schema in PostgreSQL), and the size in bytes.
-        release_id, transactions, rows: the release, and its numbers of transactions and rows.
-        sha256: the SHA-256 of the file; for PostgreSQL, of the file that holds the same rows.
-        content_digest: the digest of its content (``release/digest``), the same for a copy made by DuckDB.
-        intersections: what readers can combine from it and each earlier publication of the same persons.
-        proof: the directory of its proof pack, if one was requested.
-        remarks: what the owner should know of the place.
-    """
-
-    path: Path | str
-    release_id: str
-    transactions: int
-    rows: int
-    size: int
-    sha256: str
-    content_digest: str
-    intersections: tuple[Intersection, ...] = ()
-    proof: Path | None = None
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The name of the file without its directory; the URL of a schema without user and password."""
-        return self.path.name if isinstance(self.path, Path) else str(self.path)
 
 
 def publish(
@@ -91,7 +58,7 @@ def publish(
     mode: int = PRIVATE,
     sign: Signer | None = None,
     draw: Draw | None = None,
-) -> PublishedFile:
+) -> SealedFile:
     """Write a frozen release into a new database file, under fresh transaction ids.
 
     A clean process that never opened raw data receives the final rows in a private directory beside the target. It
@@ -117,13 +84,11 @@ def publish(
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
         EngineError: the disk is full, memory ran out, or writing failed.
     """
-    kind = release_kind(engine, release_schema) if kind is None else kind
+    kind = kind or release_kind(engine, release_schema)
     if kind is None:
-        raise InputError(
-            f"The schema {release_schema.name!r} does not hold a release.", code="not_a_release", hint="Check the name."
-        )
+        words = f"The schema {release_schema.name!r} does not hold a release."
+        raise InputError(words, code="not_a_release", hint="Check the name.")
     target = check_target(engine, path, replace)
-    sweep_builds(target.parent)
     with build_directory(target.parent) as build, clean_writer(build) as writer:
         manifest = read_manifest(engine, release_schema)
         expected = _hand_over(engine, release_schema, kind, build, key, verified)
@@ -139,7 +104,7 @@ def publish(
                 raise InternalError("The content of the sealed file differs from what was handed over.")
         size, sha256 = _move(built, target, mode, replace)
     transactions = int(manifest["transactions"])
-    return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
+    return SealedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
 
 
 def _move(built: Path, target: Path, mode: int, replace: bool) -> tuple[int, str]:

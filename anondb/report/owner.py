@@ -9,23 +9,24 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anondb import reports
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, reads
 from anondb.errors import EngineError, InputError
+from anondb.ledger import ledger, stored
 from anondb.models import check_count
 from anondb.models.km import KmAnonymity
 from anondb.models.named import group_size, model_of
-from anondb.owner import ledger, overlap, publications
-from anondb.owner import releases as stored
-from anondb.owner.accuracy import measure_on, queries_of
-from anondb.owner.attack import KNOWN, Attack, attack
-from anondb.owner.explain import cause
+from anondb.pipeline import reports
 from anondb.policy import Workload
 from anondb.promises.check import subject_of, verify_release, verify_subject
+from anondb.publications import history, overlap
+from anondb.publications.publish import earlier_of, intersections_of
 from anondb.release.objects import StoredRelease
 from anondb.report.answers import Asked, by_support, figures
 from anondb.report.contents import Contents, read_contents
+from anondb.risk.accuracy import measure_on, queries_of
+from anondb.risk.attack import KNOWN, Attack, attack
+from anondb.risk.explain import cause
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
 SIZES = (1, 2, 3)  # the sizes of the queries that are measured
@@ -84,7 +85,7 @@ class OwnerReport:
     attacks: tuple[Attack, ...]
     promised: int | None
     overlaps: tuple[str, ...]
-    publications: tuple[publications.Publication, ...]
+    publications: tuple[history.Publication, ...]
     seconds: dict[str, float]
     read: tuple[str, ...] = ()
 
@@ -157,7 +158,7 @@ def collect(
         seconds = reports.seconds_of(engine, catalog, entry.release_id)
         read = reports.read_of(engine, catalog, entry.release_id)
         stated = overlap.stated(engine, catalog, entry.release_id)
-        published = [p for p in publications.publications(engine, catalog) if p.release_id == entry.release_id]
+        published = [p for p in history.publications(engine, catalog) if p.release_id == entry.release_id]
     parameters = model_of(release.manifest).parameters()
     most = parameters.get("m", parameters.get("p", "inf" if entry.model == "k" else 0))
     report = OwnerReport(
@@ -174,7 +175,7 @@ def collect(
         threats=(),
         attacks=(),
         promised=most if isinstance(most, int) else None,
-        overlaps=(*publications.notes(stored.measured(engine, name, stored.earlier_of(engine, name))), *stated),
+        overlaps=(*history.notes(intersections_of(engine, name, earlier_of(engine, name))), *stated),
         publications=tuple(published),
         seconds=seconds,
         read=read,
@@ -228,7 +229,8 @@ def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged
         queries = queries_of(engine, dataset, workload, lambda: None)
         shown = release.schema, release.kind, release.manifest
         accuracy = measure_on(engine, dataset, *shown, queries, must_hold=unchanged)
-        listed = engine.query("report/answers", {"answers": accuracy.answers})
+        columns = "items, truth, estimate, lower_bound, upper_bound"
+        listed = engine.select(reads.rows(accuracy.answers, columns, order="truth, items, query_id"))
     answers = zip(*(column.tolist() for column in listed.values()), strict=True)
     words = f"{workload.size} item{'s' * (workload.size > 1)}"
     return Asked(words, tuple((tuple(items), *counts) for items, *counts in answers))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anondb.owner.attack import Attack
 from anondb.pages.counts import Answered, Shares, against_truth, shares, spread
 from anondb.pages.html import both, page, table, tiles
 from anondb.pages.text import counted, label, number, or_dash, percent, raised
@@ -12,6 +11,7 @@ from anondb.pages.treemap import Cell
 from anondb.report.answers import Asked, by_support, figures
 from anondb.report.owner import CHANGED, GONE, OwnerReport, Suppressed
 from anondb.report.parts import MOST_ROWS, cells, generalized, item_map, kind_words, more, promise
+from anondb.risk.attack import Attack
 
 LOSSES = (
     ("ncp", "NCP", "the share of all items that a released item stands for; 100 % for a suppressed item"),

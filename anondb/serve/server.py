@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing import connection
 from typing import Any
 
@@ -23,13 +23,15 @@ _END_SECONDS = 2
 _METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 
 
-def serve(door: Door, listener: socket.socket, connections: int) -> None:
+def serve(door: Door, listener: socket.socket, connections: int, announce: Callable[[], None]) -> None:
     """Serve clients until Ctrl-C, or SIGTERM.
 
     Args:
         door: what each connection gets.
         listener: where they connect.
         connections: the most connections at a time.
+        announce: called when processes of connections begin without loading the package first, which takes seconds that
+            clients do not wait for.
 
     Raises:
         KeyboardInterrupt: the end.
@@ -41,7 +43,11 @@ def serve(door: Door, listener: socket.socket, connections: int) -> None:
     working: dict[int, Any] = {}
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     listener.setblocking(False)
+    first = context.Process(target=str, daemon=True)
     try:
+        first.start()
+        first.join()
+        announce()
         while True:
             ready = connection.wait([listener, *(process.sentinel for process in working.values())])
             _forget_ended(working, slots)

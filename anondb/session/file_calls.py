@@ -44,7 +44,7 @@ def with_bounds(tree: exp.Expr, engines: Sequence[DuckDBEngine]) -> exp.Expr:
         if len(engines) > 1:
             raise unsupported("count_bounds of several files", "Count the ids: count(DISTINCT ...), with conditions.")
         if not all(isinstance(part, _CONSTANTS) for part in call.walk() if part is not call):
-            raise unsupported("count_bounds of something else than constants", "Write count_bounds(['a', 'b']).")
+            raise unsupported("count_bounds with arguments that are not constants", "Write count_bounds(['a', 'b']).")
         asked = exp.select(*BOUNDS).from_(exp.Table(this=call.copy()))
         (row,) = fetched(materialized(engines[0], asked, failed))
         kinds = ("BIGINT", "DOUBLE", "BIGINT")

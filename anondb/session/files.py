@@ -154,7 +154,7 @@ def paths_of(files: Sources) -> list[str]:
 
 def _no_path() -> InputError:
     return InputError(
-        "The files of a session are a path or a list of paths.",
+        "The files of a session must be given as a path or a list of paths.",
         code="bad_path",
         hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
     )

@@ -28,7 +28,7 @@ V = TypeVar("V")
 
 
 class Kept(Generic[V]):
-    """The values that were asked for last, if they are short.
+    """A cache of the most recent values; long values are not kept.
 
     Args:
         rows: the number of rows of a value.

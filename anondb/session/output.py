@@ -157,9 +157,9 @@ class Count:
 
 
 def one_count(sql: str, result: Result) -> Count | None:
-    """The result of a query as the groups of its only count; None if it asks for something else.
+    """The result of a query as the groups of its only count; None if it asks for more than one.
 
-    A condition on the count, LIMIT and DISTINCT choose from the groups, so they ask for something else. Without them, the
+    A condition on the count, LIMIT and DISTINCT choose from the groups, so they ask for more. Without them, the
     column ``certain`` says of a group no more than its lower bound does.
     """
     statements = parse_script(sql)

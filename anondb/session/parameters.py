@@ -56,7 +56,7 @@ def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any
         InputError: ``bad_parameter``: a value is missing, left over, or of a type without a literal.
     """
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence | Mapping | None):
-        raise InputError("Parameters are a list, or a mapping of names.", code="bad_parameter")
+        raise InputError("Parameters must be a list, or a mapping from names to values.", code="bad_parameter")
     values = parameters if isinstance(parameters, Mapping) else _numbered(parameters or ())
     names = {node.name for node in tree.find_all(exp.Placeholder, exp.Parameter)}
     return with_values(
@@ -106,7 +106,9 @@ def literal_of(value: Any) -> exp.Expr:
         InputError: ``bad_parameter``: its type has none.
     """
     if getattr(value, "ndim", 0):
-        raise InputError("A parameter is an array.", code="bad_parameter", hint="Pass a list, or one value of it.")
+        raise InputError(
+            "A parameter must not be an array.", code="bad_parameter", hint="Pass a list, or one value of it."
+        )
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     elif isinstance(value, np.generic) and not isinstance(value, np.timedelta64):

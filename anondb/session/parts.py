@@ -87,7 +87,7 @@ class Parts:
 
     @property
     def notes(self) -> dict[str, None]:
-        """What is to be known of the values in an answer."""
+        """Notes on the type in which an answer shows the values."""
         words = f"The files have the values of {self.column!r} as texts, which are taken for values of the type {self.kind}."
         return {} if self.kind == "VARCHAR" else {words: None}
 

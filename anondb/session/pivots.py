@@ -203,7 +203,7 @@ def _unpivoted(
         name, value = on[0].this.name, using[0].name
         on = list(on[0].expressions)
     if not on or not all(isinstance(column, exp.Column) for column in on):
-        raise unsupported("UNPIVOT of something else than named columns", "Name the columns.")
+        raise unsupported("UNPIVOT of columns that are not named", "Name the columns.")
     kept = source.others(rows, {lowered(column.name) for column in on})
     parts = []
     for column in on:

@@ -37,7 +37,7 @@ class Prepared:
         begins = next((token.end + 1 for token in tokens if token.token_type is TokenType.ALIAS), len(text))
         statements = parse_script(numbered(text[begins:].strip()))
         if len(statements) > 1 or statements[0].word in _OWN:
-            raise unsupported("PREPARE of something else than one query or statement", "Prepare one at a time.")
+            raise unsupported("PREPARE that does not hold exactly one query or statement", "Prepare one at a time.")
         self._statements[lowered(tokens[0].text)] = statements[0]
 
     def statement(self, text: str) -> Statement:
@@ -93,7 +93,7 @@ def _constants(text: str) -> dict[str, exp.Expr]:
         named = isinstance(one, exp.PropertyEQ)
         value = bare(one.expression if named else one)
         if value.find(exp.Column, exp.Query, exp.AggFunc, exp.Star) is not None:
-            raise InputError("EXECUTE with something else than constants.", code="bad_parameter", hint=_CONSTANTS)
+            raise InputError("EXECUTE takes constants only.", code="bad_parameter", hint=_CONSTANTS)
         plain = isinstance(value, exp.Literal | exp.Boolean | exp.Null | exp.Neg | exp.Cast | exp.Array)
         made[one.name if named else str(number)] = value if plain else exp.paren(value)
     return made

@@ -17,7 +17,7 @@ from anondb.reading.options import read_as
 
 @contextlib.contextmanager
 def registered(engine: DuckDBEngine, data: Any, reading: Mapping[str, Any]) -> Iterator[Table]:
-    """Data as a view of an engine during the block.
+    """Make data readable as a table of an engine during the block.
 
     Args:
         engine: the engine.
@@ -30,7 +30,7 @@ def registered(engine: DuckDBEngine, data: Any, reading: Mapping[str, Any]) -> I
     if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
         data = _read_file(Path(data), reading)
     elif reading:
-        raise InputError("Options of reading go with files.", code="bad_usage", hint="Leave them out.")
+        raise InputError("Options for reading apply to files only.", code="bad_usage", hint="Leave them out.")
     elif hasattr(data, "to_arrow_table"):
         data = data.to_arrow_table()
     with contextlib.ExitStack() as stack:

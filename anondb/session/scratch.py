@@ -133,7 +133,9 @@ class Scratch:
             value = self._variables.get(lowered(call.expressions[0].name))
             return exp.null() if value is None else value.copy()
         if len(call.expressions) != len(macro.parameters):
-            raise InputError("A macro has another number of parameters.", code="bad_sql", hint="Pass all of them.")
+            raise InputError(
+                "The call of a macro has the wrong number of arguments.", code="bad_sql", hint="Pass all of them."
+            )
         given = dict(zip(macro.parameters, call.expressions, strict=True))
         body = macro.body.copy()
         for column in list(body.find_all(exp.Column)):
@@ -221,7 +223,9 @@ class Scratch:
         assert isinstance(tree, exp.Query)
         columns, reads = self.describe(tree)
         if names is not None and len(names) != len(columns):
-            raise InputError("The table has another number of columns.", code="bad_sql", hint="Name each column once.")
+            raise InputError(
+                "The number of columns differs from that of the table.", code="bad_sql", hint="Name each column once."
+            )
         own, types = (list(parts) for parts in zip(*columns, strict=True))
         shown = unique(own if names is None else names)
         self._check_readers(name)

@@ -138,7 +138,9 @@ class Session:
         *before, last = parse_script(numbered(query))
         if before and parameters is not None:
             raise InputError(
-                "Parameters of several statements.", code="bad_parameter", hint="Run one statement at a time."
+                "Parameters cannot be passed to several statements.",
+                code="bad_parameter",
+                hint="Run one statement at a time.",
             )
         for statement in before:
             self._done(statement, self._releases.unqualified(as_query(statement)), bounds)
@@ -164,7 +166,7 @@ class Session:
             result = self._answer(self._resolved(tree.this), bounds, empty=True)
             return self.catalog.columns(result.columns, result.types)
         if word in ("DESCRIBE", "EXPLAIN", "PRAGMA", "SHOW"):
-            return self.catalog.told(word, self._resolved(tree) if word == "EXPLAIN" else tree)
+            return self.catalog.statement_rows(word, self._resolved(tree) if word == "EXPLAIN" else tree)
         done = Statements(self._scratch, self._prepared).run(replace(statement, tree=self._written(tree)))
         self._changed()
         return Result(materialized(self._desk.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)

@@ -37,7 +37,7 @@ class Done:
 
     @property
     def shown(self) -> exp.Select:
-        """The number as the rows of a result, of which there are none if it is not known."""
+        """The number of changed rows as a result with the column ``Count``; without rows if it is not known."""
         number = exp.select(exp.cast(exp.convert(self.rows or 0), "BIGINT").as_("Count"))
         return number if self.rows is not None else number.limit(0)
 
@@ -143,7 +143,9 @@ class Statements:
         columns = self._scratch.columns_of(name)
         put = {lowered(part.this.name): part.expression for part in tree.expressions if isinstance(part, exp.EQ)}
         if len(put) < len(tree.expressions) or not put.keys() <= {lowered(column) for column, _ in columns}:
-            raise InputError("UPDATE sets something else than columns.", code="bad_sql", hint="Name each column once.")
+            raise InputError(
+                "UPDATE must set columns of the table, each once.", code="bad_sql", hint="Name each column once."
+            )
         cells: list[exp.Expr] = []
         for column, kind in columns:
             cell: exp.Expr = exp.column(column, quoted=True)
@@ -177,7 +179,9 @@ class Statements:
             left_out = {lowered(column.name) for column in action.args["tables"]}
             kept = [c for c, _ in self._scratch.columns_of(name) if lowered(c) not in left_out]
             if not kept or len(kept) == len(self._scratch.columns_of(name)):
-                raise InputError("The table has no such column, or no other.", code="bad_sql", hint="Name a column.")
+                raise InputError(
+                    "The table has no such column, or it has no other one.", code="bad_sql", hint="Name a column."
+                )
             self._scratch.define(name, _all_of(name, cells=[exp.column(column, quoted=True) for column in kept]))
         elif isinstance(action, exp.RenameColumn):
             old, new_name = lowered(action.this.name), action.args["to"].name

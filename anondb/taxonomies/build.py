@@ -72,7 +72,7 @@ def build_taxonomy(
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
         if request.by == "categories":
-            groups = _of_categories(engine, source, item_column, request.columns)
+            groups = _paths_of_categories(engine, source, item_column, request.columns)
             tree = _tree(dataset.labels, [groups[label] for label in dataset.labels], _named_by_key, request.root)
         else:
             builder, name = _BUILDERS[request.by]
@@ -149,7 +149,7 @@ def _by_similarity(engine: Engine, dataset: Dataset, request: Request) -> list[P
             hint="Build by frequency, code, prefix or categories.",
         )
     together = np.zeros((n, n), dtype=np.float32)
-    rows = engine.query("taxonomies/pairs", {"transactions": dataset.transactions})
+    rows = engine.query("transactions/pairs", {"transactions": dataset.transactions})
     together[rows["first"], rows["second"]] = together[rows["second"], rows["first"]] = rows["transactions"]
     order = _chain(together, dataset.supports)
     return _divided(order, np.ones(n, dtype=np.int64), request.fan_out)
@@ -192,7 +192,7 @@ def _divided(order: Sequence[int], weights: Ints, fan_out: int) -> list[Path]:
     return [paths[item] for item in range(len(order))]
 
 
-def _of_categories(engine: Engine, source: Source, item_column: str, names: Sequence[str]) -> Mapping[str, Path]:
+def _paths_of_categories(engine: Engine, source: Source, item_column: str, names: Sequence[str]) -> Mapping[str, Path]:
     """The groups of each item in the columns of a source; NULL is no group."""
     from sqlglot import exp
 

@@ -65,7 +65,7 @@ class SupportedItems(Published):
         for number, cover in enumerate(covers.tolist()):
             rows = place[which.ravel() == number]
             visible = rows[self.complete[rows]] if local else rows
-            least, expected, most = self._of_cover(known, cover, int(self.weight[rows].sum()))
+            least, expected, most = self._bounds_of_cover(known, cover, int(self.weight[rows].sum()))
             low, middle, high = low + least, middle + expected, high + min(most, int(self.weight[visible].sum()))
         if len(known) < len(items):
             return 0, 0.0, high
@@ -74,7 +74,7 @@ class SupportedItems(Published):
             high = min(high, *totals) + self.hidden
         return low, min(max(middle, low), high), high
 
-    def _of_cover(self, items: list[int], cover: list[int], n: int) -> tuple[int, float, int]:
+    def _bounds_of_cover(self, items: list[int], cover: list[int], n: int) -> tuple[int, float, int]:
         """The same for the n transactions that show these released items, one for each item."""
         low, middle, high = n, float(n), n
         queried: dict[int, int] = {}

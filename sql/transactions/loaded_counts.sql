@@ -1,11 +1,12 @@
--- reads: source(tid, item)
+-- reads: source(tid, item), rows(tid)
 -- params: none
 -- returns: missing_ids, missing_items, transactions, items
 -- grain: one row
--- What came of the rows of a file: rows without an id, those with an id and no item, persons, and different items.
+-- What came of the rows of a file: pairs without an id, those with an id and no item, persons (who may have an empty list, and so
+-- no pair), and different items.
 SELECT
     count(*) - count(tid) AS missing_ids,
     count(tid) - count(CASE WHEN item IS NOT NULL THEN tid END) AS missing_items,
-    count(DISTINCT tid) AS transactions,
+    (SELECT count(DISTINCT rows.tid) FROM rows) AS transactions,
     count(DISTINCT CASE WHEN tid IS NOT NULL THEN item END) AS items
 FROM source

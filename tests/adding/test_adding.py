@@ -70,9 +70,10 @@ def test_the_command_line_takes_a_new_algorithm(toys: None, shop: Path, run: Run
     for wrong, words in (("groups=0", "groups must be an integer"), ("group=2", "Did you mean 'groups'?")):
         refused = run(*asked, "--option", wrong, "--release", "other")
         assert refused.code == 2 and words in refused.out
-    assert "goes with toy" in run(*asked[:6], "--algorithm", "mm", "--option", "groups=2").err
+    assert "applies to toy" in run(*asked[:6], "--algorithm", "mm", "--option", "groups=2").err
 
 
+@pytest.mark.slow
 def test_python_sql_and_compare_take_a_new_algorithm(toys: None, shop: Path, run: Run) -> None:
     with anondb.connect(shop) as database:
         made = database.anonymize(

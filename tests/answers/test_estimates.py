@@ -8,6 +8,7 @@ import duckdb
 import pandas as pd
 import pytest
 from answers.shop import Shop
+from each import each
 
 import anondb
 
@@ -86,7 +87,7 @@ def session(shop: Shop) -> Iterator[anondb.Session]:
         yield opened
 
 
-@pytest.mark.parametrize("sql", MISUSES)
+@each("sql", MISUSES)
 def test_ids_are_compared_with_ids_alone(session: anondb.Session, sql: str) -> None:
     """A real person's number must not find a modelled row, nor be computed from one."""
     with pytest.raises(anondb.InputError) as refusal:
@@ -108,7 +109,7 @@ ANSWERED = [
 ]
 
 
-@pytest.mark.parametrize("sql", ANSWERED)
+@each("sql", ANSWERED)
 def test_what_no_rule_reads_has_an_estimate(session: anondb.Session, sql: str) -> None:
     result = session.sql(sql)
     rows = result.df()
@@ -137,8 +138,8 @@ def test_rows_of_persons_are_modelled(session: anondb.Session) -> None:
     assert all(row[0] < 0 for row in by_person)
 
 
-@pytest.mark.parametrize(
-    ("sql", "field"),
+@each(
+    "sql, field",
     [
         ("SELECT s FROM sales s ORDER BY s.item LIMIT 3", "tid"),
         ("SELECT {'who': tid, 'what': item} AS s FROM sales LIMIT 3", "who"),

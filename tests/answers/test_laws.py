@@ -9,6 +9,7 @@ from answers.judging import Number
 from answers.known_failures import changes, known
 from answers.laws import SOUND, Checks, Laws
 from answers.shop import RELEASES, Shop, asked
+from each import each
 from portions import portions
 
 ROUNDS = 8  # in which each violation is listed
@@ -60,8 +61,8 @@ def test_bounds_never_contradict_each_other(shop: Shop, release: str, rounds: ra
     assert made > 70 * len(rounds)
 
 
-@pytest.mark.parametrize(
-    ("law", "wanted"),
+@each(
+    "law, wanted",
     [
         (lambda c: c.part("", Number(3, 2, 4), Number(3, 2, 4), ""), set()),
         (lambda c: c.part("", Number(3, 2, 5), Number(2.5, 2, 4), ""), {"tight:  (upper)", "estimate: "}),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from answers.shop import Shop, asked
+from each import each
 
 OTHERS = [
     "SELECT count(DISTINCT a.tid) AS n FROM sales a, sales b WHERE a.item = 'milk' AND b.item = 'tea' AND NOT EXISTS"
@@ -39,7 +40,7 @@ def kkm(shop: Shop) -> Iterator[Any]:
         yield both
 
 
-@pytest.mark.parametrize("sql", [*OTHERS, *ONE])
+@each("sql", [*OTHERS, *ONE])
 def test_the_truth_is_inside(kkm: Any, sql: str) -> None:
     session, original = kkm
     ((_, low, high),) = session.sql(sql).fetchall()

@@ -24,7 +24,7 @@ from anondb.engine.untrusted import desk_engine
 from anondb.release.reader import sealed_releases
 
 Rows = list[tuple[Any, ...]]
-QUICK = ["mhghs_supports", "kkm", "anatomy", "lists"]
+QUICK = ["kkm", "anatomy"]
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def test_worlds_of_every_kind_of_release_are_valid(folder: Path, name: str) -> N
     check(make(name, folder))
 
 
-@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 40))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 40))])
 def test_worlds_of_random_releases_are_valid(folder: Path, seed: int) -> None:
     sealed = draw_sealed(random.Random(seed), folder)
     check(sealed.files)

@@ -16,6 +16,7 @@ from uuid import UUID
 import duckdb
 import pytest
 from answers.ledger_releases import make
+from each import each
 from session.random_releases import draw_original, seal_weeks
 
 import anondb
@@ -118,8 +119,8 @@ def test_lists_include_transactions_without_items(tmp_path: Path) -> None:
         assert all(items == sorted(items) for _, items in rows)
 
 
-@pytest.mark.parametrize(
-    ("kind", "first"),
+@each(
+    "kind, first",
     [
         ("BIGINT", -1),
         ("DOUBLE", -1.0),
@@ -170,8 +171,8 @@ def facts(manifest: dict[str, str], items: list[str]) -> Facts:
     return facts_of({**MANIFEST, **manifest}, 7, items)
 
 
-@pytest.mark.parametrize(
-    ("items", "kind"),
+@each(
+    "items, kind",
     [
         (["1", "-20", "9223372036854775807"], "BIGINT"),
         (["1", "9223372036854775808"], "VARCHAR"),

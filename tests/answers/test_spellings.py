@@ -14,6 +14,7 @@ from answers.groups import Group, groups, same_rows
 from answers.judging import Answer, Finding, Number, against_each_other, against_truth, compared, judge
 from answers.known_failures import changes, known
 from answers.shop import RELEASES, Shop, asked
+from each import each
 from portions import portions
 
 GROUPS = groups()
@@ -119,8 +120,8 @@ def test_groups_are_equal(shop: Shop, seeds: range) -> None:
 # --- the judge finds what is wrong ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "wanted"),
+@each(
+    "one, other, wanted",
     [
         (Number(5, 3, 8), Number(5, 3, 8), set()),
         (Number(5, 3, 8), Number(5 + 1e-12, 2, 8), set()),

@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_some_worlds_lie_within_the_bounds(folder: Path) -> None:
-    check(folder, "similar", QUERIES[::16], 4)
+    check(folder, "similar", QUERIES[::32], 4)
 
 
 @pytest.mark.slow

@@ -20,8 +20,8 @@ import anondb
 from anondb.data.taxonomy import from_edges
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.km import KmAnonymity
-from anondb.owner import inversion
-from anondb.owner.inversion import ReaderView
+from anondb.risk import inversion
+from anondb.risk.inversion import ReaderView
 
 CHILDREN = {"R": ["P", "Q"], "P": ["a", "b"], "Q": ["c", "d"]}
 EDGES = [("R", None), *((x, node) for node, below in CHILDREN.items() for x in below)]

@@ -135,7 +135,7 @@ def test_what_is_infeasible_names_the_column_and_the_largest_l(run: Run, owner: 
         (["--option", "correlation=other"], "truncated or full"),
         (["--k", "2"], "no parameter 'k'"),
         (["--algorithm", "coat"], "no algorithm 'coat' for the model anatomy"),
-        (["--taxonomy", "own"], "taxonomy does not go with multi_anatomy"),
+        (["--taxonomy", "own"], "taxonomy does not apply to multi_anatomy"),
     ],
 )
 def test_bad_parameters(run: Run, owner: Path, options: list[str], words: str) -> None:
@@ -170,7 +170,7 @@ def test_options_that_belong_to_others_are_refused(run: Run, owner: Path) -> Non
         ["--option", "correlation=full"],
     ):
         found = run("anonymize", owner, "--transactions", "original", *option)
-        assert found.code == 2 and "goes with multi_anatomy" in found.err
+        assert found.code == 2 and "applies to multi_anatomy" in found.err
 
 
 @pytest.mark.slow

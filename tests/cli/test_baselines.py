@@ -102,7 +102,7 @@ def test_bad_private_items(run: Run, private: Path) -> None:
     missing = run(*words, "--model", "hkp")
     assert missing.code == 2 and missing.json["error"]["code"] == "no_sensitive"
     other = run(*words, "--sensitive", "secrets", "--algorithm", "mm")
-    assert other.code == 2 and "sensitive goes with the models hkp" in other.err
+    assert other.code == 2 and "sensitive applies to the models hkp" in other.err
     with duckdb.connect(str(private)) as connection:
         connection.execute("INSERT INTO secrets VALUES (NULL)")
     null = run(*words, *HKP)

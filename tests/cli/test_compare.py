@@ -18,6 +18,7 @@ from typing import IO, Any
 import duckdb
 import pytest
 from cli.shop import BASKETS, Run, state_of
+from each import each
 
 from anondb.compare import limits, runs
 from anondb.compare.report import comparison
@@ -152,6 +153,7 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
     assert found.json["runs"][0]["bounds_width"] == 0
 
 
+@pytest.mark.slow
 def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_path: Path) -> None:
     """Where rows repeat, the table of a release is not that of the source."""
     source, log = tmp_path / "s.csv", tmp_path / "log.sql"
@@ -182,7 +184,7 @@ def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_pat
         pytest.param(("--m", "x"), "m must be an integer or inf", marks=pytest.mark.slow),
         pytest.param(("--memory-limit", "much"), "a size such as 2GB", marks=pytest.mark.slow),
         pytest.param(
-            ("--algorithms", "mm", "--utility-constraints", "food"), "goes with none of these", marks=pytest.mark.slow
+            ("--algorithms", "mm", "--utility-constraints", "food"), "applies to none of these", marks=pytest.mark.slow
         ),
         (("--report", "nowhere/page.html"), "its folder does not exist"),
         (("--report", "page.csv"), "'page.csv' does not end in .html"),
@@ -378,7 +380,7 @@ def test_series_differ_without_colour() -> None:
     )
 
 
-@pytest.mark.parametrize("values", [[0.0], [5.0], [1e-9, 1e9], [0.1, 0.2], [3, 1e7], []])
+@each("values", [[0.0], [5.0], [1e-9, 1e9], [0.1, 0.2], [3, 1e7], []])
 def test_scale(values: list[float]) -> None:
     for zero in (True, False):
         scale = Scale(values, 10, 20, zero=zero)
@@ -451,7 +453,7 @@ def test_sizes(text: str, size: int) -> None:
     assert limits.parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "GB", "-1GB", "0GB", "2 apples", "1IB", "9" * 30 + "GB"])
+@each("text", ["", "GB", "-1GB", "0GB", "2 apples", "1IB", "9" * 30 + "GB"])
 def test_bad_sizes(text: str) -> None:
     with pytest.raises(InputError):
         limits.parse_size(text)

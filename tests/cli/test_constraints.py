@@ -22,7 +22,7 @@ from reference_expected import expected_holders
 
 import anondb
 from anondb import ConstraintAnonymity, InfeasibleError, InputError, KmAnonymity
-from anondb.owner import ledger
+from anondb.ledger import ledger
 
 PATIENTS = {
     "Alice": "abcdefgh",

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 from cli.shop import Outcome, Run, fill, state_of
+from portions import some
 
 import anondb
 from anondb.algorithms import METHODS
@@ -92,7 +93,7 @@ def test_quiet(run: Run, shop: Path, tmp_path: Path) -> None:
 
 def test_time_limit(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = state_of(shop)
-    monkeypatch.setattr("anondb.pipeline.check_constraints", long_work)
+    monkeypatch.setattr("anondb.pipeline.anonymize.check_constraints", long_work)
     stopped = run("anonymize", shop, *SALES, "--release", "late", "--time-limit", 1, "--json")
     assert stopped.code == 5 and stopped.json["error"]["code"] == "time_limit"
     assert "Raise --time-limit" in stopped.err and state_of(shop) == before
@@ -112,7 +113,13 @@ def long_work(engine: Any, *_: Any, **__: Any) -> Any:
     return engine._execute(LONG, "a query")
 
 
-@pytest.mark.parametrize("at", ["load.load_taxonomy", "owner.views.overlap.earlier", "owner.views.overlap.measure"])
+@pytest.mark.parametrize(
+    "at",
+    some(
+        ["load.load_taxonomy", "owner.views.overlap.earlier", "owner.views.overlap.measure"],
+        "owner.views.overlap.measure",
+    ),
+)
 def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     make = "ANONYMIZED VIEW late AS FROM sales WITH (k = 2, queries = 1, taxonomy = 'food', time_limit = 0.7, "
     make += f"allow_overlap = true, publish = '{shop.parent / 'late.duckdb'}')"
@@ -125,7 +132,7 @@ def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pyt
         database.sql(f"CREATE {make.replace('0.7', '60')}")
         database.sql("INSERT INTO sales VALUES (99, 'a')")
         (made,) = (entry.release_id for entry in database.releases() if entry.name == "late")
-        view = "anondb.owner.ledger.View.time_limit"
+        view = "anondb.ledger.ledger.View.time_limit"
         with monkeypatch.context() as patched, pytest.raises(anondb.BudgetExceeded, match="nothing was kept"):
             patched.setattr(view, 0.7)
             patched.setattr(f"anondb.{at}", long_work)
@@ -141,7 +148,7 @@ def test_the_time_limit_and_the_mode_of_a_partitioned_view(shop: Path, monkeypat
         )
         refused = pytest.raises(anondb.BudgetExceeded, match="the releases of earlier values are kept")
         with monkeypatch.context() as patched, refused:
-            patched.setattr("anondb.load.load_taxonomy", long_work)
+            patched.setattr("anondb.pipeline.load.load_taxonomy", long_work)
             database.sql(words.format("late") + "time_limit = 0.7)")
         assert [entry.name for entry in database.releases()] == ["old"]
         database.sql(words.format("open") + f"publish = '{shop.parent / 'weeks'}', mode = '0644')")

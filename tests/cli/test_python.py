@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cli.shop import BASKETS, EDGES, RELEASED, baskets, fill, state, state_of
+from each import each
 from portions import some
 
 import anondb
@@ -160,10 +161,9 @@ def test_a_closed_connection() -> None:
         anondb.connect(connection).verify("sales")
 
 
-@pytest.mark.parametrize(
+@each(
     "options",
     [{"threads": 0}, {"threads": "x"}, {"threads": True}, {"memory_limit": 5}, {"memory_limit": "much"}],
-    ids=str,
 )
 def test_options_of_our_own_connections(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):

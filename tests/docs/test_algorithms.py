@@ -31,6 +31,7 @@ def test_every_algorithm_has_a_page() -> None:
     assert all(f"`{name}`" in index or f"`_{name.rsplit('_', 1)[1]}`" in index for name in on_records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", some(EXAMPLES, *list(EXAMPLES)[::7]))
 def test_example(page: str) -> None:
     test = doctest.DocTestParser().get_doctest(EXAMPLES[page], {}, page, page, 0)

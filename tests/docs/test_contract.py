@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 import typer
+from each import each
 
 import anondb
 from anondb.algorithms import METHODS
@@ -64,7 +64,7 @@ def test_what_steers_an_algorithm() -> None:
         assert takers == {a for a in METHODS for s in stated if re.fullmatch(s.replace("*", r"\w+"), a)}, name
 
 
-@pytest.mark.parametrize("row", table("Models and algorithms"), ids=lambda row: row[0].strip("`"))
+@each("row", table("Models and algorithms"))
 def test_models_and_their_algorithms(row: list[str]) -> None:
     model, promise, _, algorithms = row
     name, written = model.strip("`"), re.match(r"`(\w+)\(([\w, ]+)\)`", promise)

@@ -25,6 +25,7 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not caught.value.code
 
 
+@pytest.mark.slow
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     create, refresh = (text for kind, text in BLOCKS if kind == "sql")

@@ -42,6 +42,7 @@ def test_length() -> None:
     assert len(README.read_text("utf-8").split()) <= 900
 
 
+@pytest.mark.slow
 def test_commands_and_what_they_print(place: Path, demo: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     page = Page(README, done={"make demo": demo}).follow()

@@ -53,6 +53,7 @@ def printed(text: str, names: dict[str, Any]) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_examples_in_python(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     names: dict[str, Any] = {}
@@ -72,6 +73,7 @@ def test_what_the_page_shows_is_printed(place: Path, monkeypatch: pytest.MonkeyP
     names["session"].close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str

@@ -61,7 +61,7 @@ def outcome(read: Read, reader: Reader, path: Path, made: Made) -> str:
     return "equal" if found in made.readings else "lost"
 
 
-@pytest.mark.parametrize("seeds", portions(30, 30, 3000))
+@pytest.mark.parametrize("seeds", portions(8, 30, 3000))
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_row_is_lost_in_silence(kind: str, seeds: range, reader: Reader, tmp_path: Path) -> None:
     make, read = KINDS[kind]

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from cli.shop import Run, in_process
+from each import each
 
 import anondb
 from anondb.errors import InputError
@@ -260,7 +261,7 @@ FINDINGS = {
 }
 
 
-@pytest.mark.parametrize("name", FINDINGS)
+@each("name", FINDINGS)
 def test_findings_stop_until_they_are_confirmed(name: str) -> None:
     database = anondb.connect()
     how: dict[str, Any] = {"model": MODEL, "queries": 0, "name": "r"}

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from cli.shop import Run, in_process
+from each import each
 from files.loading import Reader
 
 import anondb
@@ -235,9 +236,7 @@ def test_dialects_that_are_none(tmp_path: Path, options: dict[str, Any]) -> None
     refusal(lambda: profile(path, **options))
 
 
-@pytest.mark.parametrize(
-    "cell", ["{'n': 'bob'}", "[{'n': 'bob'}]", "[1.5::DOUBLE]", "'bob'::BLOB", '\'{"n": "bob"}\'::JSON']
-)
+@each("cell", ["{'n': 'bob'}", "[{'n': 'bob'}]", "[1.5::DOUBLE]", "'bob'::BLOB", '\'{"n": "bob"}\'::JSON'])
 def test_a_layout_does_not_lift_the_rules_of_types(cell: str) -> None:
     database = anondb.connect()
     database.sql(f"CREATE TABLE t AS SELECT i AS tid, {cell} AS item FROM range(9) r(i)")

@@ -7,7 +7,7 @@ import math
 import random
 import shlex
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,6 @@ from anondb.guide.advice_words import reasons
 from anondb.guide.knowledge import Known
 from anondb.guide.needs import Needs, flags_of, read_answer
 from anondb.guide.trials import distinct, error, ranked
-
-Runner = Callable[[Setting, Run], Result]
 
 
 @pytest.fixture
@@ -129,8 +127,8 @@ def test_symmetric_errors() -> None:
         flat = engine.put("flat", {**columns, "items": ("VARCHAR", items)})
         lists = engine.create("lists", _split(flat))
         tables = {"accuracy": accuracy, "workloads": lists}
-        told = engine.query("release/symmetric_errors", tables, prefix="r: ")
-        assert len(engine.query("release/symmetric_errors", tables, prefix="other")["size"]) == 0
+        told = engine.query("compare/symmetric_errors", tables, prefix="r: ")
+        assert len(engine.query("compare/symmetric_errors", tables, prefix="other")["size"]) == 0
     engine.close()
     naive: dict[int, list[float]] = {}
     for _, size, t, e in rows:

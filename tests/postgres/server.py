@@ -49,6 +49,20 @@ def installed() -> Path | None:
     return wanted[-1] if wanted else None
 
 
+def reachable(programs: Path, place: Path, user: str) -> Path:
+    """The programs, or a copy in the place where the user cannot run them: the wheel in a folder closed to others."""
+    try:
+        subprocess.run(
+            [str(programs / "initdb"), "--version"], check=True, user=user, cwd=place, stdout=subprocess.DEVNULL
+        )
+    except PermissionError:
+        site, libraries = programs.parents[2], f"{programs.parents[1].name}.libs"
+        for part in (programs.parent.relative_to(site), libraries):
+            shutil.copytree(site / part, place / "site" / part, ignore=shutil.ignore_patterns("include"))
+        return place / "site" / programs.relative_to(site)
+    return programs
+
+
 @contextmanager
 def running(programs: Path, *settings: str) -> Iterator[Server]:
     """Make a server in a short private directory (the path of a socket has at most 107 bytes), and stop it at the end."""
@@ -56,6 +70,7 @@ def running(programs: Path, *settings: str) -> Iterator[Server]:
     user = "nobody" if os.geteuid() == 0 else None  # PostgreSQL does not run as root
     if user is not None:
         shutil.chown(place, user)
+        programs = reachable(programs, place, user)
     options = [f"-c {setting}" for setting in ("listen_addresses=", f"unix_socket_directories={place}", *settings)]
     data, log = place / "data", place / "log"
 

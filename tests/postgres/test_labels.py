@@ -62,6 +62,7 @@ def test_labels_are_equal_everywhere(odd: Databases) -> None:
         assert {row[0]: row[1] for row in rows} == dict.fromkeys(ODD, 6)
 
 
+@pytest.mark.slow
 def test_no_value_is_in_the_log(odd: Databases) -> None:
     """Statements are logged whole; values come and go by COPY, and errors do not quote them."""
     with anondb.connect(odd.raw_url()) as db:

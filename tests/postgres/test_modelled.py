@@ -10,8 +10,8 @@ from postgres.databases import Databases
 
 import anondb
 from anondb.errors import InputError
-from anondb.postgres.local import inspect_release
 from anondb.release.modelled import COMMENT
+from anondb.warehouse.postgres.local import inspect_release
 
 OPTIONS: dict[str, Any] = {
     "taxonomy": "shop.food",
@@ -96,6 +96,7 @@ def test_everybody_may_not_read_them(made: Databases) -> None:
     assert "grants" in {finding.check for finding in inspect_release(url).findings}
 
 
+@pytest.mark.slow
 def test_replacing_a_release_replaces_them_and_nothing_else(made: Databases) -> None:
     how: dict[str, Any] = {"replace": True, "allow_overlap": True, "analysts": "analysts"}
     with anondb.connect(made.raw_url()) as db:
@@ -114,6 +115,7 @@ def test_replacing_a_release_replaces_them_and_nothing_else(made: Databases) -> 
     assert not made.sql("SELECT 1 FROM pg_namespace WHERE nspname LIKE 'sss%'", made.releases)
 
 
+@pytest.mark.slow
 def test_no_release_takes_the_schema_of_modelled_rows_of_another(databases: Databases) -> None:
     """In either order, also where neither has modelled rows; and a name that PostgreSQL would cut off is not another's."""
     long = "y" * 63

@@ -61,11 +61,11 @@ def ended(databases: Databases, where: str) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("lost", ["raw", "releases"])
 def test_a_connection_is_lost_at_the_commit(fresh: Databases, lost: str) -> None:
-    url, ends = fresh.url("spring"), list[int]()
+    url, ends, seen = fresh.url("spring"), list[int](), set[str]()
 
     def at_a_commit(text: str) -> None:
-        busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = "
-        if text == "COMMIT" and not ends and fresh.sql(f"{busy}'{fresh.releases}'", "postgres")[0][0]:
+        seen.add(text)
+        if text == "COMMIT" and not ends and "-- rows into publications by COPY" in seen:
             ends.append(ended(fresh, getattr(fresh, lost)))
 
     with anondb.connect(fresh.raw_url()) as db:

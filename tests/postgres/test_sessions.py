@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from each import each
 from postgres import server as servers
 from postgres.databases import Databases, make, shop
 from sqlglot import exp
 
 import anondb
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.postgres import server as module
-from anondb.postgres.place import place_of
-from anondb.postgres.server import Server
+from anondb.warehouse.postgres import server as module
+from anondb.warehouse.postgres.place import place_of
+from anondb.warehouse.postgres.server import Server
 
 SHOWN = "SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) AS shown FROM pg_settings"
 
@@ -87,8 +88,8 @@ def test_where_no_connection_is_made(databases: Databases) -> None:
         assert error.value.code == code and "nobody_of_this_name" not in str(error.value).partition("connecting to")[0]
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
+@each(
+    "words, code",
     [
         ('FATAL:  password authentication failed for user "a"', "login"),
         ("fe_sendauth: no password supplied", "login"),

@@ -17,8 +17,8 @@ from anondb.data.transactions import load_transactions
 from anondb.errors import InputError
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.on_engine import warehouse_of
-from anondb.postgres.tables import Column, SourceTable, declared_types
+from anondb.pipeline.on_engine import warehouse_of
+from anondb.warehouse.postgres.tables import Column, SourceTable, declared_types
 
 UUID = "6b1f0c0e-0000-4000-8000-000000000000"
 TYPES = """
@@ -208,6 +208,7 @@ def test_types_that_nothing_has(db: Any, columns: Any, source: str) -> None:
                 assert error.code == "bad_type" and f"has the type {shown}," in str(error), kind
 
 
+@pytest.mark.slow
 def test_where_else_they_are_refused(databases: Databases, db: Any, columns: Any) -> None:
     """As the column of a partition, in the owner's queries, and by the commands; nothing of a value is said."""
     for kind in ("jsonb", "pair"):

@@ -63,6 +63,7 @@ def test_the_same_release_as_from_duckdb(databases: Databases, report: dict[str,
     assert report["published"] == f"postgresql:///{databases.releases}/spring" and report["verified"]
 
 
+@pytest.mark.slow
 def test_reports(databases: Databases, report: dict[str, Any], tmp_path: Path) -> None:
     """To the owner from the raw database, and to analysts from the published schema."""
     done = command(
@@ -152,6 +153,7 @@ def test_tools_of_analysts(databases: Databases, report: dict[str, Any]) -> None
         assert done.returncode == 2 and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_what_the_owner_does_with_it_later(databases: Databases, report: dict[str, Any], tmp_path: Path) -> None:
     with psycopg.connect(databases.raw_url()) as connection, anondb.connect(connection) as db:
         release = db.release("spring")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import reference_supports as ref
+from each import each
 from supports_cases import Bound, released
 from supports_worlds import (
     Ints,
@@ -156,7 +157,7 @@ BESIDES = {
 }
 
 
-@pytest.mark.parametrize("name", BESIDES)
+@each("name", BESIDES)
 def test_more_figures_expose_itemsets(name: str) -> None:
     case = BESIDES[name]
     table = rule_table(case.release)

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import reference as ref
 from coat_cases import dataset_of, expected, image_of, published, random_case, run, same
+from each import each
 from portions import portions
 
 from anondb.algorithms.coat import blocks as coat_blocks
@@ -270,8 +271,8 @@ def test_tables_views_files_and_frames(engine: Engine, tmp_path: Path) -> None:
         assert len(constraints.warnings) == 2
 
 
-@pytest.mark.parametrize(
-    ("ids", "items", "code"),
+@each(
+    "ids, items, code",
     [
         (["p1", None], ["a", "b"], "null_id"),
         (["p1", "p1"], ["a", None], "null_item"),
@@ -354,7 +355,7 @@ def test_limit_names_constraints_and_no_items(engine: Engine) -> None:
     assert [dataset.labels[i] for i in np.flatnonzero(kept.image < 0)] == ["other"]
 
 
-@pytest.mark.parametrize("wrong", [-1, 101, "x", True, float("nan")])
+@each("wrong", [-1, 101, "x", True, float("nan")])
 def test_bad_limits(engine: Engine, wrong: Any) -> None:
     with pytest.raises(InputError), engine.transaction():
         coat(engine, dataset_of(engine, [["a"]]), KmAnonymity(2, 2), max_suppression=wrong)
@@ -377,8 +378,8 @@ def test_too_many_itemsets(engine: Engine) -> None:
         coat(engine, dataset_of(engine, [items, items[:3]]), KmAnonymity(2, 3))
 
 
-@pytest.mark.parametrize("transactions", [[[], []], [["a", "b"]] * 6, [["a"], ["b"], ["c"]]])
-@pytest.mark.parametrize("k", [1, 2, 9])
+@each("transactions", [[[], []], [["a", "b"]] * 6, [["a"], ["b"], ["c"]]])
+@each("k", [1, 2, 9])
 def test_odd_data(engine: Engine, transactions: list[list[str]], k: int) -> None:
     for m in (1, 2, 3, math.inf):
         found = run(engine, transactions, k, m)

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference as ref
+from each import each
 from portions import portions
 from properties.trees import coded, mine_all, random_transactions, random_tree, released, taxonomy_of
 
@@ -450,8 +451,8 @@ def test_k_of_one_costs_nothing(engine: Engine) -> None:
             assert algorithm(engine, data, taxonomy, KmAnonymity(1, math.inf)).labels == tuple(leaves)
 
 
-@pytest.mark.parametrize("transactions", [[], [[]], [[], []]])
-@pytest.mark.parametrize("algorithm", [hghs, mhghs])
+@each("transactions", [[], [[]], [[], []]])
+@each("algorithm", [hghs, mhghs])
 def test_no_items(engine: Engine, transactions: list[list[str]], algorithm: object) -> None:
     taxonomy = taxonomy_of(SQUARE_TREE, "r")
     with engine.transaction():

@@ -82,7 +82,7 @@ def check_seeds(engine: Engine, seeds: range, draw: Callable[[int], Release] = r
     assert skipped < len(seeds) / 4, skipped
 
 
-@pytest.mark.parametrize("seeds", portions(400, 1200, 20_000))
+@pytest.mark.parametrize("seeds", portions(120, 1200, 20_000))
 def test_random_releases_keep_the_promise(engine: Engine, seeds: range) -> None:
     check_seeds(engine, seeds)
 
@@ -172,7 +172,7 @@ def check_answers(
         assert estimate == pytest.approx(min(max(expected, lower), upper), rel=1e-8, abs=1e-8), items
 
 
-@pytest.mark.parametrize("seeds", portions(30, 80, 2000, first=10_000))
+@pytest.mark.parametrize("seeds", portions(12, 80, 2000, first=10_000))
 def test_the_macro_has_the_bounds_of_the_formulas(benches: dict[bool, Bench], seeds: range) -> None:
     for seed in seeds:
         release = random_release(seed)
@@ -237,7 +237,7 @@ def test_a_frozen_local_recoding(engine: Engine) -> None:
     check_answers(release, table, dict(zip(queries, asked(engine, schema, queries), strict=True)))
 
 
-@pytest.mark.parametrize("seeds", portions(10, 16, 200, first=20_000))
+@pytest.mark.parametrize("seeds", portions(5, 16, 200, first=20_000))
 def test_frozen_releases(engine: Engine, seeds: range) -> None:
     """The same through freezing, from the originals to the answers."""
     for seed in seeds:

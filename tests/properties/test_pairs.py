@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 import reference as ref
+from each import each
 from portions import portions
 from properties.trees import Tree, coded, random_transactions, random_tree, taxonomy_of
 
@@ -189,8 +190,8 @@ def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) 
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize(
-    ("nodes", "family", "exhausted"),
+@each(
+    "nodes, family, exhausted",
     [
         (["a", "y"], [NO_FAMILY, NO_FAMILY], True),
         (
@@ -293,8 +294,8 @@ def test_too_many_occurrences_are_refused_before_a_join(engine: Engine, monkeypa
     assert said[0] == said[1] and "size 2 occur at least 4 times" in said[0]
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"),
+@each(
+    "limit, expected",
     [("1.0 KiB", 128), ("2 GB", 250_000_000), ("80 bytes", 10), ("7.5 TiB", MOST_BYTES), ("unlimited", 0), ("", 0)],
 )
 def test_the_share_of_arrays(limit: str, expected: int) -> None:

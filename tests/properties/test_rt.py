@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import reference
 import rt_reference as naive
+from each import each
 from portions import portions
 from properties.trees import random_tree
 from rt_cases import TumOrder, item_sets, published, records_of, taxonomy_of
@@ -311,7 +312,7 @@ def check_truthful(
         assert all(stands_for[g] & transactions[r] for g in t)
 
 
-@pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_diverse_sets, check_apriori])
+@each("check", [check_cluster, check_recoders, check_pcta, check_diverse_sets, check_apriori])
 @pytest.mark.parametrize("seeds", portions(50, 300, 4000))
 def test_steps(check: object, seeds: range) -> None:
     assert callable(check)

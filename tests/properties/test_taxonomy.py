@@ -149,8 +149,8 @@ def test_unusual_labels_stay_what_they_are(engine: Engine, tmp_path: Path) -> No
         assert set(parents_of(load_taxonomy(engine, file))) == {*labels, "root"}
 
 
-@pytest.mark.parametrize(
-    ("edges", "hint"),
+@each(
+    "edges, hint",
     [
         ([("a", "b"), ("b", "c"), ("c", "a")], "cycle"),
         ([(SECRET, "b"), ("b", SECRET), ("x", "r")], "cycle"),

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from each import each
 
 from anondb.data import transactions as module
 from anondb.data.sources import open_source
@@ -166,10 +167,10 @@ IDS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "values"), IDS)
+@each("kind, values", IDS)
 def test_exact_ids(db: Engine, kind: str, values: list[str]) -> None:
     """Ids are compared exactly, never through a float."""
-    run(db, f"CREATE TABLE s (tid {kind}, item VARCHAR)")
+    run(db, f"CREATE OR REPLACE TABLE s (tid {kind}, item VARCHAR)")
     for value in values:
         db._connection.execute(
             f"INSERT INTO s SELECT CAST(? AS {kind}), x FROM (VALUES ('a'), (?)) AS v(x)", [value, f"i{value}"]
@@ -180,16 +181,14 @@ def test_exact_ids(db: Engine, kind: str, values: list[str]) -> None:
         assert kind == "TIMESTAMP_NS" or len(baskets(db, data)) == len(values)  # Python has no nanoseconds
 
 
-@pytest.mark.parametrize(
-    "kind", ["DOUBLE", "FLOAT", "BLOB", "INTEGER[]", "TIMESTAMP[]", "STRUCT(a INTEGER)", "BIT", "INTERVAL"]
-)
+@each("kind", ["DOUBLE", "FLOAT", "BLOB", "INTEGER[]", "TIMESTAMP[]", "STRUCT(a INTEGER)", "BIT", "INTERVAL"])
 def test_ids_that_cannot_be_compared(db: Engine, kind: str) -> None:
-    run(db, f"CREATE TABLE s (tid {kind}, item VARCHAR)")
+    run(db, f"CREATE OR REPLACE TABLE s (tid {kind}, item VARCHAR)")
     refused(db, "bad_type", "s", kind.split("(")[0])
 
 
-@pytest.mark.parametrize(
-    ("expression", "label"),
+@each(
+    "expression, label",
     [
         ("true", "true"),
         ("DATE '2020-02-03'", "2020-02-03"),
@@ -204,11 +203,11 @@ def test_ids_that_cannot_be_compared(db: Engine, kind: str) -> None:
     ],
 )
 def test_item_types(db: Engine, expression: str, label: str) -> None:
-    run(db, f"CREATE TABLE s AS SELECT 1 AS tid, {expression} AS item")
+    run(db, f"CREATE OR REPLACE TABLE s AS SELECT 1 AS tid, {expression} AS item")
     assert loaded(db, "s") == {1: {label}}
 
 
-@pytest.mark.parametrize(
+@each(
     "expression",
     [
         "1.5::DOUBLE",
@@ -226,7 +225,7 @@ def test_item_types(db: Engine, expression: str, label: str) -> None:
     ],
 )
 def test_items_that_cannot_be_compared(db: Engine, expression: str) -> None:
-    run(db, f"CREATE TABLE s AS SELECT 1 AS tid, {expression} AS item")
+    run(db, f"CREATE OR REPLACE TABLE s AS SELECT 1 AS tid, {expression} AS item")
     refused(db, "bad_type", "s")
 
 
@@ -309,8 +308,8 @@ def test_default_collation(db: Engine) -> None:
     assert loaded(db, "s") == {1: {"a"}}
 
 
-@pytest.mark.parametrize(
-    ("values", "code"),
+@each(
+    "values, code",
     [
         ([{SECRET, "b"}, {"c"}], "bad_type"),
         ([frozenset({SECRET}), frozenset()], "bad_type"),

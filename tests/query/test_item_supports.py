@@ -17,10 +17,10 @@ import anondb
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
-from anondb.owner.view_results import Refreshed
 from anondb.release.freeze import freeze
 from anondb.release.item_supports import SupportRule
 from anondb.release.objects import release_schema
+from anondb.views.results import Refreshed
 
 COUNT = "SELECT count(DISTINCT tid) FROM t WHERE {}"
 
@@ -60,7 +60,7 @@ def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, lis
     return transactions, blocks
 
 
-@pytest.mark.parametrize("seeds", portions(4, 24, 1000))
+@pytest.mark.parametrize("seeds", portions(2, 24, 1000))
 def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Sound, and never wider than the answers from the rows alone."""
     answered = narrower = 0
@@ -85,7 +85,7 @@ def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> No
     assert narrower > answered / 20
 
 
-@pytest.mark.parametrize("seeds", portions(8, 40, 3000))
+@pytest.mark.parametrize("seeds", portions(4, 40, 3000))
 def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Every original that leads to the same rows and the same item supports."""
     checked = 0

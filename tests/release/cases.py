@@ -81,7 +81,7 @@ def frozen(
 
 def catalog(engine: Engine) -> str:
     """The name of the owner's database."""
-    return str(engine.scalar("release/current_catalog"))
+    return str(engine.scalar("ledger/current_catalog"))
 
 
 def rows(engine: Engine, text: str) -> list[tuple[Any, ...]]:

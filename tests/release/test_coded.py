@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from each import each
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
@@ -45,7 +46,7 @@ def coded(
     return Counter(dict(zip(pairs, read["copies"].tolist(), strict=True)))
 
 
-@pytest.mark.parametrize(
+@each(
     "rows",
     [
         [],

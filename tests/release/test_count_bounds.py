@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 import reference
+from each import each
 from portions import portions
 from reference_expected import expected_count, expected_holders
 from release.benches import ReleaseBench
@@ -146,10 +147,8 @@ def test_many_blocks(bench: Bench) -> None:
     assert 0.5 < share < 1 and estimate == pytest.approx(2 * share**40)
 
 
-@pytest.mark.parametrize("asked", ["NULL", "[NULL]", "['apple', NULL]", "NULL::VARCHAR[]", "[NULL]::VARCHAR[]"])
-@pytest.mark.parametrize(
-    "form", ["FROM {}", "SELECT upper_bound FROM {}", "SELECT count(*) FROM {}", "SELECT EXISTS (FROM {})"]
-)
+@each("asked", ["NULL", "[NULL]", "['apple', NULL]", "NULL::VARCHAR[]", "[NULL]::VARCHAR[]"])
+@each("form", ["FROM {}", "SELECT upper_bound FROM {}", "SELECT count(*) FROM {}", "SELECT EXISTS (FROM {})"])
 def test_null_is_refused(bench: Bench, asked: str, form: str) -> None:
     bench.fill([["G"]], {"G": ["apple"]}, "none")
     with pytest.raises(duckdb.InvalidInputException, match="NULL"):
@@ -215,9 +214,7 @@ def test_attached_with_use(sealed: Path) -> None:
         assert analyst.sql(ASK.format("s.")).fetchall() == TRUTH
 
 
-@pytest.mark.parametrize(
-    "form", ["{}", "SELECT upper_bound {}", "SELECT count(*) {}", "SELECT 1 {} LIMIT 1", "SELECT EXISTS ({})"]
-)
+@each("form", ["{}", "SELECT upper_bound {}", "SELECT count(*) {}", "SELECT 1 {} LIMIT 1", "SELECT EXISTS ({})"])
 def test_attached_without_use_raises_and_never_counts_tables_of_the_analyst(sealed: Path, form: str) -> None:
     with duckdb.connect() as analyst:
         analyst.execute(f"ATTACH '{sealed}' AS s (READ_ONLY)")
@@ -239,10 +236,8 @@ def test_a_search_path_that_puts_other_tables_first_raises(sealed: Path) -> None
             analyst.sql(ASK.format("s.")).fetchall()
 
 
-@pytest.mark.parametrize(
-    "table", ["transaction_items", "labels", "transaction_ids", "released_items", "manifest", "LABELS"]
-)
-@pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
+@each("table", ["transaction_items", "labels", "transaction_ids", "released_items", "manifest", "LABELS"])
+@each("kind", ["TABLE", "VIEW"])
 def test_a_temporary_table_never_takes_the_place_of_the_release(sealed: Path, table: str, kind: str) -> None:
     columns = {"released_items": "released_item, item", "manifest": "key, value"}
     with duckdb.connect(str(sealed), read_only=True) as analyst:

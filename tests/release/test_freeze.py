@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, recoding, rows
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models.km import KmAnonymity
-from anondb.owner.published_rows import drop_release
+from anondb.publications.published_rows import drop_release
 from anondb.recoding import GlobalRecoding
 from anondb.release import numbering
 from anondb.release.catalog import listed, objects_of, unexpected_objects
@@ -270,7 +271,7 @@ def _recoding(**changes: Any) -> dict[str, Any]:
     return {**right, **changes}
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"image": np.array([0])},

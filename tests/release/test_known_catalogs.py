@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import duckdb
 import pytest
+from each import each
 
 from anondb.release.catalog import Catalog, _reference, columns_digest, objects_digest
 from anondb.release.definitions import ANY_RELEASE
@@ -17,7 +18,7 @@ ENTRY = ("main", "view", "v")
 
 
 @pytest.mark.skipif(not duckdb.__version__.startswith("2.0"), reason="other versions may store other words")
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_digests_are_those_of_the_catalogs_that_are_made(kind: Kind) -> None:
     objects, columns = _reference(kind)
     assert known_digests(kind) == (objects_digest(objects, ANY_RELEASE), columns_digest(columns))
@@ -29,7 +30,7 @@ def test_every_kind_has_digests_of_its_own() -> None:
     assert known_digests(replace(GLOBAL, macros={})) == ("", "")
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         {ENTRY: ("SELECT 'b'", "said")},

@@ -10,7 +10,7 @@ from release.cases import frozen, rows
 
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
-from anondb.owner.ledger import (
+from anondb.ledger.ledger import (
     LedgerEntry,
     decisions_of,
     entries,
@@ -18,7 +18,7 @@ from anondb.owner.ledger import (
     mark_dropped,
     record,
 )
-from anondb.owner.published_rows import drop_release
+from anondb.publications.published_rows import drop_release
 from anondb.recoding import Decision
 
 ENTRY = LedgerEntry(

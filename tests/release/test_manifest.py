@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from each import each
 from release.cases import catalog, dataset, recoding
 
 import anondb
@@ -33,8 +34,8 @@ def con() -> Any:
     made.close()
 
 
-@pytest.mark.parametrize(
-    ("kind", "stated"),
+@each(
+    "kind, stated",
     [
         *((kind, "BIGINT") for kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")),
         ("UBIGINT", "DECIMAL(20,0)"),
@@ -62,7 +63,7 @@ def facts(release: anondb.Release) -> tuple[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("source", "layout", "kind"),
+    "source, layout, kind",
     [
         ("SELECT unnest([1, 1, 2, 2])::UINTEGER AS tid, unnest([1, 2, 1, 2])::SMALLINT AS item", "rows", "BIGINT"),
         ("SELECT unnest([1, 1, 2, 2])::UINTEGER AS tid, unnest(['1', '2', '1', '2']) AS item", "rows", "VARCHAR"),
@@ -159,7 +160,7 @@ def test_it_is_left_out_under_other_models(owner: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
+    "key, value",
     [
         ("layout", "row"),
         ("layout", "lists "),

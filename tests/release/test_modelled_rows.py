@@ -18,7 +18,7 @@ import anondb
 from anondb.answers.first_world import first_world, modelled_rows_hold
 from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, DamagedFile, InputError
-from anondb.owner.parquet import inspect_folder
+from anondb.publications.parquet import inspect_folder
 from anondb.release.digest import modelled_line
 from anondb.release.inspect import inspect
 from anondb.release.modelled import COMMENT, modelled_tables
@@ -273,6 +273,7 @@ def test_ids_that_the_original_has_are_refused(from_file: bool, tmp_path: Path) 
     assert not (tmp_path / "a.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_views_policies_and_the_command_line_have_the_option(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,14 +16,14 @@ from portions import some
 
 import anondb
 from anondb.errors import InputError
+from anondb.ledger import stored
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.owner import publications, published_rows
-from anondb.owner import releases as stored
-from anondb.owner.publications import Difference, Intersection, notes
-from anondb.owner.published_rows import common_cells
+from anondb.publications import history, published_rows
+from anondb.publications.history import Difference, Intersection, notes
+from anondb.publications.published_rows import common_cells
 
 ITEMS = "abcdefgh"
 
@@ -92,7 +92,7 @@ def test_a_second_release_is_refused_or_measured(owner_file: Path, tmp_path: Pat
         wanted = naive(database, ("two", "one"), max(k, 3))
         assert (found.smallest_of_one, found.smallest_of_two, found.below_k) == wanted
         assert found.other == "one" and f"{found.smallest:,} persons fit both" in found.words
-        noted = publications.publications(database.engine, "shop")
+        noted = history.publications(database.engine, "shop")
         assert [(p.name, p.file, p.allowed_overlap) for p in noted] == [
             ("one", "one.duckdb", False),
             ("two", "two.duckdb", True),

@@ -23,7 +23,7 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.owner.parquet import inspect_folder
+from anondb.publications.parquet import inspect_folder
 from anondb.release.objects import GLOBAL
 from anondb.release.parquet import read_back, write_manifest
 from anondb.release.reader import sealed_release
@@ -230,6 +230,7 @@ def test_anonymize_publishes_parquet(tmp_path: Path) -> None:
         assert inspect_folder(tmp_path / "view").manifest["transactions"] == "10"
 
 
+@pytest.mark.slow
 def test_the_permissions_of_a_folder(owner: anondb.Database, tmp_path: Path) -> None:
     """They do not depend on the umask: without a mode the files are their owner's alone."""
     place, release = tmp_path / "pq", made(owner, "modes", **KINDS["global"])

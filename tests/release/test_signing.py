@@ -18,8 +18,8 @@ from release.signed import CHANGED_OBJECTS, CHANGED_ROWS, QUESTION, copied, open
 import anondb
 from anondb.errors import InputError, VerificationFailed
 from anondb.models.km import KmAnonymity
-from anondb.owner import parquet as folders
-from anondb.owner.parquet import inspect_folder
+from anondb.publications import parquet as folders
+from anondb.publications.parquet import inspect_folder
 from anondb.release.inspect import inspect
 from anondb.release.signing import Signer, new_keys, statement
 
@@ -69,9 +69,11 @@ def test_what_the_trusted_key_signed_opens_everywhere(published: Published, monk
     assert inspect(published.file).clean and inspect_folder(published.folder, published.key).clean
     monkeypatch.setenv("ANONDB_TRUSTED", published.key)
     assert opens(ways(str(published.file), None)["verify_file"])
+    monkeypatch.setenv("ANONDB_TRUSTED", published.other)
+    assert not opens(ways(str(published.file), None)["verify_file"])
 
 
-@pytest.mark.parametrize("by_environment", [False, True])
+@pytest.mark.parametrize("by_environment", some([False, True], False))
 def test_others_are_refused_everywhere(
     published: Published, by_environment: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,9 +107,7 @@ def test_the_content_digest_leaves_the_signature_out(published: Published, tmp_p
     assert anondb.verify_file(place).content_digest == digest
 
 
-@pytest.mark.parametrize(
-    "what", some(ALL, "an item less", "a larger k", "another signature", "two signatures", "a view")
-)
+@pytest.mark.parametrize("what", some(ALL, "a larger k", "two signatures", "a view"))
 def test_a_changed_file_is_refused_everywhere(published: Published, tmp_path: Path, what: str) -> None:
     place = copied(published.file, tmp_path / "spring.duckdb")
     with duckdb.connect(str(place)) as writer:

@@ -7,6 +7,7 @@ import re
 from itertools import pairwise
 
 import pytest
+from each import each
 
 from anondb.pages.counts import Answered, against_truth, cut, intervals, spread, wide
 from anondb.pages.plots import CountScale, EvenScale, lines, mark, scatter, side_by_side
@@ -31,7 +32,7 @@ def test_areas_are_proportional_and_do_not_overlap() -> None:
     assert squarified([], 0, 0, 9, 9) == []
 
 
-@pytest.mark.parametrize("number", [0, 1, 5, 70, 5000])
+@each("number", [0, 1, 5, 70, 5000])
 def test_small_cells_are_drawn_together(number: int) -> None:
     draw = random.Random(number)
     drawn_cells = [Cell(f"c{i}", "n", draw.choice([1, 5, 400]), draw.choice([0, 1, 3, 40, 700])) for i in range(number)]

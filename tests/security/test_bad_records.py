@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import anondb
-from anondb.database import Database
+from anondb.api.database import Database
 from anondb.errors import AnondbError, InfeasibleError, InputError
 
 
@@ -179,7 +179,7 @@ def test_values_of_queries(database: Database) -> None:
         assert found["values"] == values and found["average_relative_error"] >= 0
     refused(database, "bad_parameter", values=4)
     refused(database, "bad_parameter", values=0)
-    with pytest.raises(InputError, match="values does not go with"):
+    with pytest.raises(InputError, match="values does not apply to"):
         database.anonymize("held", model=anondb.KmAnonymity(2, 2), values=1)
 
 
@@ -250,7 +250,7 @@ def test_bad_weights_and_domains(database: Database) -> None:
         database, "CREATE TABLE twice AS SELECT * FROM (VALUES ('age', 0, 99), ('age', 0, 100)) t(attribute, low, high)"
     )
     refused(database, "bad_domain", domains="twice")
-    with pytest.raises(InputError, match="domains does not go with coat"):
+    with pytest.raises(InputError, match="domains does not apply to coat"):
         database.anonymize("held", model=anondb.KmAnonymity(2, 2), domains={"age": (0, 1)})
 
 

@@ -18,7 +18,7 @@ from portions import some
 import anondb
 from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError
-from anondb.owner.parquet import inspect_folder
+from anondb.publications.parquet import inspect_folder
 from anondb.release.digest import content_digest
 from anondb.release.objects import GLOBAL, Kind, with_item_supports
 from anondb.release.parquet import write_manifest

@@ -18,9 +18,9 @@ from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
+from anondb.ledger.ledger import entries, find, record
 from anondb.models.km import KmAnonymity
-from anondb.owner.ledger import entries, find, record
-from anondb.owner.published_rows import drop_release
+from anondb.publications.published_rows import drop_release
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import freeze
 from anondb.release.objects import read_manifest, release_schema
@@ -107,7 +107,7 @@ def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path, name
 def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     names = list(NAMES)
     engine = DuckDBEngine.open(tmp_path / 'it\'s "mine"; --.duckdb')
-    catalog = str(engine.scalar("release/current_catalog"))
+    catalog = str(engine.scalar("ledger/current_catalog"))
     for name in names[:3]:
         with engine.transaction():
             data = dataset(engine, [["a"]])

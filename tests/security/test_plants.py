@@ -114,13 +114,15 @@ PLANTS = {
 # docs/promise.md names these: what they hold is the owner's to say.
 NAMED = {
     "the name of a table": ("supports", said("table", f"'{SECRET}'")),
-    "the name of a column": ("supports", said("id_column", f"'{SECRET}'")),
+    "the name of a column": ("supports", said("id_column", f"'{SECRET}'") + "; "
+                             + said("types", f"replace(value, '\"tid\"', '\"{SECRET}\"')")),
     "the label of an item": ("supports", "UPDATE released_items SET item = item || ' of Ada' WHERE item <> released_item"
                              " AND item = (SELECT max(item) FROM released_items WHERE item <> released_item);"
                              " UPDATE item_supports SET item = item || ' of Ada' WHERE item = (SELECT max(item) FROM"
                              " item_supports)"),
     "the number of the release": ("supports", said("release_id", "repeat('ada1815f', 4)")),
-    "the value of a partition": ("supports", "INSERT INTO manifest VALUES ('partition', '{\"week\": \"of Ada\"}')"),
+    "the value of a partition": ("supports", "INSERT INTO manifest VALUES ('partition', '{\"week\": \"of Ada\"}');"
+                                 + said("types", "rtrim(value, '}') || ', \"week\": \"VARCHAR\"}'")),
     "a sensitive item": ("records", said("sensitive", "'[\"of Ada\"]'")),
 }  # fmt: skip
 

@@ -3,7 +3,7 @@ import java.sql.*;
 /** What DBeaver and Metabase ask of a connection, and statements that the driver prepares and reads in binary. */
 public class Client {
     public static void main(String[] words) throws Exception {
-        String url = "jdbc:postgresql://127.0.0.1:" + words[0] + "/shop";
+        String url = "jdbc:postgresql://127.0.0.1:" + words[0] + "/shop?connectTimeout=60&sslResponseTimeout=60000";
         try (Connection connection = DriverManager.getConnection(url, "analyst", words[1])) {
             DatabaseMetaData data = connection.getMetaData();
             count("catalogs", data.getCatalogs());
@@ -15,7 +15,7 @@ public class Client {
                 System.out.println("table " + r.getString("TABLE_NAME") + " " + r.getString("TABLE_TYPE"));
             for (ResultSet r = data.getColumns(null, "main", "sales", "%"); r.next(); )
                 System.out.println("column " + r.getString("COLUMN_NAME") + " " + r.getString("TYPE_NAME"));
-            System.out.println("valid " + connection.isValid(5));
+            System.out.println("valid " + connection.isValid(60));
             String sql = "SELECT 1.50 AS a, DATE '2020-01-02' AS b, TIMESTAMP '2020-01-02 03:04:05' AS c, true AS d,"
                 + " 2.5::DOUBLE AS e, 5000000000 AS f, count(*) AS n FROM sales WHERE item IN (?,?)";
             PreparedStatement prepared = connection.prepareStatement(sql);

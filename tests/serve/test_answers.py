@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from each import each
 from serve.conftest import Server
 
 import anondb
@@ -58,8 +59,8 @@ def test_values_of_all_types(client: Any, binary: bool) -> None:
         assert (type(value), value) == (type(expected), expected) or value == Decimal(str(expected)), sql
 
 
-@pytest.mark.parametrize("form", ["%s", "%b", "%t"])
-@pytest.mark.parametrize(
+@each("form", ["%s", "%b", "%t"])
+@each(
     "value", [7, 5_000_000_000, 2.5, Decimal("1.25"), "x'$1", True, None, dt.date(2020, 1, 2), dt.datetime(2020, 1, 2)]
 )
 def test_parameters(client: Any, form: str, value: Any) -> None:
@@ -78,8 +79,8 @@ def test_parameters_in_conditions(client: Any, shop: Path) -> None:
     assert len(client.execute(f"{COUNTS} LIMIT %s", [2]).fetchall()) == 2
 
 
-@pytest.mark.parametrize(
-    ("sql", "state"),
+@each(
+    "sql, state",
     [
         ("SELECT item FROM nothing", "42601"),
         ("SELECT FROM WHERE", "42601"),

@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 import sqlalchemy as sa
+from each import each
 from serve.conftest import PASSWORD, PSQL, Server
 
 from anondb.query.scripts import script
@@ -20,13 +21,13 @@ QUERIES = script((HERE / "catalog_queries.sql").read_text("utf-8"))
 COUNT = "SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'bread')"
 
 
-@pytest.mark.parametrize("sql", QUERIES)
+@each("sql", QUERIES)
 def test_a_statement_of_a_tool_is_answered(client: Any, sql: str) -> None:
     client.execute(sql).fetchall()
 
 
-@pytest.mark.parametrize(
-    ("sql", "rows"),
+@each(
+    "sql, rows",
     [
         ("SELECT current_database(), current_schema(), current_user", [("shop", "main", "analyst")]),
         ("SELECT datname FROM pg_database", [("shop",)]),
@@ -110,8 +111,8 @@ def test_statements_that_a_client_deallocates_make_room(server: Server) -> None:
 
 
 @pytest.mark.skipif(PSQL is None, reason="psql is not installed")
-@pytest.mark.parametrize(
-    ("command", "shown"),
+@each(
+    "command, shown",
     [
         (r"\l", "shop"),
         (r"\dt", "sales"),

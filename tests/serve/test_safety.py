@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from each import each
 from serve.conftest import PASSWORD, Server, Start, running
 
 LONG = "SELECT count(*) FROM range(100000) a, range(100000) b, range(100) c WHERE a.range + b.range + c.range = 7"
@@ -64,7 +65,7 @@ def test_it_listens_on_this_computer_alone(server: Server) -> None:
         socket.create_connection(("127.0.0.2", server.port), timeout=5)
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "COPY sales TO '/tmp/rows.csv'",

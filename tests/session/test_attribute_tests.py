@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 import pytest
+from each import each
 
 import anondb
 from anondb import Session
@@ -35,8 +36,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("condition", "plain"),
+@each(
+    "condition, plain",
     [
         ("town LIKE 'B%'", "town IN ('Bergen', 'Bonn')"),
         ("town NOT LIKE 'B%'", "town = 'Cork'"),
@@ -112,8 +113,8 @@ def test_a_date_may_be_written_in_another_way(session: Session) -> None:
     assert found == same and found and all(None not in row for row in found)
 
 
-@pytest.mark.parametrize(
-    ("key", "expected"),
+@each(
+    "key, expected",
     [
         ("town LIKE 'B%'", {True: 12, False: 6, None: 6}),
         ("starts_with(town, 'B')", {True: 12, False: 6, None: 6}),

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from each import each
 from session.conftest import Named
 
 import anondb
@@ -18,7 +19,7 @@ ORDER BY table_name
 """
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "DESCRIBE sales",
@@ -37,7 +38,7 @@ def test_the_columns_of_the_original(named: Named, sql: str) -> None:
     assert [(name.lower(), types.get(kind, kind)) for name, kind in rows] == SALES
 
 
-@pytest.mark.parametrize("sql", ["SHOW TABLES", "PRAGMA show_tables", "SELECT table_name FROM duckdb_tables()"])
+@each("sql", ["SHOW TABLES", "PRAGMA show_tables", "SELECT table_name FROM duckdb_tables()"])
 def test_the_tables_of_the_original_and_of_the_analyst(named: Named, sql: str) -> None:
     named[1].sql("CREATE OR REPLACE TABLE mine AS SELECT 1 AS a")
     listed = {row[0] for row in named[1].sql(sql).fetchall()}
@@ -50,7 +51,7 @@ def test_objects_of_the_file_are_views(named: Named) -> None:
     assert named[1].sql(TABLES).fetchall() == [("main", "item_counts", "VIEW"), ("main", "sales", "BASE TABLE")]
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "SELECT * FROM sales LIMIT 0",
@@ -73,7 +74,7 @@ COMPUTED = [
 ]
 
 
-@pytest.mark.parametrize("sql", COMPUTED)
+@each("sql", COMPUTED)
 def test_columns_need_no_world(shop: Path, sql: str) -> None:
     """Tools ask for the columns first; drawing worlds takes most of the time of an answer."""
     said: list[str] = []
@@ -119,7 +120,7 @@ def test_plans(named: Named) -> None:
     assert named[1].sql("EXPLAIN SELECT count(*) FROM sales").columns == ["explain_key", "explain_value"]
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         "SELECT * FROM duckdb_settings()",
@@ -140,7 +141,7 @@ def test_nothing_else_is_told(named: Named, sql: str) -> None:
     assert error.value.code in ("unsupported_query", "bad_sql")
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         'SELECT "main"."sales"."item" AS "item", COUNT(*) AS "n" FROM "main"."sales" GROUP BY "main"."sales"."item"',

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from each import each
 from session.checker import check_bounds, faults
 from session.conftest import RELEASES, Named
 from session.test_odd_queries import refused
@@ -53,12 +54,12 @@ def check_shop(named: Named, shop: Path, sql: str, words: str | None = None, *, 
         check_bounds(session, raw, sql, words, suppressed=name == "suppressed", empty=empty and name == "plain")
 
 
-@pytest.mark.parametrize("sql", LISTS)
+@each("sql", LISTS)
 def test_lists(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=True)
 
 
-@pytest.mark.parametrize("sql", NUMBERS)
+@each("sql", NUMBERS)
 def test_numbers(named: Named, shop: Path, sql: str) -> None:
     if named[0] == "suppressed" and "LIMIT" in sql:
         refused(named[1], sql, "suppressed rows")

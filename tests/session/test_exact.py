@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import duckdb
 import pytest
+from each import each
 from session.checker import check_sound
 
 import anondb
@@ -39,7 +40,7 @@ COUNTED = "SELECT count(*) AS n FROM"
 SIZES = "SELECT tid, count(*) AS n FROM sales WHERE item < 'c' GROUP BY tid"
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         f"SELECT count(*) AS n FROM (SELECT DISTINCT a.tid, a.item FROM {COPIES} WHERE a.item < b.item)",
@@ -95,7 +96,7 @@ def test_totals_are_told_from_groups_of_null(case: Case, grouped: str) -> None:
     assert sorted((str(row[0]), *row[1:]) for row in case[0].sql(sql).fetchall()) == true
 
 
-@pytest.mark.parametrize(
+@each(
     "where",
     [
         "(a.item, b.item) IN (('a', 'b'), ('c', 'd'), ('j', 'k'), ('a', 'n'))",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import pytest
+from each import each
 from session.conftest import TREE, Named
 from session.test_odd_queries import equal, refused
 
@@ -13,8 +13,8 @@ OF_PERSONS = "(SELECT tid, count(*) AS n FROM sales GROUP BY tid) p"
 ROWS = "(VALUES (1, 'ab'), (2, 'cd'), (3, 'ef')) k(x, s)"
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
+@each(
+    "sql, words",
     [
         ("SELECT CAST(item AS BIGINT), count(*) FROM sales GROUP BY 1", "CAST"),
         ("SELECT item::DATE FROM sales GROUP BY item", "TRY_CAST"),
@@ -38,19 +38,19 @@ def test_refused_by_name(named: Named, sql: str, words: str) -> None:
     refused(named[1], sql, words)
 
 
-@pytest.mark.parametrize("function", ["product", "mad", "entropy", "bit_xor", "bit_or", "geomean"])
-@pytest.mark.parametrize("over", ["OVER ()", "OVER (ORDER BY item)"])
+@each("function", ["product", "mad", "entropy", "bit_xor", "bit_or", "geomean"])
+@each("over", ["OVER ()", "OVER (ORDER BY item)"])
 def test_windows_that_take_no_estimates(named: Named, function: str, over: str) -> None:
     refused(named[1], f"SELECT item, {function}(n) {over} FROM {OF_ITEMS}", "of estimates")
 
 
-@pytest.mark.parametrize("call", ["product(2)", "histogram(item)", "geomean(2)", "arbitrary(item)", "sem(2)"])
+@each("call", ["product(2)", "histogram(item)", "geomean(2)", "arbitrary(item)", "sem(2)"])
 def test_aggregates_that_are_not_known_need_certain_rows(named: Named, call: str) -> None:
     """Whether an item occurs at all is not known."""
     refused(named[1], f"SELECT 1 AS k, {call} AS v FROM {OF_ITEMS} GROUP BY 1", "of rows that counts choose")
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM {ROWS}",
@@ -82,7 +82,7 @@ def test_the_mean_is_the_average(named: Named) -> None:
     assert one.fetchall() == two.fetchall() and one.columns == ["n", "n_lower", "n_upper"]
 
 
-@pytest.mark.parametrize("call", ["max(sqrt(n - 6))", "min(ln(n - 6))", "avg(sqrt(n - 17))", "sum(ln(n - 17))"])
+@each("call", ["max(sqrt(n - 6))", "min(ln(n - 6))", "avg(sqrt(n - 17))", "sum(ln(n - 17))"])
 def test_an_estimate_is_a_number(named: Named, call: str) -> None:
     ((estimate, lower, upper),) = named[1].sql(f"SELECT {call} AS v FROM {OF_ITEMS}").fetchall()
     assert estimate is None or not math.isnan(estimate)

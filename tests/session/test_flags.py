@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 import sqlglot
+from each import each
 from session.conftest import Named
 from session.test_chosen_items import wrong
 
@@ -60,12 +61,12 @@ BY_ESTIMATE = {  # the answer by estimates, and the same asked in another way
 }
 
 
-@pytest.mark.parametrize("sql", ASKED)
+@each("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
 
 
-@pytest.mark.parametrize("sql", POINTS)
+@each("sql", POINTS)
 def test_sums_of_numbers_of_items(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
 
@@ -95,7 +96,7 @@ def test_the_item_of_the_greatest_number(named: Named) -> None:
     assert len(session.sql("SELECT mode(DISTINCT item) FROM sales")) == 1
 
 
-@pytest.mark.parametrize("sql", BY_ESTIMATE)
+@each("sql", BY_ESTIMATE)
 def test_answers_by_estimates(named: Named, sql: str) -> None:
     result, other = named[1].sql(sql), named[1].sql(BY_ESTIMATE[sql])
     assert result.fetchall() == other.fetchall() and len(result.fetchall()) > 0
@@ -113,7 +114,7 @@ UNKNOWN = "(VALUES ('milk', NULL), ('bread', 1.0), ('butter', 3.0)) AS np(item, 
 EACH = f"SELECT count(*) AS c0 FROM (SELECT tid FROM sales JOIN {UNKNOWN} USING (item) GROUP BY tid HAVING {{}})"
 
 
-@pytest.mark.parametrize(
+@each(
     "test",
     [
         "NOT max(price) > 2",

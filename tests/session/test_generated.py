@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from each import each
 
 import anondb
 from anondb import Session
@@ -54,7 +55,7 @@ def asked(shop: Path) -> Iterator[Session]:
         yield session
 
 
-@pytest.mark.parametrize(("generated", "plain", "values"), GENERATED)
+@each("generated, plain, values", GENERATED)
 def test_generated_sql_has_the_answers_of_plain_sql(
     asked: Session, generated: str, plain: str, values: dict[str, object] | None
 ) -> None:

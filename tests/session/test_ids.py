@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import pytest
+from each import each
 from session.conftest import Named
 
 import anondb
@@ -67,7 +68,7 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize("sql", COMPARED)
+@each("sql", COMPARED)
 def test_a_comparison_of_an_id_is_refused(named: Named, sql: str) -> None:
     with duckdb.connect(":memory:") as raw:  # DuckDB itself answers each of them
         raw.execute("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
@@ -79,6 +80,6 @@ def test_a_comparison_of_an_id_is_refused(named: Named, sql: str) -> None:
     assert error.value.code == "unsupported_query"
 
 
-@pytest.mark.parametrize("sql", ALLOWED)
+@each("sql", ALLOWED)
 def test_ids_may_be_compared_with_ids(named: Named, sql: str) -> None:
     assert named[1].sql(sql).df()["n"].tolist() == named[1].sql(ALLOWED[sql]).df()["n"].tolist()

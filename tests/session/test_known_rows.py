@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import pytest
+from each import each
 from session.checker import without_bounds
 from session.conftest import Named
 
@@ -11,7 +12,7 @@ ITEMS = ("milk", "bread", "figs", "rolls")
 COUNTS = " UNION ALL ".join(f"SELECT '{item}' AS k, count(*) AS n FROM sales WHERE item = '{item}'" for item in ITEMS)
 
 
-@pytest.mark.parametrize("function", ["stddev", "variance", "var_pop", "skewness", "mode"])
+@each("function", ["stddev", "variance", "var_pop", "skewness", "mode"])
 def test_a_window_function_that_does_not_rise_with_its_values_has_no_bounds(named: Named, function: str) -> None:
     for row in named[1].sql(f"SELECT k, {function}(n) OVER () AS v FROM ({COUNTS})").fetchall():
         assert row[2:] == (None, None)
@@ -40,7 +41,7 @@ def test_the_value_of_another_row_has_its_bounds(named: Named) -> None:
     assert [row[4:] for row in rows[1:]] == [row[1:4] for row in rows[:-1]]
 
 
-@pytest.mark.parametrize("value", ["TRY_CAST(n * 20 AS TINYINT)", "sqrt(n - 5)", "ln(n - 5)"])
+@each("value", ["TRY_CAST(n * 20 AS TINYINT)", "sqrt(n - 5)", "ln(n - 5)"])
 def test_a_number_that_may_be_null_or_no_number_has_no_bounds(named: Named, value: str) -> None:
     for shown in (value, f"coalesce({value}, -7)"):
         for _, _, low, high in named[1].sql(f"SELECT k, {shown} AS v FROM ({COUNTS})").fetchall():
@@ -52,7 +53,7 @@ def test_a_cast_that_fits_for_certain_has_bounds(named: Named) -> None:
     assert all(row[5:] == row[2:4] for row in rows)
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         f"SELECT k, n * random() AS v FROM ({COUNTS})",
@@ -72,7 +73,7 @@ def test_an_aggregate_of_two_known_columns_reads_both(named: Named) -> None:
     assert named[1].sql(f"SELECT regr_slope(a, b) AS v FROM {swapped}").fetchall() == [(1.5,)]
 
 
-@pytest.mark.parametrize(
+@each(
     "number",
     [
         "0.00000000012::DECIMAL(38, 15)",
@@ -85,7 +86,7 @@ def test_the_decimal_of_a_scalar_subquery_is_exact(named: Named, number: str) ->
     assert named[1].sql(sql).fetchall() == duckdb.sql(sql).fetchall()
 
 
-@pytest.mark.parametrize("test", ["n = '7'", "n <> '7'", "DATE '2024-01-01' + n::INTEGER = DATE '2024-01-08'"])
+@each("test", ["n = '7'", "n <> '7'", "DATE '2024-01-01' + n::INTEGER = DATE '2024-01-08'"])
 def test_a_count_is_compared_with_a_text_or_a_date(named: Named, test: str) -> None:
     plain = "n <> 7" if "<>" in test else "n = 7"
     shown = [named[1].sql(f"SELECT k, {one} AS b FROM ({COUNTS}) ORDER BY k").fetchall() for one in (test, plain)]

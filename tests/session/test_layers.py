@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from each import each
 from session.conftest import Named
 from session.test_chosen_items import wrong
 
@@ -35,7 +35,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("sql", ASKED)
+@each("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
 

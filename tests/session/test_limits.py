@@ -62,6 +62,7 @@ import contextlib, resource, sys, anondb, anondb.session
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 with contextlib.suppress(anondb.EngineError):
     anondb.open(sys.argv[1], memory_limit="400MB").close()
+print()  # ends the line of DuckDB's progress
 print(before, *(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 """
 
@@ -131,7 +132,7 @@ def test_a_folder_of_many_rows_ends_in_time(shop: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_folder_of_many_rows_keeps_to_the_memory(shop: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", OPENING, str(forged(shop, tmp_path / "many", 20_000_000))]
-    *_, last = subprocess.run(command, capture_output=True, check=True).stdout.splitlines()  # after DuckDB's progress
+    *_, last = subprocess.run(command, capture_output=True, check=True).stdout.splitlines()
     before, own, others = map(int, last.split())
     assert own - before < 1.5 * 400_000 and others < 1.5 * 400_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import pytest
+from each import each
 from session.checker import without_bounds
 from session.conftest import Named
 from session.test_chosen_items import check_shop, wrong
@@ -36,7 +36,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("sql", ASKED)
+@each("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
 
@@ -57,8 +57,8 @@ def test_a_sum_with_filter_is_null_for_persons_without_such_an_item(named: Named
     assert not wrong(named, shop, grouped, filtered=False)
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
+@each(
+    "sql, words",
     [
         (f"SELECT quantile_cont(n, [])  FROM {SIZES}", "a quantile whose share"),
         (f"SELECT quantile_cont(n, [0.5])[1] FROM {SIZES}", "BRACKET"),
@@ -114,7 +114,7 @@ BESIDE = [
 ]
 
 
-@pytest.mark.parametrize("sql", BESIDE)
+@each("sql", BESIDE)
 def test_counts_beside_groups(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
 
@@ -135,7 +135,7 @@ TRIPLES = [
 ]
 
 
-@pytest.mark.parametrize("sql", TRIPLES)
+@each("sql", TRIPLES)
 def test_triples_with_a_fixed_item(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
 

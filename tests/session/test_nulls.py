@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from each import each
 from session.conftest import Named
 from session.test_chosen_items import check_shop, wrong
 
@@ -45,20 +46,20 @@ OF_OTHERS = [  # the value of items without a row is not 0
 ]
 
 
-@pytest.mark.parametrize("sql", ASKED)
+@each("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
 
 
-@pytest.mark.parametrize("sql", OF_OTHERS)
+@each("sql", OF_OTHERS)
 def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
     result = named[1].sql(sql)
     assert not any(note.startswith("No bounds") for note in result.notes)
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
+@each(
+    "sql, words",
     [
         (
             f"SELECT count(*) FROM (SELECT tid, sum(price) AS v {LEFT} GROUP BY tid) WHERE v < 3",

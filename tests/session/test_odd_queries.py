@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from each import each
 from session.checker import without_bounds
 from session.conftest import Named
 
@@ -38,7 +39,7 @@ def refused(session: Session, sql: str, *words: str, code: str = "unsupported_qu
     assert all(word in said for word in words), said
 
 
-@pytest.mark.parametrize(
+@each(
     "expression",
     [
         "(NOT a) IS NULL",
@@ -63,7 +64,7 @@ def test_parentheses_are_kept(named: Named, expression: str) -> None:
     equal(named[1], f"SELECT x, {expression} AS e FROM {ROWS} ORDER BY x")
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         f"SELECT x FROM {ROWS} RIGHT JOIN (VALUES (1), (5)) v(x) USING (x) ORDER BY x",
@@ -136,8 +137,8 @@ def test_a_failing_cast_has_a_hint(named: Named) -> None:
     assert "milk" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
+@each(
+    "sql, words",
     [
         ("SELECT count(*) FROM sales WHERE itm = 'milk'", ("column 'itm'",)),
         ('SELECT count(*) FROM sales WHERE item = "milk"', ("column 'milk'", "single quotes")),
@@ -220,18 +221,18 @@ def check_exact(asked: tuple[anondb.Session, duckdb.DuckDBPyConnection], sql: st
     assert rows == sorted(tuple(map(str, row)) for row in original.execute(sql).fetchall())
 
 
-@pytest.mark.parametrize("sql", OF_NUMBERS)
+@each("sql", OF_NUMBERS)
 def test_items_that_are_numbers(numbers: Any, sql: str) -> None:
     check_exact(numbers, sql)
 
 
-@pytest.mark.parametrize("sql", [*OF_NUMBERS, *AMBIGUOUS, PAIRS, OF_TEXTS])
+@each("sql", [*OF_NUMBERS, *AMBIGUOUS, PAIRS, OF_TEXTS])
 def test_codes_are_texts(codes: Any, sql: str) -> None:
     """A release of texts of digits says that they are texts: their order and their spellings are those of texts."""
     check_exact(codes, sql)
 
 
-@pytest.mark.parametrize("sql", AMBIGUOUS)
+@each("sql", AMBIGUOUS)
 def test_what_depends_on_the_type_of_the_items(numbers: Any, sql: str) -> None:
     refused(numbers[0], sql, "The items of the release are not texts")
 
@@ -289,7 +290,7 @@ def test_times_with_a_zone(session: Session) -> None:
     assert session.sql("SELECT max(at) AS e FROM times").fetchall() == [(at,)]
 
 
-@pytest.mark.parametrize(
+@each(
     "value", [np.array(["a", "b"]), np.array([]), pd.Series(["a", "b"]), "\ud800", ["\ud800"], np.timedelta64(3), {1}]
 )
 def test_a_parameter_without_a_literal(session: Session, value: Any) -> None:
@@ -298,8 +299,8 @@ def test_a_parameter_without_a_literal(session: Session, value: Any) -> None:
     assert error.value.code == "bad_parameter"
 
 
-@pytest.mark.parametrize(
-    ("value", "wanted"),
+@each(
+    "value, wanted",
     [
         (np.int64(3), 3),
         (np.str_("a"), "a"),
@@ -322,14 +323,14 @@ def test_a_closed_session_says_so(shop: Path) -> None:
         assert error.value.code == "closed" and error.value.hint
 
 
-@pytest.mark.parametrize("files", [None, 5, b"x", [5], [b"x"]])
+@each("files", [None, 5, b"x", [5], [b"x"]])
 def test_files_that_are_no_paths(files: Any) -> None:
     with pytest.raises(anondb.InputError) as error:
         anondb.open(files)
     assert error.value.code == "bad_path" and error.value.hint
 
 
-@pytest.mark.parametrize("seconds", ["x", 0, -1, True, float("nan")])
+@each("seconds", ["x", 0, -1, True, float("nan")])
 def test_a_time_limit_is_a_number_above_0(shop: Path, seconds: Any) -> None:
     with pytest.raises(anondb.InputError) as error:
         anondb.open(shop / "supports.duckdb", max_seconds=seconds)
@@ -339,8 +340,8 @@ def test_a_time_limit_is_a_number_above_0(shop: Path, seconds: Any) -> None:
 COUNTED = "SELECT item, count(*) AS n FROM sales GROUP BY item"
 
 
-@pytest.mark.parametrize(
-    ("outside", "inside"),
+@each(
+    "outside, inside",
     [
         (f"({COUNTED}) ORDER BY n DESC, item LIMIT 1", f"{COUNTED} ORDER BY n DESC, item LIMIT 1"),
         (

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cli.shop import Run, in_process
+from each import each
 
 import anondb
 from anondb import Session
@@ -36,8 +37,8 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return given
 
 
-@pytest.mark.parametrize(
-    ("text", "statements", "rest"),
+@each(
+    "text, statements, rest",
     [
         ("SELECT 1; SELECT ';' AS \";\"; SELECT", ["SELECT 1", "SELECT ';' AS \";\""], " SELECT"),
         ("SELECT 1 -- a; b\n;", ["SELECT 1 -- a; b"], ""),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from each import each
 from portions import portions
 from session.checker import faults
 from session.random_asking import Tally, ask
@@ -43,8 +44,8 @@ def test_no_answer_of_20_000_is_wrong(tmp_path: Path, seeds: range) -> None:
     asked(tmp_path, seeds, 100)
 
 
-@pytest.mark.parametrize(
-    ("row", "true", "wrong"),
+@each(
+    "row, true, wrong",
     [
         (RIGHT, ("milk", 3, 0.5, True), ""),
         (RIGHT, ("milk", 7, 0.5, True), "true is 7"),

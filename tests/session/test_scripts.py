@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from each import each
 from session.conftest import Named
 
 import anondb
@@ -69,9 +70,7 @@ PIVOTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("script", "sql"), [*((OWN, sql) for sql in QUERIES), *((OWN.split("CREATE OR REPLACE")[0], sql) for sql in PIVOTS)]
-)
+@each("script, sql", [*((OWN, sql) for sql in QUERIES), *((OWN.split("CREATE OR REPLACE")[0], sql) for sql in PIVOTS)])
 def test_own_tables_are_what_duckdb_makes_of_them(named: Named, script: str, sql: str) -> None:
     _, session = named
     with duckdb.connect(":memory:") as raw:
@@ -130,7 +129,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("script", SAME)
+@each("script", SAME)
 def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> None:
     _, session = named
     one, two = session.sql(script).df(), session.sql(SAME[script]).df()
@@ -141,8 +140,8 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         session.sql(f"DROP TABLE IF EXISTS {name}; DROP MACRO IF EXISTS with_item")
 
 
-@pytest.mark.parametrize(
-    ("script", "words"),
+@each(
+    "script, words",
     [
         ("INSERT INTO sales VALUES (1, 'x')", "the original's tables"),
         ("DELETE FROM main.sales", "the original's tables"),
@@ -183,7 +182,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("PREPARE p AS SELECT ?; EXECUTE p((SELECT 1))", "constants"),
         ("PREPARE p AS SELECT ?; DEALLOCATE p; EXECUTE p(1)", "no prepared"),
         ("PREPARE p AS SELECT ?; DEALLOCATE ALL; EXECUTE p(1)", "no prepared"),
-        ("PREPARE p AS EXECUTE p", "PREPARE of something else"),
+        ("PREPARE p AS EXECUTE p", "PREPARE that does not hold exactly one"),
         ("SELECT * FROM count_bounds([getenv('HOME')])", "constants"),
         ("SELECT * FROM count_bounds((SELECT ['milk']))", "constants"),
         (
@@ -256,7 +255,7 @@ OWN_PARTS = {  # a query with parts that read no table of the original, and one 
 }
 
 
-@pytest.mark.parametrize("sql", OWN_PARTS)
+@each("sql", OWN_PARTS)
 def test_parts_of_own_tables_are_what_they_stand_for(named: Named, sql: str) -> None:
     assert named[1].sql(sql).fetchall() == named[1].sql(OWN_PARTS[sql]).fetchall()
 

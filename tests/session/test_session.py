@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
+from each import each
 from session.checker import check_bounds, without_bounds
 from session.conftest import RELEASES, TREE, Named
 
@@ -124,7 +125,7 @@ def check(result: Result, names: list[str], rows: list[tuple[Any, ...]]) -> None
             assert match[name] in (None, truth[name])
 
 
-@pytest.mark.parametrize("sql", ASKED)
+@each("sql", ASKED)
 def test_the_truth_is_between_the_bounds(shop: Path, named: Named, prices: pd.DataFrame, sql: str) -> None:
     name, session = named
     names, rows = truths(shop, sql, prices, name)
@@ -259,8 +260,8 @@ def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
         assert session.sql(asked.format(*"?????"), values).fetchall() == written.fetchall()
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
+@each(
+    "sql, words",
     [
         ("SELECT tid FROM sales", "are modelled"),
         ("SELECT * FROM sales", "are modelled"),

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 sa = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed")
+
 
 import anondb  # noqa: E402
 from anondb import Session  # noqa: E402
@@ -78,7 +80,7 @@ SELECTS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", SELECTS)
+@each("name", SELECTS)
 def test_selects_have_the_answers_of_their_sql(engine: Any, asked: Session, name: str) -> None:
     select, sql = SELECTS[name]
     expected = asked.sql(sql)
@@ -185,9 +187,7 @@ def test_polars(engine: Any) -> None:
     assert frame.columns == ["item", "n", "n_lower", "n_upper", "certain"] and frame.height == 6
 
 
-@pytest.mark.parametrize(
-    "options", ["tables=x", "files=x", "threads=two", "max_seconds=soon", "bounds=all", "threads=1&threads=2"]
-)
+@each("options", ["tables=x", "files=x", "threads=two", "max_seconds=soon", "bounds=all", "threads=1&threads=2"])
 def test_an_option_of_the_url_that_is_not_valid(shop: Path, options: str) -> None:
     with pytest.raises(sa.exc.ArgumentError) as error:
         sa.create_engine(f"anondb:///{shop / 'supports.duckdb'}?{options}").connect()

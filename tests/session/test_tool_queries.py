@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from each import each
 from session.conftest import Named
 
 from anondb.query.scripts import script
@@ -15,7 +15,7 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("sql", QUERIES)
+@each("sql", QUERIES)
 def test_it_is_answered(named: Named, sql: str) -> None:
     result = named[1].sql(sql)
     rows = result.fetchall()

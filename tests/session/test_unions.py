@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from each import each
 from session.conftest import Named
 from session.test_chosen_items import check_shop, wrong
 from session.test_odd_queries import refused
@@ -41,7 +41,7 @@ APART = [  # groups with several rows of a table, whose persons would have to be
 ]
 
 
-@pytest.mark.parametrize("sql", ASKED)
+@each("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     if named[0] == "suppressed" and "coalesce" in sql:  # which rows there are is not known
         assert named[1].sql(sql).columns == ["k0", "c0", "c0_lower", "c0_upper", "certain"]
@@ -58,15 +58,15 @@ def test_a_total_is_the_count_of_all(named: Named) -> None:
     assert total[:4] == (None, *alone)
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
+@each(
+    "sql, words",
     [
         ("SELECT item, rank() OVER () FROM sales GROUP BY ROLLUP (item)", "GROUP BY several sets"),
         ("SELECT DISTINCT count(*) FROM sales GROUP BY ROLLUP (item)", "GROUP BY several sets"),
         ("SELECT item FROM sales GROUP BY ROLLUP (item)", "an empty set without an aggregate"),
         (f"SELECT k, count(*) FROM range(101) t(k) JOIN {SIZES} s ON s.n > k GROUP BY k", "without an equal item"),
         (f"SELECT k, count(*) FROM range(3) t(k) LEFT JOIN {SIZES} s ON s.n > k GROUP BY k", "count(id)"),
-        ("SELECT count(*) FROM generate_series(1, (SELECT count(*) FROM sales))", "something else than constants"),
+        ("SELECT count(*) FROM generate_series(1, (SELECT count(*) FROM sales))", "arguments that are not constants"),
         ("SELECT mode(length(item)) FROM sales WHERE item <> 'milk' HAVING count(*) > 1", "LIMIT 1"),
         ("SELECT string_agg(item, ',') FROM sales", "put them together"),
     ],
@@ -75,7 +75,7 @@ def test_refusals_say_what_to_do(named: Named, sql: str, words: str) -> None:
     refused(named[1], sql, words)
 
 
-@pytest.mark.parametrize(
+@each(
     "sql",
     [
         f"SELECT k, n, count(*) FROM range(3) t(k) JOIN {SIZES} s ON s.n > k GROUP BY k, n",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import anondb
-from anondb.database import Database
-from anondb.owner.query_log import NO_COUNT, measure_log
+from anondb.api.database import Database
+from anondb.risk.query_log import NO_COUNT, measure_log
 
 LOG = """
 SELECT count(DISTINCT tid) FROM sales WHERE item = 'aspirin';  -- a comment; with a semicolon

@@ -20,10 +20,10 @@ from portions import portions
 import anondb
 from anondb.data.sources import Partition
 from anondb.errors import AnondbError, InfeasibleError
-from anondb.owner.folders import file_name
-from anondb.owner.parquet import inspect_folder
-from anondb.owner.partition_results import Partitioned
+from anondb.publications.parquet import inspect_folder
 from anondb.release.inspect import inspect
+from anondb.views.folders import file_name
+from anondb.views.partition_results import Partitioned
 
 OPTIONS = "k = 2, m = 1, queries = 1, partition_by = 'week'"
 QUERY = "SELECT tid, item, week FROM sales"
@@ -136,6 +136,7 @@ def counted(table: str, number: int) -> None:
         assert session.sql(f'SELECT count(DISTINCT tid) FROM "{table}"').fetchall()[0][1:] == (number, number)
 
 
+@pytest.mark.slow
 def test_weeks_whose_rows_repeat_answer_for_one_table(published: anondb.Database) -> None:
     """Never the raw one, for which counts would differ; weeks that are published already get the new name, too."""
     db, rows = published, baskets("weeks/week=0.duckdb", "weeks/week=1.duckdb")
@@ -245,7 +246,7 @@ PROBLEMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "code", "words"), PROBLEMS, ids=[f"{p[1]}-{p[2]}" for p in PROBLEMS])
+@pytest.mark.parametrize("change, code, words", PROBLEMS)
 def test_bad_values(db: anondb.Database, change: str, code: str, words: str) -> None:
     db.sql(change)
     error = failure(db, CREATE.replace(QUERY, "FROM sales"))

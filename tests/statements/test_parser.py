@@ -14,7 +14,6 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.options import check_option, view_options
-from anondb.owner.script import prepare
 from anondb.release.objects import release_schema
 from anondb.statements.parser import parse
 from anondb.statements.queries import plain_table
@@ -30,6 +29,7 @@ from anondb.statements.statement import (
     ShowViews,
     Statement,
 )
+from anondb.views.script import prepare
 
 SINCE_2 = int(duckdb.__version__.partition(".")[0]) >= 2
 
@@ -250,7 +250,7 @@ def bare(statement: Statement) -> dict[str, Any]:
     return {"kind": type(statement)} | {k: v for k, v in vars(statement).items() if not k.endswith("start")}
 
 
-@pytest.mark.parametrize(("text", "wanted"), GOOD, ids=lambda x: x if isinstance(x, str) else "")
+@each("text, wanted", GOOD)
 def test_good(text: str, wanted: Statement) -> None:
     (found,) = parse(text)
     assert bare(found) == bare(wanted)
@@ -262,7 +262,7 @@ def test_good(text: str, wanted: Statement) -> None:
     assert parse(before + text)[0].start == found.start + len(before)
 
 
-@pytest.mark.parametrize(("text", "code", "line", "column"), BAD, ids=lambda x: str(x))
+@each("text, code, line, column", BAD)
 def test_bad(text: str, code: str, line: int, column: int) -> None:
     with pytest.raises(InputError) as caught:
         parse(text)
@@ -274,7 +274,7 @@ def test_the_table_is_long_enough() -> None:
     assert len(GOOD) + len(BAD) + len(BAD_QUERIES) >= 100
 
 
-@pytest.mark.parametrize(("text", "line", "column"), BAD_QUERIES)
+@each("text, line, column", BAD_QUERIES)
 def test_duckdb_says_where(engine: Engine, text: str, line: int, column: int) -> None:
     with pytest.raises(InputError) as caught:
         prepare(engine, text)
@@ -290,8 +290,8 @@ def test_unknown_options_offer_the_nearest() -> None:
     assert set(view_options()) >= {"k", "m", "l", "h", "p", "delta", "publish", "workload"}
 
 
-@pytest.mark.parametrize(
-    ("query", "table"),
+@each(
+    "query, table",
     [
         ("FROM s", '"s"'),
         ('SELECT tid, a.item FROM "S" AS a -- c', '"S"'),

@@ -10,7 +10,7 @@ import pytest
 
 import anondb
 from anondb.errors import AnondbError
-from anondb.owner.view_results import Created, Kept, RefreshedAll, Shown
+from anondb.views.results import Created, Kept, RefreshedAll, Shown
 
 OPTIONS = "WITH (k = 2, m = 2, taxonomy = 'food', queries = 1)"
 CREATE = f"CREATE ANONYMIZED VIEW spring AS SELECT tid, item FROM sales {OPTIONS}"

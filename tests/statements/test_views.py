@@ -10,12 +10,13 @@ from typing import Any
 
 import duckdb
 import pytest
+from each import each
 from portions import some
 
 import anondb
 from anondb.errors import AnondbError, EngineError, InfeasibleError, InputError
-from anondb.owner.view_results import Created, Dropped, Refreshed, Shown
-from anondb.owner.views import _sealed_id
+from anondb.views.results import Created, Dropped, Refreshed, Shown
+from anondb.views.views import _sealed_id
 
 OPTIONS = "WITH (k = 2, m = 2, taxonomy = 'food', queries = 5)"
 VIEW = "CREATE ANONYMIZED VIEW v AS"
@@ -488,8 +489,8 @@ def test_nothing_runs_where_something_cannot_be_parsed(db: anondb.Database) -> N
     assert db.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 't'").fetchall() == [(0,)]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "kind", "place"),
+@each(
+    "text, code, kind, place",
     [
         ("SELECT 1;\nSELECT nope\nFROM sales", "sql_error", "BinderException, about 'nope'", (2, 2)),
         ("SELECT 1;\n\nSELECT *\nFROM\nsalez", "sql_error", "CatalogException, about 'salez'", (2, 5)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from each import each
 
 from anondb.engine import Binder, Shape
 from anondb.engine.locked import open_desk
@@ -21,8 +22,8 @@ def binder(request: pytest.FixtureRequest) -> Binder:
     return Binder(SHAPES, None if request.param == "alone" else open_desk())
 
 
-@pytest.mark.parametrize(
-    ("sql", "long", "listed"),
+@each(
+    "sql, long, listed",
     [
         ("SELECT count(*) FROM t WHERE item LIKE 'a%'", True, False),
         ("SELECT count(*) FROM t WHERE list_contains(item, 1) -- a comment", False, True),

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from each import each
 from portions import portions
 from sqlglot import exp
 
@@ -134,7 +135,7 @@ def test_in_another_thread() -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), True, "10", [1]])
+@each("seconds", [0, -1, float("nan"), float("inf"), True, "10", [1]])
 def test_seconds(seconds: Any) -> None:
     with pytest.raises(InputError, match="time_limit must be a number of seconds above 0"):
         check_seconds(seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import pytest
+from each import each
 from sqlglot import exp
 
 from anondb.__main__ import return_memory
@@ -18,7 +19,7 @@ def limit_of(engine: DuckDBEngine) -> str:
     return str(engine.select(LIMIT)["words"][0])
 
 
-@pytest.mark.parametrize("given", ["1GB", "3GB", "100MB", "2GiB", None])
+@each("given", ["1GB", "3GB", "100MB", "2GiB", None])
 def test_the_limit_is_the_same_afterwards(given: str | None) -> None:
     """However often: DuckDB shows one digit behind the point, and cuts the others off."""
     engine = DuckDBEngine.open(memory_limit=given)

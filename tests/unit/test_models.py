@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from anondb.errors import InputError
 from anondb.models import MAX_PARAMETER, check_count
@@ -19,7 +20,7 @@ NO_INTEGERS: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", [0, -1, 10**30, -(10**30), MAX_PARAMETER + 1, np.int64(0), *NO_INTEGERS], ids=repr)
+@each("value", [0, -1, 10**30, -(10**30), MAX_PARAMETER + 1, np.int64(0), *NO_INTEGERS])
 def test_k_and_m_that_are_refused(value: Any) -> None:
     for make in (lambda: KmAnonymity(k=value), lambda: KmAnonymity(m=value)):
         with pytest.raises(InputError) as caught:
@@ -33,7 +34,7 @@ def test_a_number_too_long_to_be_shown() -> None:
         KmAnonymity(k=10**5000)
 
 
-@pytest.mark.parametrize("value", [1, 5, MAX_PARAMETER, np.int64(5), np.uint8(200)], ids=repr)
+@each("value", [1, 5, MAX_PARAMETER, np.int64(5), np.uint8(200)])
 def test_exact_integers_are_accepted(value: Any) -> None:
     model = KmAnonymity(k=value, m=value)
     assert (model.k, model.m) == (int(value), int(value))

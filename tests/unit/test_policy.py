@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 
 from anondb.algorithms import METHODS
 from anondb.errors import InputError
@@ -46,12 +47,12 @@ def test_unknown_models_list_those_that_there_are(name: str) -> None:
     assert all(m in text for m in MODELS)
 
 
-@pytest.mark.parametrize("text", ["", "x", "2.5", "1e3", "--1", "nan", "1_0", "0x5", "9" * 31, "9" * 5000, "1 2"])
+@each("text", ["", "x", "2.5", "1e3", "--1", "nan", "1_0", "0x5", "9" * 31, "9" * 5000, "1 2"])
 def test_m_that_is_no_integer(text: str) -> None:
     refused(lambda: parse_m(text))
 
 
-@pytest.mark.parametrize(("given", "m"), [("3", 3), (" +3 ", 3), ("-3", -3), (3, 3), (math.inf, math.inf), (2.5, 2.5)])
+@each("given, m", [("3", 3), (" +3 ", 3), ("-3", -3), (3, 3), (math.inf, math.inf), (2.5, 2.5)])
 def test_parse_m(given: Any, m: Any) -> None:
     assert parse_m(given) == m
 
@@ -102,8 +103,8 @@ def test_models_and_columns() -> None:
         refused(lambda name=name: policy(algorithm=name, literal=True), "bad_usage")
 
 
-@pytest.mark.parametrize(
-    ("given", "percent"),
+@each(
+    "given, percent",
     [
         (0, 0),
         (100, 100),
@@ -118,7 +119,6 @@ def test_models_and_columns() -> None:
         (Fraction(1, 3), Fraction(1, 3)),
         (-0.0, 0),
     ],
-    ids=repr,
 )
 def test_percentages(given: Any, percent: Any) -> None:
     made = policy(max_suppression=given)
@@ -126,14 +126,13 @@ def test_percentages(given: Any, percent: Any) -> None:
     assert made.ledger_options()["max_suppression"] == str(Fraction(percent))
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         -1, 101, "-1", "100.1", "x", "", "5%", "1/0", math.nan, math.inf, -math.inf, "nan", "inf", True, False, [5], b"5",
         5j,
         Decimal("Infinity"), "1e999999999", "1e-999999999", "9" * 5000, 10**5000, -(10**5000), 1e300, "1E+99999999999",
     ],
-    ids=shown,
 )  # fmt: skip
 def test_no_percentages(given: Any) -> None:
     assert "percentage from 0 to 100" in refused(lambda: policy(max_suppression=given))
@@ -144,8 +143,8 @@ def test_no_percentages(given: Any) -> None:
 NO_INTEGERS: list[Any] = [1.0, "1", True, None, math.nan, math.inf, [1], Decimal(1), np.float64(1)]
 
 
-@pytest.mark.parametrize("name", ["queries", "size", "seed"])
-@pytest.mark.parametrize("value", [-1, 10**30, 10**5000, *NO_INTEGERS], ids=shown)
+@each("name", ["queries", "size", "seed"])
+@each("value", [-1, 10**30, 10**5000, *NO_INTEGERS])
 def test_workloads_that_are_refused(name: str, value: Any) -> None:
     assert f"{name} must be an integer from" in refused(lambda: Workload(**{name: value}))
 
@@ -165,7 +164,7 @@ def test_sensitive_items_go_with_the_models_that_are_about_them() -> None:
     for name in ("kkm", "klm"):
         assert choose_algorithm(make_model(name), None, given) in METHODS
     assert choose_algorithm(make_model("hkp"), None, {"sensitive": "secrets"}) == "mm"
-    with pytest.raises(InputError, match="sensitive goes with the models hkp, kkm, klm, not with km"):
+    with pytest.raises(InputError, match="sensitive applies to the models hkp, kkm, klm, not to km"):
         choose_algorithm(make_model("km"), "mm", {"sensitive": "secrets"})
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 import reference_anatomy as ref
 from anatomy_cases import Row, occurring, put_buckets, random_table, rows_of, verified
+from each import each
 from portions import portions
 
 from anondb.engine import DuckDBEngine, Engine
@@ -97,9 +98,7 @@ def test_lists_are_sets_in_any_order(engine: Engine) -> None:
     assert found.coverage == "complete" and found.violations == 1
 
 
-@pytest.mark.parametrize(
-    "wrong", [(None, 1, ["a"], 1), (1, None, ["a"], 1), (1, 1, None, 1), (1, 1, ["a", None], 1), (1, 1, ["a"], 0)]
-)
+@each("wrong", [(None, 1, ["a"], 1), (1, None, ["a"], 1), (1, 1, None, 1), (1, 1, ["a", None], 1), (1, 1, ["a"], 0)])
 def test_rows_that_are_no_buckets_are_refused(engine: Engine, wrong: tuple[object, ...]) -> None:
     with pytest.raises(InputError, match="1 rows of the buckets"), engine.transaction():
         table = put_buckets(engine, [(1, 1, ["a"], 1), wrong])  # type: ignore[list-item]

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from each import each
 from portions import portions
 from published import verified_hkp
 from reference import minimal_threats, support
@@ -81,22 +82,20 @@ def test_budget(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
         verified_hkp(engine, [["a", "b", "c", "s"]] * 2, HkpCoherence("1/2", 1, 2), ["s"])
 
 
-@pytest.mark.parametrize("h", [-0.1, 1.1, "5/4", "x", "", "1e-5", "1/0", math.nan, math.inf, None, True, "1" * 50, "½"])
+@each("h", [-0.1, 1.1, "5/4", "x", "", "1e-5", "1/0", math.nan, math.inf, None, True, "1" * 50, "½"])
 def test_bad_h(h: Any) -> None:
     with pytest.raises(InputError, match="h must be a share from 0 to 1") as caught:
         HkpCoherence(h)
     assert caught.value.code == "bad_parameter" and "1" * 50 not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("h", "exact"), [(0, "0"), (1, "1"), ("0.8", "4/5"), (0.1, "1/10"), (" 2/3 ", "2/3"), (Fraction(1, 3), "1/3")]
-)
+@each("h, exact", [(0, "0"), (1, "1"), ("0.8", "4/5"), (0.1, "1/10"), (" 2/3 ", "2/3"), (Fraction(1, 3), "1/3")])
 def test_h(h: Any, exact: str) -> None:
     assert HkpCoherence(h, 5, math.inf).parameters() == {"h": exact, "k": 5, "p": "inf"}
     assert HkpCoherence(h, 5, 2).promise == f"({exact},5,2)-coherence"
 
 
-@pytest.mark.parametrize("parameters", [{"k": 0}, {"k": 2.0}, {"p": 0}, {"p": -1}, {"k": math.inf}])
+@each("parameters", [{"k": 0}, {"k": 2.0}, {"p": 0}, {"p": -1}, {"k": math.inf}])
 def test_bad_counts(parameters: Any) -> None:
     with pytest.raises(InputError):
         HkpCoherence(**parameters)

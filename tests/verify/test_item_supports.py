@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 import reference_supports as ref
+from each import each
 from portions import portions, some
 from reference_supports import Line
 from support_mutants import BASES, MUTATIONS, RULE_ONLY, Base, Lines
@@ -45,7 +46,7 @@ def broken(of: Base, lines: Lines) -> bool:
     return ref.violations(of.rows, of.members, lines, of.k, of.m) > 0
 
 
-@pytest.mark.parametrize("name", BASES)
+@each("name", BASES)
 def test_the_tables_of_the_rule_are_accepted(engine: Engine, name: str) -> None:
     of = BASES[name]
     assert judged(engine, of, [of.lines]) == [[]] and not broken(of, of.lines)
@@ -56,7 +57,7 @@ def test_there_are_many_mutations() -> None:
     assert len(MUTATIONS) >= 40 and len(BASES) >= 4
 
 
-@pytest.mark.parametrize("name", BASES)
+@each("name", BASES)
 def test_mutants_are_refused(engine: Engine, name: str) -> None:
     """Each mutant that breaks a statement, and no other."""
     of = BASES[name]
@@ -78,7 +79,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("name", BASES)
+@each("name", BASES)
 def test_the_verifier_says_what_is_wrong(engine: Engine, name: str) -> None:
     """Also where other statements are broken as well."""
     of = BASES[name]
@@ -164,7 +165,7 @@ OTHER_WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("name", BASES)
+@each("name", BASES)
 def test_other_weights_are_refused(engine: Engine, name: str) -> None:
     """The weight of a released item that is not that of its bounds, in all of its lines or in one of them."""
     of = BASES[name]

@@ -8,6 +8,7 @@ import random
 
 import goldens
 import pytest
+from each import each
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from portions import some
@@ -115,7 +116,7 @@ def test_no_threat_of_any_size_if_and_only_if_all_have_k_supersets(engine: Engin
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 10**6, math.inf])
+@each("m", [1, 2, 3, 10**6, math.inf])
 def test_empty(engine: Engine, m: int | float) -> None:
     assert verified(engine, [], 5, m, witnesses=3) == Verification(KmAnonymity(5, m), True, 0)
     assert verified(engine, [[], [], []], 5, m) == Verification(KmAnonymity(5, m), True, 0)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 
 import pytest
+from each import each
 from published import Case, verified, verified_together
 from reference import count_rare_transactions, is_km_anonymous, minimal_threats
 
@@ -388,7 +389,7 @@ def _holds(rows: Rows, k: int, m: int | float) -> bool:
     return is_km_anonymous(rows, k, m)
 
 
-@pytest.mark.parametrize("name", RELEASES)
+@each("name", RELEASES)
 def test_originals_are_accepted(engine: Engine, name: str) -> None:
     release = RELEASES[name]
     assert _holds(release.copy(), release.k, release.m)

@@ -20,7 +20,7 @@ from anondb.algorithms.hghs.mhghs import mhghs
 from anondb.data.taxonomy import from_edges
 from anondb.engine import Engine
 from anondb.models.km import KmAnonymity
-from anondb.owner.inversion import _dataset
+from anondb.risk.inversion import _dataset
 
 Rows = list[set[str]]
 Image = dict[str, str | None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sqlglot
+from each import each
 from sqlglot import exp
 
 import anondb
@@ -63,12 +64,12 @@ def test_sessions_that_spark_releases_cannot_use_are_refused() -> None:
         assert caught.value.code == "bad_session"
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@each("name", STATEMENTS)
 def test_statements_are_portable(name: str) -> None:
     assert not faults(load(name).tree)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "SELECT [a, b] AS x FROM t",

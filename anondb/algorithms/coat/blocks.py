@@ -59,6 +59,9 @@ def _positions(item: Slots, support: Ints) -> list[Slots]:
 class Blocks:
     """Generalized items and their transactions.
 
+    Each merge looks at all blocks for the cheapest union. Heaps of the blocks by size gained nothing at 30,000 to 100,000
+    items, where reading the transactions of a block takes the time.
+
     Attributes:
         n: number of items; block numbers are below it.
         n_transactions: N.

@@ -187,7 +187,7 @@ class Search:
     def _change(self, node: int, alone: int, cost_of_threats: int) -> int:
         """The change of cost if its children replace ``node``."""
         children = self.children(node)
-        self.schedule.know(self.cut, children)
+        self.schedule.mine_for(self.cut, children)
         if not self.relevant.involved[node] and not self.relevant.involved[children].any():
             return alone
         suppressed, _ = self.scenario(self.relevant.entering(children), without=node)

@@ -59,7 +59,7 @@ class MiningSchedule:
         self._under[node] = False
         self.threats.move(node, children)
 
-    def know(self, cut: set[int], children: list[int]) -> None:
+    def mine_for(self, cut: set[int], children: list[int]) -> None:
         """Mine the unknown threats among the cut and the children of one of its nodes.
 
         All threats are known among the nodes ``_active``, between these and the nodes ``_known``, and among siblings of

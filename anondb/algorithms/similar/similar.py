@@ -63,12 +63,12 @@ def similar(
         labels.merge(label, labels.partner(label))
     if m > OPENED:
         groups = [sorted(members) for members in labels.members if members]
-        groups = _joined(engine, dataset, model, tid, _of_items(groups, n)[item], groups)
+        groups = _joined(engine, dataset, model, tid, _group_of_items(groups, n)[item], groups)
         return _recoding(dataset, groups, taxonomy)
     groups, supports = _split(labels, tid, item, model.k, pair_k, _node_of(dataset, taxonomy))
     if not open_rows:
         return _recoding(dataset, groups, taxonomy)
-    cells = Cells(_of_items(groups, n), supports, dataset.n_transactions, tid, item, model.k, pair_k)
+    cells = Cells(_group_of_items(groups, n), supports, dataset.n_transactions, tid, item, model.k, pair_k)
     cells.open()
     cells.divide()
     local = cells.shown.max() >= len(groups)
@@ -88,7 +88,7 @@ def _check_size(engine: Engine, dataset: Dataset) -> None:
         )
 
 
-def _of_items(groups: list[list[int]], n: int) -> Ints:
+def _group_of_items(groups: list[list[int]], n: int) -> Ints:
     """The group of each item."""
     of_item = np.zeros(n, dtype=np.int64)
     for number, members in enumerate(groups):

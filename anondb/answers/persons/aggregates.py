@@ -16,20 +16,10 @@ from anondb.answers.persons.terms import (
     PersonRows,
     Scope,
 )
+from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.plan import ITEMS, MEASURE, PAIRS, Plan
-from anondb.query.predicates import (
-    ALWAYS,
-    ANY_ITEM,
-    NEVER,
-    at_least,
-    both,
-    conjuncts,
-    either,
-    item_all,
-    settled,
-    split,
-)
+from anondb.query.predicates import ALWAYS, NEVER, at_least, both, conjuncts, either, settled, split
 from anondb.query.refusals import unsupported
 
 LISTED_NOTE = "A listed item may not occur in the original at all."
@@ -102,7 +92,9 @@ class Aggregates(Sums):
         ((condition, tree),) = cells
         found, factor, constant = self.measure(tree)
         if found is None:
-            raise unsupported(f"the function {basic.how.upper()} of something else than a number of persons or items")
+            raise unsupported(
+                f"the function {basic.how.upper()} of an expression other than a count of persons or items"
+            )
         measured, present = found
         how = basic.how
         if factor < 0 and how in ("min", "max"):

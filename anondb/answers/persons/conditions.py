@@ -17,20 +17,10 @@ from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import Quantities, condition_in
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth
 from anondb.errors import InputError
+from anondb.query.item_tests import Labels
 from anondb.query.merged import MAX, SUM
 from anondb.query.parsing import bare, operands
-from anondb.query.predicates import (
-    ALWAYS,
-    NEVER,
-    NOT_EMPTY,
-    Condition,
-    Labels,
-    OnSum,
-    both,
-    either,
-    negate,
-    on_item,
-)
+from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, OnSum, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.values import HAS_LIST, on_value
 
@@ -126,7 +116,7 @@ class Conditions(Quantities, ABC):
         if all(isinstance(atom, Number) for atom in atoms):
             return self._on_numbers(tree)
         if len(rows) == 2 and all(isinstance(atom, Item) for atom in atoms) and isinstance(tree, exp.EQ | exp.NEQ):
-            raise unsupported("a comparison of the items of two copies in this place", "Join them by AND.")
+            raise unsupported("a comparison of the items of a self-join in this place", "Join them by AND.")
         raise unsupported(f"{name} of an item beside another value", "Compare each with a literal.")
 
     # ---------------------------------------------------------------- cases

@@ -63,7 +63,7 @@ class Joins(PerPerson):
         """Rows in which two variables have the same item: one variable in place of both."""
 
         if not {one, other} <= rows.rows or rows.compared or not rows.exact:
-            raise unsupported("equal items of two copies", "Compare their ids alone.")
+            raise unsupported("equal items in a self-join", "Compare their ids alone.")
         of = {other: one}
         columns = []
         for c in rows.columns:
@@ -108,10 +108,12 @@ class Joins(PerPerson):
                     for c in condition.find_all(exp.Column)
                 ) and not condition.find(exp.Query):
                     tree = self.resolved(condition, inner)
-                    if len(self.rows_of(tree)) == 1 and _of_known(tree) and not _has_persons(self, tree):
+                    if len(self.rows_of(tree)) == 1 and _uses_known_table(tree) and not _has_persons(self, tree):
                         taken.append(condition)
                         trees.append(tree)
-            linked = [t for t in trees if _of_known(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)]
+            linked = [
+                t for t in trees if _uses_known_table(t) and len(self.rows_of(t)) == 1 and not _has_persons(self, t)
+            ]
             row = next(iter({r for t in linked for r in self.rows_of(t)}), None) if linked else None
             used = [t for t in linked if self.rows_of(t) == {row}]
             if row is None:
@@ -249,11 +251,11 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     return operands(whole) if isinstance(whole, exp.And) else [whole]
 
 
-def _of_known(tree: exp.Expr) -> bool:
+def _uses_known_table(tree: exp.Expr) -> bool:
     """Whether an expression has a column of the known table that is joined."""
     return any(c.table == "k" for c in tree.find_all(exp.Column))
 
 
 def _has_persons(domains: Joins, tree: exp.Expr) -> bool:
-    """Whether an expression depends on something else of persons than an item."""
+    """Whether an expression depends on persons by more than an item."""
     return any(not isinstance(atom, Item | Looked) for atom in domains.atoms_of(tree))

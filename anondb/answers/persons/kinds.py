@@ -42,7 +42,7 @@ class Kinds(Rows):
         if atoms and isinstance(tree, _COMPUTED):
             return {kind for part in tree.iter_expressions() for kind in self._kinds(part)}
         if isinstance(atom, Number):
-            return {_of_number(atom)}
+            return {_number_type(atom)}
         if isinstance(atom, Id | Listing):
             found = type(atom).__name__
         elif isinstance(atom, Of):
@@ -59,7 +59,7 @@ class Kinds(Rows):
         return {_WHOLE if found in INTEGERS else found} - {_NULL, '"NULL"'}
 
 
-def _of_number(atom: Number) -> str:
+def _number_type(atom: Number) -> str:
     """The type of a number of a person."""
     if atom.values:
         value = atom.values[0][1]

@@ -19,19 +19,9 @@ from anondb.answers.persons.terms import (
     Truth,
 )
 from anondb.errors import InputError
+from anondb.query.item_tests import ANY_ITEM, Labels, item_not
 from anondb.query.parsing import lowered, operands
-from anondb.query.predicates import (
-    ALWAYS,
-    ANY_ITEM,
-    NEVER,
-    Labels,
-    Weights,
-    at_least,
-    both,
-    has,
-    item_not,
-    negate,
-)
+from anondb.query.predicates import ALWAYS, NEVER, Weights, at_least, both, has, negate
 from anondb.query.refusals import unsupported
 
 LISTS = (
@@ -108,7 +98,7 @@ class Names(Numbers):
 
     # ---------------------------------------------------------------- lists
 
-    def _of_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
+    def _list_function(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """A function of the list of a person's items; None for other expressions."""
         kind, this, other = "", None, None
         if isinstance(node, LISTS):
@@ -166,7 +156,7 @@ class Names(Numbers):
         if not (values or empty) or not all(
             isinstance(v.unnest(), exp.Literal) and v.unnest().is_string for v in values
         ):
-            raise unsupported("a list of items compared with something else than texts")
+            raise unsupported("a list of items compared with values that are not texts")
         return frozenset(v.unnest().name for v in values)
 
 

@@ -25,15 +25,9 @@ from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.errors import InputError
+from anondb.query.item_tests import Labels, item_not
 from anondb.query.parsing import lowered
-from anondb.query.predicates import (
-    ALWAYS,
-    Condition,
-    Labels,
-    either,
-    item_not,
-    on_item,
-)
+from anondb.query.predicates import ALWAYS, Condition, either, on_item
 from anondb.query.refusals import name_of, only, unsupported
 
 if TYPE_CHECKING:
@@ -89,7 +83,7 @@ class Nested(Names):
         if isinstance(node, exp.Subquery | exp.Select):
             query = node.unnest() if isinstance(node, exp.Subquery) else node
             return self._single(query, scope)
-        return self._of_list(node, scope)
+        return self._list_function(node, scope)
 
     def _some(self, query: exp.Expr, scope: Scope, what: str) -> Condition:
         """The condition that a subquery has a row."""
@@ -116,7 +110,7 @@ class Nested(Names):
             for rows in listed:
                 ids = [self.atom(c.value) for c in rows.columns]
                 if len(ids) != 1 or not isinstance(ids[0], Id):
-                    raise unsupported("IN with a subquery of something else than ids")
+                    raise unsupported("IN with a subquery that does not select ids")
                 self._unite(ids[0].person, atom.person)
             return self.column(self._truth(either(*map(self.closed, listed))))
         if self.people.reads_persons(query, scope.env):

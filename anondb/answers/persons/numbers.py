@@ -24,23 +24,9 @@ from anondb.answers.persons.terms import (
     Truth,
 )
 from anondb.answers.persons.weights import values_of, weights_of
+from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
 from anondb.query.merged import MAX, MIN
-from anondb.query.predicates import (
-    ALWAYS,
-    ANY_ITEM,
-    NEVER,
-    NO_ITEM,
-    Condition,
-    ItemTest,
-    Weights,
-    at_least,
-    both,
-    conjuncts,
-    either,
-    item_all,
-    item_any,
-    negate,
-)
+from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, conjuncts, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported
 
 
@@ -85,7 +71,7 @@ class Numbers(Kinds):
                 found.setdefault(test, []).append(case)
         return [(either(*cases), test) for test, cases in found.items()]
 
-    def _of_cases(self, cases: Sequence[tuple[Condition, exp.Expr]], other: exp.Expr, met: Condition) -> exp.Expr:
+    def _case_value(self, cases: Sequence[tuple[Condition, exp.Expr]], other: exp.Expr, met: Condition) -> exp.Expr:
         """The value of the case of a person that holds; another one in no case."""
         if len(cases) == 1 and self._holds(cases[0][0], met):
             return cases[0][1]
@@ -162,7 +148,7 @@ class Numbers(Kinds):
                 inside = self.passing(test, frozenset(found.values))
                 listed += [(x, v) for x, v in found.values.items() if v is not None and x in inside]
             weights = values_of(listed)
-        return self._of_cases([(parts[0][1], self.column(Number(weights)))], exp.Literal.number(0), met)
+        return self._case_value([(parts[0][1], self.column(Number(weights)))], exp.Literal.number(0), met)
 
     # ---------------------------------------------------------------- sums
 
@@ -207,7 +193,7 @@ class Numbers(Kinds):
                 weights, some = self.weights(tree, test)
                 there.append(both(condition, some))
                 numbers.append((condition, self.column(Number(weights))))
-            return [self._of_cases(numbers, exp.Literal.number(0), met)]
+            return [self._case_value(numbers, exp.Literal.number(0), met)]
         cells = self.cells(rows)
         if any(cell.test is not None for cell in cells):
             raise unsupported("a sum of a number of the person over their rows")
@@ -291,7 +277,7 @@ class Numbers(Kinds):
             (condition, self._extreme_of(tree, test, kind, name_of(call), condition, met))
             for condition, test in self._one_row(scope.rows, tree)
         ]
-        return cases[0][1] if len(cases) == 1 else self._of_cases(cases, exp.null(), met)
+        return cases[0][1] if len(cases) == 1 else self._case_value(cases, exp.null(), met)
 
     def _extreme_of(
         self, tree: exp.Expr, test: ItemTest, kind: str, name: str, condition: Condition, met: Condition

@@ -20,10 +20,11 @@ from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
 from anondb.answers.ranged.known import Column, Known
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
+from anondb.query.item_tests import Labels, finite
 from anondb.query.merged import SUM, VALUES
 from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
-from anondb.query.predicates import NEVER, Labels, both, finite, negate, on_item
+from anondb.query.predicates import NEVER, both, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
 
 MAX_GROUPS = 1_000
@@ -222,7 +223,7 @@ class _Facts(Aggregates):
         rows: dict[Row, list[Bounds]] = {}
         open_ = False
         for group in groups.values():
-            found = self._of_group(group, basics, kinds, most if len(groups) == 1 else None)
+            found = self._group_rows(group, basics, kinds, most if len(groups) == 1 else None)
             open_ = open_ or any(self._is_open(what) for _, what in group.listed)
             for key, bounds in found.items():
                 if key in rows:
@@ -295,7 +296,7 @@ class _Facts(Aggregates):
     def _attribute(self, atom: Of) -> Any:
         return next(a for a in self.releases.attributes if a.name == atom.attribute)
 
-    def _of_group(
+    def _group_rows(
         self, group: Group, basics: Sequence[Basic], kinds: Sequence[str], most: int | None
     ) -> dict[Row, list[Bounds]]:
         """The rows of a group, or of the groups that a release lists."""
@@ -311,7 +312,7 @@ class _Facts(Aggregates):
         answers: list[Mapping[Row, Bounds]] = []
         for basic in basics:
             answers.append(
-                known if self._each_row(basic, scope, whats) else self._of_values(whats, scope, basic, known)
+                known if self._each_row(basic, scope, whats) else self._aggregate_by_value(whats, scope, basic, known)
             )
         rows: dict[Row, list[Bounds]] = {}
         for cells, there in known.items():
@@ -328,7 +329,7 @@ class _Facts(Aggregates):
         items = {what.row for what in whats if isinstance(what, Item)}
         return basic.how == "ids" or (scope.rows.exact and scope.rows.rows <= items)
 
-    def _of_values(
+    def _aggregate_by_value(
         self, whats: Sequence[Any], scope: Scope, basic: Basic, known: Mapping[Row, Bounds]
     ) -> Mapping[Row, Bounds]:
         """An aggregate for each listed value; those of numbers are asked one by one."""

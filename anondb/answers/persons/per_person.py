@@ -23,17 +23,9 @@ from anondb.answers.persons.terms import (
 from anondb.answers.persons.weights import values_of
 from anondb.answers.ranged.sources import grouped
 from anondb.errors import InputError
+from anondb.query.item_tests import ANY_ITEM
 from anondb.query.parsing import lowered
-from anondb.query.predicates import (
-    ALWAYS,
-    ANY_ITEM,
-    NEVER,
-    Condition,
-    Weights,
-    both,
-    either,
-    on_item,
-)
+from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, on_item
 from anondb.query.refusals import name_of, unsupported
 
 MAX_VALUES = 200  # of an item's function by which the rows of a person are divided
@@ -48,7 +40,7 @@ class PerPerson(Nested):
         trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
         ids = [n for n, tree in enumerate(trees[0]) if isinstance(self.atom(tree), Id)]
         if not ids:
-            raise unsupported("GROUP BY something else than the id in a subquery")
+            raise unsupported("a subquery with GROUP BY that does not group by the id")
         made: dict[tuple[Any, ...], list[Scope]] = {}
         for scope, of in zip(scopes, trees, strict=True):
             parts = self._divided_by(scope, keys, of)
@@ -99,7 +91,7 @@ class PerPerson(Nested):
                 parts = [((*values, same), part) for values, part in parts]
                 continue
             if len(self.rows_of(tree)) > 1:
-                raise unsupported("GROUP BY an expression of the items of two copies")
+                raise unsupported("GROUP BY an expression over both items of a self-join")
             found = self.evaluated(tree)
             if found.other is UNKNOWN and self.releases.suppressed:
                 raise unsupported("GROUP BY an expression of items that may be suppressed")
@@ -296,7 +288,7 @@ class PerPerson(Nested):
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
             weights = values_of(listed)
         numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
-        return self._of_cases(numbers, exp.Literal.number(0), met)
+        return self._case_value(numbers, exp.Literal.number(0), met)
 
 
 def _without_rows(values: tuple[Any, ...], scope: Scope, key: exp.Expr) -> tuple[tuple[Any, ...], Scope]:

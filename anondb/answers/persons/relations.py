@@ -118,7 +118,7 @@ class Relations(Joins):
             if isinstance(inner, exp.Explode):
                 listing = self.atom(self.resolved(inner.this, scope))
                 if not isinstance(listing, Listing):
-                    raise unsupported("UNNEST of something else than the items of a person")
+                    raise unsupported("UNNEST of a list other than the items of a person")
                 row = next(self._fresh)
                 rows = replace(rows, rows=rows.rows | {row}, exact=rows.exact and not self.releases.bags)
                 columns.append(Column("", lowered(selected.alias_or_name or "unnest"), self.column(Item(row))))
@@ -177,7 +177,7 @@ class Relations(Joins):
             or len(names) != 1
             or not all(isinstance(self.atom(r.columns[0].value), Id) for r in (*left, *right))
         ):
-            raise unsupported(f"{node.key.upper()} of something else than ids")
+            raise unsupported(f"{node.key.upper()} of columns other than the id")
         first, second = (either(*map(self.closed, side)) for side in (left, right))
         if isinstance(node, exp.Union):
             met = either(first, second)
@@ -302,7 +302,7 @@ class Relations(Joins):
         only(node, "expressions", "alias")
         listing = self.atom(self.resolved(node.expressions[0], scope)) if len(node.expressions) == 1 else None
         if not isinstance(listing, Listing):
-            raise unsupported("UNNEST of something else than the items of a person")
+            raise unsupported("UNNEST of a list other than the items of a person")
         alias, row = node.args.get("alias"), next(self._fresh)
         names = [c.name for c in alias.args.get("columns") or ()] if alias is not None else []
         column = Column(

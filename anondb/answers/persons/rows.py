@@ -10,23 +10,17 @@ from sqlglot import exp
 
 from anondb.answers.persons.conditions import Conditions
 from anondb.answers.persons.terms import Item, PersonRows
+from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, item_all, item_any, item_not
 from anondb.query.pairs import SIGNS
 from anondb.query.predicates import (
     ALWAYS,
-    ANY_ITEM,
     NEVER,
-    NO_ITEM,
     Condition,
-    ItemTest,
-    Labels,
     OnItem,
     at_least,
     both,
     close,
     either,
-    item_all,
-    item_any,
-    item_not,
     leaves,
     on_item,
     replaced,
@@ -82,11 +76,11 @@ class Rows(Conditions):
                 done.append(one)
                 continue
             if len(todo) + len(done) > MAX_LABELS**2:
-                raise too_complex("a comparison of the items of two copies with too many items")
+                raise too_complex("a comparison of the items of a self-join with too many items")
             sign, left, right = sorted(one.compared)[0]
             rest = replace(one, compared=one.compared - {(sign, left, right)})
             parts = self._by_item(rest, sign, left, right)
-            todo += [self._of_any(rest, sign, left, right, kept)] if parts is None else parts
+            todo += [self._some_pair(rest, sign, left, right, kept)] if parts is None else parts
         return done
 
     def _by_item(self, rows: PersonRows, sign: str, left: int, right: int) -> list[PersonRows] | None:
@@ -122,7 +116,7 @@ class Rows(Conditions):
         tree = _SIGNS[sign](this=exp.Literal.string(label), expression=self.column(Item(row)))
         return self.test(tree, lambda value: bool(value))
 
-    def _of_any(self, rows: PersonRows, sign: str, left: int, right: int, kept: frozenset[int]) -> PersonRows:
+    def _some_pair(self, rows: PersonRows, sign: str, left: int, right: int, kept: frozenset[int]) -> PersonRows:
         """Rows of which one exists if two items compare so: a number of items takes the place of variables that go."""
         tests, person, mixed = split(settled(rows.where))
         one, two = tests.get(left, ANY_ITEM), tests.get(right, ANY_ITEM)
@@ -132,7 +126,7 @@ class Rows(Conditions):
         )
         told = len(gone) == 2 or (len(gone) == 1 and sign == "<>" and (one == two or tests.keys().isdisjoint(gone)))
         if used or not told or not {left, right} <= rows.rows or (one != two and sign != "<>"):
-            raise unsupported("a comparison of the items of two copies", "Group by both items, or name one of them.")
+            raise unsupported("a comparison of the items of a self-join", "Group by both items, or name one of them.")
         number = 1 if "=" in sign else 2
         met = both(at_least(1, one), at_least(1, two), at_least(number, item_any(one, two)))
         others = (on_item(row, test) for row, test in tests.items() if row not in gone)

@@ -21,6 +21,7 @@ from anondb.answers.persons.terms import (
 )
 from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values
 from anondb.errors import InputError
+from anondb.query.item_tests import ItemTest, Labels, item_all
 from anondb.query.merged import VALUES
 from anondb.query.pairs import is_single
 from anondb.query.plan import IDS, MEASURE, PAIRS, ROWS, Plan
@@ -29,13 +30,10 @@ from anondb.query.predicates import (
     NEVER,
     NOT_EMPTY,
     Condition,
-    ItemTest,
-    Labels,
     Weights,
     at_least,
     both,
     conjuncts,
-    item_all,
     negate,
     on_item,
     settled,
@@ -208,7 +206,7 @@ class Sums(Values):
             return (attribute, ALWAYS), Fraction(1), Fraction(0)
         if isinstance(atom, Number):
             if atom.values and not all(isinstance(v, int | float) or hasattr(v, "as_tuple") for _, v in atom.values):
-                raise unsupported("an aggregate of something else than numbers")
+                raise unsupported("an aggregate of values that are not numbers")
             return (atom.weights, atom.present), Fraction(1), Fraction(0)
         found = self.linear(tree) if all(isinstance(a, Number) for a in self.atoms_of(tree)) else None
         if found is None or not found[0]:
@@ -226,7 +224,7 @@ class Sums(Values):
         values = {v for v in found.values.values() if v is not None}
         known = not self.releases.suppressed or found.other is not UNKNOWN
         if any(isinstance(v, str) for v in values):
-            raise unsupported("the sum of something else than numbers")
+            raise unsupported("the sum of values that are not numbers")
         if known and self.releases.suppressed and found.other is not None:
             values.add(found.other)
         if not known or len({float(v) for v in values} - {0.0}) > FEW:

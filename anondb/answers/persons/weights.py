@@ -8,8 +8,9 @@ from math import fsum
 from operator import add
 from typing import Any
 
+from anondb.query.item_tests import ANY_ITEM
 from anondb.query.merged import MAX, MAX_VALUES, MIN, SUM, VALUES
-from anondb.query.predicates import ANY_ITEM, Weights
+from anondb.query.predicates import Weights
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.summed import ROUNDED
 
@@ -43,7 +44,7 @@ def weights_of(values: Sequence[tuple[str, Any]], kind: str = SUM) -> Weights:
     digits = 0
     for _, value in values:
         if not isinstance(value, int | float | Decimal):
-            raise unsupported("the sum of something else than numbers")
+            raise unsupported("the sum of values that are not numbers")
         if not abs(float(value)) <= MAX_WEIGHT:
             raise unsupported("the sum of numbers that are too large")
         if isinstance(value, Decimal):

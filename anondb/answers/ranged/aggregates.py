@@ -103,7 +103,7 @@ class Rows:
             rows = self if condition.exact else self.among(certain, condition.estimate)
             return replace(rows, wanted=possible).aggregate(node.this, resolve)
         if self.open:
-            return self._of_some(node, replace(self, open=False).aggregate(node, resolve))
+            return self._for_all_rows(node, replace(self, open=False).aggregate(node, resolve))
         distinct = isinstance(node.this, exp.Distinct)
         this = node.this.expressions[0] if distinct else node.this
         value = None if this is None or isinstance(this, exp.Star) else read(bare(this), resolve)
@@ -210,7 +210,7 @@ class Rows:
         return exp.Case(ifs=[exp.If(this=missing.eq(0), true=self._of(total, *conditions))])
 
     @staticmethod
-    def _of_some(node: exp.Expr, value: Value) -> Value:
+    def _for_all_rows(node: exp.Expr, value: Value) -> Value:
         """An aggregate of the listed rows as one of all rows: more rows can raise a count or a maximum, and so on."""
         low, high = value.bounds
         none = exp.cast(exp.null(), "DOUBLE")

@@ -24,7 +24,7 @@ def check_limits(node: exp.Expr) -> None:
         part = node.args.get(key)
         number = None if part is None else part.args.get("expression")
         if isinstance(number, exp.Literal) and not _is_number(number.name):
-            raise unsupported(f"{key.upper()} of something else than a number of rows", "Write a whole number.")
+            raise unsupported(f"{key.upper()} that is not a whole number of rows", "Write a whole number.")
 
 
 def _is_number(text: str) -> bool:

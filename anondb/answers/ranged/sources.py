@@ -52,7 +52,7 @@ def _renamed(relation: Known, alias: exp.Expr) -> Known:
 def _values(node: exp.Values, compiler: Compiler) -> Known:
     """Rows that are written in the query."""
     if node.find(exp.Column, exp.Query):
-        raise unsupported("VALUES of something else than literals")
+        raise unsupported("VALUES with expressions other than literals")
     columns = [c.name for c in node.args["alias"].args.get("columns") or ()] if node.args.get("alias") else []
     width = len(node.expressions[0].expressions)
     names = [*columns, *(f"col{n}" for n in range(len(columns), width))]
@@ -76,7 +76,7 @@ def _series(node: exp.Table) -> Known:
     """The rows of generate_series or range, of constants."""
     only(node, "this", "alias")
     if node.this.find(exp.Column, exp.Query, exp.Anonymous):
-        raise unsupported(f"{_series_name(node.this)} of something else than constants")
+        raise unsupported(f"{_series_name(node.this)} with arguments that are not constants")
     rows = exp.Table(
         this=node.this.copy(),
         alias=exp.TableAlias(this=exp.to_identifier("v"), columns=[exp.to_identifier("c0")]),

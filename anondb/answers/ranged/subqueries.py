@@ -42,7 +42,7 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
         raise unsupported("a scalar subquery with several rows")
     ((of, written, *cells),) = rows
     if value.exact and of != '"NULL"':
-        return replace(value, estimate=_of_type(exp.convert(written), str(of)))
+        return replace(value, estimate=_constant_of_type(exp.convert(written), str(of)))
     estimate, *bounds = map(constant, cells)
     return replace(value, estimate=estimate, lower=bounds[0] if bounds else None, upper=bounds[1] if bounds else None)
 
@@ -105,7 +105,7 @@ def _correlated(node: exp.Expr, key_of: Callable[[exp.Expr], Value | None]) -> t
     return None if outside else (made, key)
 
 
-def _of_type(value: exp.Expr, kind: str) -> exp.Expr:
+def _constant_of_type(value: exp.Expr, kind: str) -> exp.Expr:
     """A constant of a type from its text, or NULL: in Python, an infinite date is the last one of the calendar.
 
     Raises:

@@ -37,7 +37,7 @@ def grouping_sets(node: exp.Select) -> exp.Query | None:
     if len(sets) > MAX_SIDES:
         raise unsupported(f"GROUP BY over {MAX_SIDES} sets")
     every = list(dict.fromkeys(key for keys in sets for key in keys))
-    return _union(node, [_of_set(node, keys, every) for keys in sets])
+    return _union(node, [_select_for_set(node, keys, every) for keys in sets])
 
 
 def sets_of(node: exp.Select) -> list[tuple[exp.Expr, ...]]:
@@ -69,7 +69,7 @@ def _sets(node: exp.Expr) -> list[tuple[exp.Expr, ...]]:
     return [tuple(key for unit in some for key in unit) for some in chosen]
 
 
-def _of_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[exp.Expr]) -> exp.Select:
+def _select_for_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[exp.Expr]) -> exp.Select:
     """The SELECT for one set of keys: the other keys are NULL, but for those inside aggregates."""
     absent = [key for key in every if key not in keys]
     made = _without(node, "order", "limit", "offset")
@@ -103,7 +103,7 @@ def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Exp
     def visit(part: exp.Expr) -> exp.Expr:
         if isinstance(part, GROUPING):
             if not all(any(_same(key, asked) for key in (*keys, *absent)) for asked in part.expressions):
-                raise unsupported("GROUPING of something else than a grouped expression")
+                raise unsupported("GROUPING of an expression that is not in GROUP BY")
             bits = [int(not any(_same(key, asked) for key in keys)) for asked in part.expressions]
             number: exp.Expr = exp.Literal.number(sum(bit << n for n, bit in enumerate(reversed(bits))))
             return number
@@ -171,7 +171,7 @@ def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
     keys = [_resolved(bare(key), node, aliases) for key in node.args["group"].expressions]
     if any(place_of(column) is None for key in keys for column in key.find_all(exp.Column)):
         return None
-    parts = list(dict.fromkeys(_of_table(node, place_of)))
+    parts = list(dict.fromkeys(_table_expressions(node, place_of)))
     source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("known")))
     in_group = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[computed(key) for key in keys])
     listed = [in_group, *(exp.column(f"c{n}") for n in range(len(names))), *map(computed, parts)]
@@ -188,7 +188,7 @@ def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
     return _union(node, [_for_row(node, place, value, outer=outer) for value in rows_of])
 
 
-def _of_table(node: exp.Expr, place_of: Callable[[exp.Expr], int | None]) -> Iterator[exp.Expr]:
+def _table_expressions(node: exp.Expr, place_of: Callable[[exp.Expr], int | None]) -> Iterator[exp.Expr]:
     """The largest expressions of nothing but columns of a known table."""
     columns = list(node.find_all(exp.Column))
     whole = bool(columns) and all(place_of(column) is not None for column in columns)
@@ -196,7 +196,7 @@ def _of_table(node: exp.Expr, place_of: Callable[[exp.Expr], int | None]) -> Ite
         yield node
         return
     for part in node.iter_expressions() if columns else ():
-        yield from _of_table(part, place_of)
+        yield from _table_expressions(part, place_of)
 
 
 def _counts_rows(node: exp.Select) -> bool:

@@ -141,7 +141,7 @@ def holds(condition: exp.Expr, *, unknown: bool) -> exp.Expr:
 
 
 def is_true(condition: exp.Expr) -> exp.Expr:
-    """That a condition is true, and neither false nor NULL."""
+    """The condition that another one is true, and neither false nor NULL."""
     return exp.paren(exp.Is(this=_paren(condition), expression=exp.true()), copy=False)
 
 
@@ -164,7 +164,7 @@ def constant(value: Any) -> exp.Expr:
         scale = len(text.partition(".")[2])
         width = max(len(text.lstrip("-0.").replace(".", "")), scale, 1)
         return exp.cast(exp.Literal.string(text), f"DECIMAL({width}, {scale})")
-    raise unsupported("a scalar subquery of something else than a number, a text, a date or a condition")
+    raise unsupported("a scalar subquery whose value is not a number, a text, a date or a condition")
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,160 @@
+"""Find the releases in the owner's database, and read their sources again."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb import options
+from anondb.data.sources import QuerySource, open_source
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.errors import InputError
+from anondb.ledger import ledger
+from anondb.policy import Policy
+from anondb.reading.options import READING, read_as
+from anondb.release.objects import SchemaName, StoredRelease, find_schema, read_release, release_schema
+
+
+def current_catalog(engine: Engine) -> str:
+    """The name of the database that releases are written to."""
+    return str(engine.scalar("ledger/current_catalog"))
+
+
+def check_writable(engine: Engine, catalog: str) -> None:
+    """Raise an ``InputError`` for a read-only database, before the long work."""
+    here = exp.column("database_name").eq(catalog)
+    if bool(engine.scalar(reads.rows(reads.system("duckdb_databases"), "readonly", where=here))):
+        raise InputError(
+            "The database is open read-only, so nothing can be written into it.",
+            code="read_only",
+            hint="Open it for writing, or USE another one.",
+        )
+
+
+def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
+    """The schema of a release in the owner's database.
+
+    Raises:
+        InputError: no release of this name exists.
+    """
+    return find_whole(engine, name).schema
+
+
+def find_whole(engine: DuckDBEngine, name: str) -> StoredRelease:
+    """A release in the owner's database.
+
+    Raises:
+        InputError: no release of this name exists.
+    """
+    schema = find_schema(engine, release_schema(current_catalog(engine), name))
+    if schema is None:
+        hint = "A run over files keeps none: load them into a database first, with anondb load."
+        hint = hint if engine.one_shot else "List them: anondb releases."
+        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint=hint)
+    release = read_release(engine, schema)
+    if release is None:
+        raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
+    return release
+
+
+def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
+    """Read the current source of a release: the query of a view, else the table that it was made from.
+
+    Raises:
+        InputError: the release or its source does not exist (files and data frames are not kept).
+    """
+    find_release(engine, name)
+    entry = ledger.find(engine, current_catalog(engine), name)
+    if entry is None:
+        raise _no_source(name)
+    return entry, load_entry(engine, entry)
+
+
+def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
+    """Read the current source of a release of the ledger, also of a dropped or replaced one.
+
+    Raises:
+        InputError: the source does not exist (files and data frames are not kept).
+    """
+    source = rows_of(engine, entry, ledger.view_of(engine, current_catalog(engine), entry.release_id))
+    bags = bool(entry.parameters.get("bag_input", False))
+    return _read(engine, source, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
+
+
+def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:
+    """Read the transactions of a policy, including those of persons who are only in its records; and the records' table."""
+    return _read(engine, policy.rows, policy.people, policy.id, policy.item, policy.bag_input)
+
+
+def _read(
+    engine: Engine, transactions: Any, records: Any, id_column: str, item_column: str, bags: bool
+) -> tuple[Dataset, Table | None]:
+    read = partial(load_transactions, engine, id_column=id_column, item_column=item_column, bags=bags)
+    with open_source(engine, transactions, "transactions") as source:
+        if records is None or records is transactions:
+            return read(source), None if records is None else source.reference
+        with open_source(engine, records, "records") as ids:
+            return read(source, more_ids=ids), ids.reference
+
+
+def _no_source(name: str) -> InputError:
+    return InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
+
+
+def _here(engine: Engine, reference: str | None) -> str | None:
+    """A reference of ``reference_of`` qualified by the current name of the owner's database: attached databases may have
+    tables of the same name."""
+    if reference is None:
+        return None
+    table = exp.to_table(reference, dialect="duckdb")
+    if not table.catalog:
+        table.set("catalog", exp.to_identifier(current_catalog(engine), quoted=True))
+    return table.sql(dialect="duckdb")
+
+
+def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
+    """The source of a release: the query of its view, or the name of a table.
+
+    Raises:
+        InputError: ``no_source``: data frames are not kept, and a file may be gone.
+    """
+    if view is not None:
+        return view_policy(engine, view).transactions
+    if entry.source_reference is None:
+        noted = entry.parameters.get("source_file")
+        if noted is None or not Path(noted["path"]).is_file():
+            raise _no_source(entry.name)
+        return Path(noted["path"])
+    return _here(engine, entry.source_reference)
+
+
+def rows_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
+    """The source of a release, with how it was read; errors are those of ``source_of``."""
+    options = {name: entry.parameters[name] for name in READING if name in entry.parameters}
+    return read_as(source_of(engine, entry, view), options)
+
+
+def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:
+    """The table of a release's records; None without records, or if they were a file or a data frame."""
+    view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
+    return _here(engine, entry.parameters.get("records")) if view is None else view_policy(engine, view).records
+
+
+def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:
+    """The policy of an anonymized view: its query is the source, and the release has the name of the view."""
+    source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table, view.partition)
+    return options.view_policy(view.release, source, view.options, replace=replace)
+
+
+def reference_of(engine: Engine, table: Table | None) -> str | None:
+    """The reference of a source: its name without the owner's database, whose file may be renamed."""
+    if table is None or table.catalog == "temp":
+        return None
+    name = table.expression()
+    if table.catalog == current_catalog(engine):
+        name.set("catalog", None)
+    return name.sql(dialect="duckdb")

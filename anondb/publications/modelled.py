@@ -1,0 +1,72 @@
+"""Before modelled rows are published: the owner confirms attributes, and no person has an id such as theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlglot import exp
+
+from anondb.answers.facts import Column
+from anondb.answers.views import modelled_id
+from anondb.data import preflight
+from anondb.data.transactions import Dataset
+from anondb.engine import DuckDBEngine, Engine, Table, load
+from anondb.errors import InputError
+from anondb.ledger.stored import find_whole
+from anondb.publications import persons
+from anondb.release.manifest import types_of
+from anondb.release.objects import SchemaName, read_manifest
+
+
+def confirm(engine: DuckDBEngine, name: str, accept: Collection[str]) -> None:
+    """Have the owner confirm that modelled rows of a release show attributes, if it has any.
+
+    Raises:
+        InputError: ``unconfirmed``; ``bad_parameter``: no finding has a name in ``accept``; the release does not exist.
+    """
+    preflight.check_names(accept)
+    with engine.transaction():
+        attributes = find_whole(engine, name).kind.attributes or ()
+    found = preflight.modelled_records([attribute.name for attribute in attributes])
+    preflight.confirmed(found, accept, engine.on_finding)
+
+
+def check_ids(engine: Engine, release: SchemaName) -> None:
+    """Refuse modelled rows for a release whose persons, by the digests in the ledger, have ids such as theirs.
+
+    A real id must not find the row of nobody. Call it inside a transaction.
+
+    Raises:
+        InputError: ``modelled_ids``.
+    """
+    manifest = read_manifest(engine, release)
+    kind = types_of(manifest)[manifest["id_column"]]
+    made = persons.digests(engine, release.catalog, _modelled(kind, int(manifest["transactions"])))
+    taken = persons.shared(engine, release.catalog, made).get(manifest["release_id"], 0)
+    engine.drop(made)
+    _refuse(taken)
+
+
+def check_ids_of(engine: Engine, dataset: Dataset) -> None:
+    """The same for persons whose ids are here, where there is no ledger."""
+    both: list[Table | exp.Query] = [dataset.ids, _modelled(dataset.id_type, dataset.n_transactions)]
+    one, other = (load("publications/persons").bind({"ids": ids}, {"secret": ""}) for ids in both)
+    rows = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(one.subquery("one"))
+    query = rows.join(other.subquery("other"), using="person")
+    _refuse(int(engine.select(query, "comparing ids")["n"][0]))
+
+
+def _modelled(kind: str, transactions: int) -> exp.Select:
+    """``(tid, id)`` of the persons of a world."""
+    ends = [exp.convert(1), exp.convert(transactions + 1)]
+    numbers = exp.select(exp.column("range").as_("tid")).from_(exp.Anonymous(this="range", expressions=ends))
+    return exp.select("tid", modelled_id(Column("id", kind), "numbers").as_("id")).from_(numbers.subquery("numbers"))
+
+
+def _refuse(taken: int) -> None:
+    if taken:
+        raise InputError(
+            f"{taken:,} persons have ids that modelled rows would have, such as negative numbers.",
+            code="modelled_ids",
+            hint="Leave --modelled-rows out, or give these persons other ids in a view.",
+        )

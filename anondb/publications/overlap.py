@@ -1,0 +1,176 @@
+"""Find earlier publications of the same persons, and measure what readers of both releases learn from comparing them.
+
+A release is refused if an earlier publication contains its persons, unless the owner allows it; then both releases are
+compared. The ledger knows the persons of each publication (``persons``). The comparison uses the published rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import InputError, quote_list
+from anondb.ledger import ledger
+from anondb.ledger.ledger import LedgerEntry
+from anondb.publications import history as publications
+from anondb.publications import persons as of_persons
+from anondb.publications import published_rows as published
+from anondb.publications.history import Intersection
+from anondb.publications.published_rows import PublishedRows
+from anondb.release.objects import SchemaName
+
+GONE = "its rows are gone: its schema was not dropped by anondb"
+NOT_ALIKE = "an anatomy has no transactions to compare"
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier publication that contains persons of the new release, and their number."""
+
+    entry: LedgerEntry
+    persons: int
+
+
+def _published(engine: Engine, catalog: str) -> list[LedgerEntry]:
+    """All published releases, including dropped and replaced ones, oldest first."""
+    by_id = {entry.release_id: entry for entry in ledger.entries(engine, catalog)}
+    gone = dict.fromkeys(p.release_id for p in publications.publications(engine, catalog))
+    return [by_id[i] for i in gone if i in by_id]
+
+
+def published_before(engine: Engine, catalog: str, but: str | None, population: str | None) -> list[LedgerEntry]:
+    """The published releases whose ids may mean the same people, except the one with the number ``but``."""
+    return [e for e in _published(engine, catalog) if e.release_id != but and not _apart(e.population, population)]
+
+
+def _apart(one: str | None, other: str | None) -> bool:
+    """Whether equal ids of two populations mean different people: the owner has named both."""
+    return one is not None and other is not None and one.strip().casefold() != other.strip().casefold()
+
+
+def _population(engine: Engine, catalog: str, release_id: str) -> str | None:
+    return next((e.population for e in ledger.entries(engine, catalog) if e.release_id == release_id), None)
+
+
+def stated(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
+    """A remark on publications with ids of a release of which the owner has said that they mean other people."""
+    here = _population(engine, catalog, release_id)
+    if here is None:
+        return ()
+    shared = of_persons.shared(engine, catalog, release_id)
+    apart = [e for e in _published(engine, catalog) if e.release_id in shared and _apart(e.population, here)]
+    others, number = {str(e.population) for e in apart}, max((shared[e.release_id] for e in apart), default=0)
+    said = f"{number:,} ids of the population {here!r} are also in published releases of {quote_list(sorted(others))}: other"
+    return (f"{said} people, as you have stated by naming the populations; nothing was compared.",) * bool(apart)
+
+
+def earlier(
+    engine: Engine,
+    catalog: str,
+    persons: Table | exp.Query | str,
+    but: str | None = None,
+    population: str | None = None,
+) -> list[Earlier]:
+    """The earlier publications that contain some persons, oldest first. Call it inside a transaction.
+
+    A publication whose persons the ledger does not have is assumed to contain them all.
+
+    Args:
+        engine, catalog: the owner's database.
+        persons: the ids ``(tid, id)`` of a source, or the number of a release, which may be published again.
+        but: the number of the release of this source, which may be published again.
+        population: whom the ids of the source mean.
+    """
+    if isinstance(persons, str):
+        but, population = persons, _population(engine, catalog, persons)
+    before = published_before(engine, catalog, but, population)
+    if not before:
+        return []
+    if not isinstance(persons, str):
+        ledger.ensure(engine, catalog)
+        made = of_persons.digests(engine, catalog, persons)
+        shared = of_persons.shared(engine, catalog, made)
+        engine.drop(made)
+    else:
+        shared = of_persons.shared(engine, catalog, persons)
+    recorded = of_persons.recorded_releases(engine, catalog)
+    counts = [(e, shared.get(e.release_id, 0 if e.release_id in recorded else e.transactions)) for e in before]
+    return [Earlier(entry, number) for entry, number in counts if number]
+
+
+def measure(
+    engine: Engine, catalog: str, schema: SchemaName, before: Sequence[Earlier], data: Dataset | None
+) -> list[Intersection]:
+    """Compare a release with each earlier publication. Call it inside a transaction.
+
+    Args:
+        engine, catalog: the owner's database.
+        schema: the frozen release.
+        before: the earlier publications.
+        data: the source, for the candidates that two global recodings leave; None if it cannot be read.
+    """
+    release = published.of_schema(engine, schema)
+    if release is None or not before:
+        return []
+    number = release.manifest["release_id"]
+    now = next((e.fingerprint for e in ledger.entries(engine, catalog) if e.release_id == number), None)
+    others = [published.find(engine, catalog, one.entry.name, one.entry.release_id) for one in before]
+    known = [other for other in others if other is not None and other.one_image]
+    joint: dict[str, Any] = {}
+    if data is not None and release.one_image and known:
+        k, members = max(r.k for r in (release, *known)), [r.members for r in (release, *known)]
+        figures = publications.measure_candidates(engine, (data.transactions, data.items), members, k)
+        joint = dict(zip(("smallest_of_one", "smallest_of_two", "below_k"), figures, strict=True))
+    same = [
+        now is not None and one.entry.fingerprint == now and release.exact and other is not None and other.exact
+        for one, other in zip(before, others, strict=True)
+    ]
+    if any(same) and not release.one_image and release.digest is not None:  # of its rows, which are then read once
+        value = str(engine.select(release.digest, "the digest of the rows")["digest"][0])
+        release = replace(release, digest=exp.select(exp.convert(value).as_("digest")))
+    results = [Intersection(one.entry.name, one.persons, one.entry.release_id) for one in before]
+    with contextlib.nullcontext(release) if all(same) else published.at_hand(engine, release) as once:
+        return [
+            _measured(engine, once, replace(found, **joint) if other in known else found, other, same_data)
+            for found, other, same_data in zip(results, others, same, strict=True)
+        ]
+
+
+def _measured(
+    engine: Engine, release: PublishedRows, result: Intersection, other: PublishedRows | None, same_data: bool
+) -> Intersection:
+    if other is None:
+        return replace(result, reason=GONE)
+    compared = published.compare(engine, release, other, same_data)
+    if compared is None:
+        return replace(result, reason=NOT_ALIKE)
+    result = replace(result, whole=compared[0], common=compared[1])
+    if "item_supports" in release.manifest or "item_supports" in other.manifest:
+        differ = engine.scalar("publications/bounds_differ", {"counts": release.counts, "other_counts": other.counts})
+        result = replace(result, bounds_differ=int(differ))
+    return result
+
+
+def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str | None = None) -> InputError:
+    """The error for an overlap with earlier publications that the owner did not allow.
+
+    Args:
+        name: the name of the release.
+        overlapping: the earlier publications.
+        hint: advice; by default the option of the command line and Python.
+    """
+    names = {one.entry.name if isinstance(one, Earlier) else one.name for one in overlapping}
+    return InputError(
+        f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(names))}. Readers of both may"
+        " single out persons whom each of them hides.",
+        code="overlap",
+        hint=hint
+        or "Say --allow-overlap if that is wanted; both are then compared. If equal ids mean different people, make both"
+        " releases with --population and different names.",
+    )

@@ -1,0 +1,65 @@
+"""Which persons a release holds: keyed digests of their ids, in the owner's ledger only.
+
+A table may hold other persons tomorrow, or be gone, but a published file stays. So the ledger keeps the persons of each
+release, as 60 bits of a SHA-256 keyed with a secret that lies in the ledger, too. Two persons have equal digests with a
+probability of 10^-18, which would refuse a publication, never allow one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.ledger.tables import PERSONS, SECRETS
+
+
+def digests(engine: Engine, catalog: str, ids: Table | exp.Query) -> Table:
+    """The work table ``(person)`` of the digests of ``ids``; call it after ``ledger.ensure``, inside a transaction."""
+    return engine.create("persons", "publications/persons", {"ids": ids}, secret=_secret(engine, catalog))
+
+
+def _secret(engine: Engine, catalog: str) -> str:
+    """The owner's secret, made when it is first needed."""
+    known = SECRETS.rows(engine, catalog)
+    if known:
+        return str(known[0]["secret"])
+    made = secrets.token_hex(16)
+    SECRETS.append(engine, catalog, [{"secret": made}])
+    return made
+
+
+def record(engine: Engine, catalog: str, release_id: str, ids: Table) -> None:
+    """Store the persons of a release; call it after ``ledger.ensure``, inside a transaction."""
+    made = digests(engine, catalog, ids)
+    PERSONS.take(engine, catalog, made, release_id=release_id)
+    engine.drop(made)
+
+
+def forget(engine: Engine, catalog: str, release_id: str) -> None:
+    """Delete the persons of a release that was never published."""
+    PERSONS.delete(engine, catalog, release_id)
+
+
+def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, int]:
+    """How many persons each release of the ledger shares with some persons; releases that share none are left out.
+
+    Args:
+        engine, catalog: the owner's database.
+        persons: the table of ``digests``, or the number of a release.
+    """
+    if not PERSONS.present(engine, catalog):
+        return {}
+    others: Table | exp.Query = persons if isinstance(persons, Table) else PERSONS.query(catalog, persons)
+    counts = engine.query("publications/shared_persons", {"persons": PERSONS.at(catalog), "others": others})
+    return {str(i): int(n) for i, n in zip(counts["release_id"].tolist(), counts["n"].tolist(), strict=True)}
+
+
+def recorded_releases(engine: Engine, catalog: str) -> set[str]:
+    """The numbers of the releases whose persons the ledger has."""
+    if not PERSONS.present(engine, catalog):
+        return set()
+    ids = exp.select("release_id").distinct().from_(PERSONS.at(catalog).expression())
+    return set(engine.select(ids, "reading the ledger")["release_id"].tolist())

@@ -1,0 +1,209 @@
+"""Publish releases: check earlier publications of the same persons, seal the rows, verify them, and record all of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace as replace_fields
+from typing import TYPE_CHECKING, Any
+
+from anondb.data.sources import is_file, resolve_table
+from anondb.engine import DuckDBEngine
+from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
+from anondb.ledger import ledger
+from anondb.ledger.stored import (
+    check_writable,
+    current_catalog,
+    find_release,
+    find_whole,
+    load_source,
+    read_persons,
+    reference_of,
+)
+from anondb.models.named import model_of
+from anondb.policy import Policy
+from anondb.promises.check import verify_release
+from anondb.promises.spec import Knowledge
+from anondb.publications import history, overlap, targets
+from anondb.publications.history import Intersection, Publication, PublishedFile
+from anondb.release.objects import SchemaName, StoredRelease
+from anondb.release.relational import value_columns
+from anondb.warehouse.postgres.place import Place
+
+if TYPE_CHECKING:
+    from anondb.release.row_sums import RowSums
+
+
+def without_ledger(engine: DuckDBEngine, catalog: str) -> tuple[str, ...]:
+    """A remark if nothing will be known of a publication later: the ledger is in memory, or there is none."""
+    if engine.one_shot:
+        return ("A run over files has no ledger: earlier publications of these persons are unknown.",)
+    if engine.runs_sql and engine.scalar("publications/in_memory", catalog_name=catalog):
+        words = "The ledger is in memory and ends with the connection, so later publications of these persons are not"
+        return (f"{words} compared with this one: keep it in a file.",)
+    return ()
+
+
+def publish_release(
+    engine: DuckDBEngine,
+    name: str,
+    path: str | Place,
+    *,
+    replace: bool = False,
+    allow_overlap: bool = False,
+    proof: str | None = None,
+    include_constraints: bool = False,
+    verified: RowSums | None = None,
+    format: str = targets.FORMATS[0],
+    **written: Any,
+) -> PublishedFile:
+    """Seal a release into a new file, a folder or a schema of PostgreSQL, and check the sealed rows first (``seal``).
+
+    The ledger records the publication. Unless ``allow_overlap``, a release that shares persons with a different earlier
+    publication is refused; else both are compared. A run over files has no ledger and makes no such check.
+
+    Raises:
+        InputError: ``overlap``; the release does not exist; the path or the directory of the proof cannot be written.
+        VerificationFailed: the sealed rows do not keep the promise.
+        EngineError: disk, memory, or a lock.
+    """
+    from anondb.promises.proof_pack import proof_directory, write_proof
+    from anondb.promises.spec import Shown
+
+    targets.check_proof(path, proof, format)
+    targets.check_target(engine, path, replace, format)
+    catalog = current_catalog(engine)
+    before = earlier_of(engine, name)
+    if before and not allow_overlap:
+        raise overlap.refused(name, before)
+    intersections = intersections_of(engine, name, before)
+    with engine.transaction():
+        release = find_whole(engine, name)
+        manifest = release.manifest
+        known = ledger.knowledge_of(engine, catalog, manifest["release_id"])
+        shown = Shown("pgen" if known.privacy == "pgen" else None)
+        if include_constraints:
+            shown = Shown(known.privacy, known.sensitive or ())
+        place = None
+        if proof is not None:
+            shown = replace_fields(shown, values=value_columns(engine, release.schema))
+            place = proof_directory(proof, manifest, shown)
+        file = seal(
+            engine,
+            name,
+            release,
+            path,
+            intersections,
+            verified,
+            replace=replace,
+            allow_overlap=allow_overlap,
+            known=known,
+            format=format,
+            **written,
+        )
+    if place is not None:
+        write_proof(place, manifest, (file.sha256, file.content_digest), shown, written.get("mode"))
+    return replace_fields(file, proof=place)
+
+
+def seal(
+    engine: DuckDBEngine,
+    name: str,
+    release: StoredRelease,
+    path: str | Place,
+    intersections: Sequence[Intersection],
+    verified: RowSums | None = None,
+    *,
+    replace: bool,
+    allow_overlap: bool,
+    known: Knowledge | None = None,
+    **written: Any,
+) -> PublishedFile:
+    """Seal a release into its file, verify the sealed rows, and record the publication and its ``intersections`` with
+    earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
+
+    If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
+    ``known`` (the inputs of its check other than its rows) is read from the ledger unless the caller has it. ``written``
+    says how the file is written (``targets.how``).
+
+    Raises:
+        AnondbError: see ``publish_release``; nothing was written.
+    """
+    catalog = current_catalog(engine)
+    model = model_of(release.manifest)
+    checked_with = ledger.knowledge_of(engine, catalog, release.manifest["release_id"]) if known is None else known
+    if not engine.one_shot:
+        check_writable(engine, catalog)
+
+    def check(sealed: DuckDBEngine, sealed_schema: SchemaName) -> None:
+        with sealed.transaction():
+            if not verify_release(sealed, sealed_schema, model, kind=release.kind, knowledge=checked_with).verified:
+                raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
+
+    how: dict[str, Any] = {"replace": replace, "check": check, "verified": verified, **written}
+    file = targets.publish(engine, release.schema, path, release.kind, **how)
+    if not engine.one_shot:
+        smallest = [i.smallest for i in intersections if i.smallest is not None]
+        history.record_publication(
+            engine,
+            catalog,
+            Publication(
+                name=name,
+                release_id=file.release_id,
+                file=file.name,
+                transactions=file.transactions,
+                rows=file.rows,
+                sha256=file.sha256,
+                content_digest=file.content_digest,
+                allowed_overlap=allow_overlap,
+                smallest_candidates=min(smallest) if smallest else None,
+            ),
+        )
+        history.record_overlaps(engine, catalog, name, file.release_id, intersections)
+    remarks = (*file.remarks, *without_ledger(engine, catalog), *overlap.stated(engine, catalog, file.release_id))
+    return PublishedFile(**vars(file) | {"intersections": tuple(intersections), "remarks": remarks})
+
+
+def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
+    """Raise an ``InputError``, before the long work, if an earlier publication contains persons of a policy's source.
+
+    Raises:
+        InputError: ``overlap``.
+    """
+    catalog = current_catalog(engine)
+    is_table = isinstance(policy.transactions, str) and not is_file(policy.transactions)
+    if engine.one_shot or not is_table or not history.publications(engine, catalog):
+        return
+    with engine.transaction():
+        if engine.runs_sql:
+            dataset, _ = read_persons(engine, policy)
+            before: Sequence[Any] = overlap.earlier(engine, catalog, dataset.ids, None, policy.population)
+        else:  # the persons would have to be fetched: they are compared when the release is made
+            reference = reference_of(engine, resolve_table(engine, policy.transactions, "transactions"))
+            known = overlap.published_before(engine, catalog, None, policy.population)
+            before = [e for e in known if e.source_reference == reference]
+        if before:
+            raise overlap.refused(policy.name or str(policy.transactions), before)
+
+
+def earlier_of(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
+    """The other publications that contain persons of a release; none in a run over files."""
+    catalog = current_catalog(engine)
+    if engine.one_shot or not history.publications(engine, catalog):
+        return []
+    with engine.transaction():
+        return overlap.earlier(engine, catalog, find_whole(engine, name).manifest["release_id"])
+
+
+def intersections_of(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
+    """Compare a release with each of these history. Its source is read, if possible, in a separate transaction, because
+    an unreadable source ends its transaction."""
+    if not before:
+        return []
+    catalog = current_catalog(engine)
+    entry = ledger.find(engine, catalog, name)
+    if entry is None or not entry.parameters.get("on_engine"):  # else its source is not fetched for this
+        with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
+            return overlap.measure(engine, catalog, find_release(engine, name), before, load_source(engine, name)[1])
+    with engine.transaction():
+        return overlap.measure(engine, catalog, find_release(engine, name), before, None)

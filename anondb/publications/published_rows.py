@@ -1,0 +1,315 @@
+"""Read the rows of published releases, and compare two of them as their readers can.
+
+While a published release is in its schema, its rows are read there. When it is dropped or replaced, the ledger keeps them
+(``keep``), because its files still exist. The kept rows were published; they contain nothing of the original data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import Engine, Table, load, reads
+from anondb.errors import InputError
+from anondb.ledger import ledger, tables
+from anondb.models.named import group_size
+from anondb.publications import history as publications
+from anondb.publications import persons
+from anondb.publications.history import Difference
+from anondb.release.freeze import drop_schema
+from anondb.release.objects import (
+    ANATOMY,
+    MANIFEST_KEYS,
+    SchemaName,
+    find_schema,
+    read_manifest,
+    release_kind,
+    release_schema,
+)
+
+Pairs = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedRows:
+    """A release as its readers see it.
+
+    Attributes:
+        manifest: its manifest.
+        one_image: whether each item has the same image in all transactions (a global recoding, without records).
+        attributes: the columns of its records.
+        members: ``(released_item, item)``.
+        rows: its distinct transactions ``(persons, items, copies, attribute_values)``; None for an anatomy.
+        counts: ``(item, lower_bound, upper_bound)``: what it says of each item.
+        buckets: ``(bucket_id, column_id, items, copies)`` of an anatomy; None for other releases.
+        digest: a query of the digest of its rows; None for an anatomy, and for rows in the ledger.
+    """
+
+    manifest: Mapping[str, str]
+    one_image: bool
+    attributes: tuple[str, ...]
+    members: Table | exp.Query
+    rows: exp.Query | None
+    counts: Table | exp.Query
+    buckets: Table | exp.Query | None = None
+    digest: exp.Query | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether its transactions have the same common generalization as those of any other release of the same data that
+        is exact: nothing is suppressed in some of them only."""
+        return self.rows is not None and (self.one_image or self.manifest["suppression"] == "none")
+
+    @property
+    def k(self) -> int:
+        """The group size of the promise: k, or the l of an anatomy, rounded up."""
+        return group_size(self.manifest)
+
+
+# ---------------------------------------------------------------------- where the rows are
+
+
+def find(engine: Engine, catalog: str, name: str, release_id: str) -> PublishedRows | None:
+    """The rows of a release, from its schema or from the ledger; None if they are gone."""
+    schema = find_schema(engine, release_schema(catalog, name))
+    release = None if schema is None else of_schema(engine, schema)
+    if release is not None and release.manifest["release_id"] == release_id:
+        return release
+    return _from_ledger(engine, catalog, release_id)
+
+
+def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
+    """The rows of the release in a schema; None if it holds none."""
+    kind = release_kind(engine, schema)
+    if kind is None:
+        return None
+    manifest, members = read_manifest(engine, schema), schema.table("released_items")
+    counts = schema.table("item_counts")
+    if not set(manifest) >= MANIFEST_KEYS:
+        return None
+    if kind is ANATOMY:
+        return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
+    ids = schema.table("transaction_ids")
+    columns = tuple(c for c in kind.tables.get("records", {}) if c != "transaction_id")
+    values = [exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR") for c in columns]
+    stored = schema.table("records") if columns else ids
+    records = exp.select("transaction_id", _texts(*values).as_("attribute_values")).from_(stored.expression())
+    tables: dict[str, Table | exp.Query] = {
+        "transaction_ids": ids,
+        "transactions": schema.table("transactions"),
+        "records": records,
+    }
+    rows, digest = (load(name).bind(tables, {}) for name in ("publications/published_rows", "publications/rows_digest"))
+    one_image = not kind.local and kind.attributes is None
+    return PublishedRows(manifest, one_image, columns, members, rows, counts, digest=digest)
+
+
+@contextlib.contextmanager
+def at_hand(engine: Engine, release: PublishedRows) -> Iterator[PublishedRows]:
+    """Put the rows of a release into a work table, for several comparisons."""
+    if release.rows is None:
+        yield release
+        return
+    made = engine.create("overlap_rows", release.rows)
+    columns = ("persons", "items", "copies", "attribute_values")
+    yield replace(release, rows=exp.select(*columns).from_(made.expression()))
+    engine.drop(made)
+
+
+def _texts(*values: exp.Expr) -> exp.Cast:
+    """A SQL list of texts; typed, because it may be empty."""
+    return exp.cast(exp.Array(expressions=list(values)), "VARCHAR[]", dialect="duckdb")
+
+
+def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows | None:
+    """The rows of a dropped or replaced release, from the ledger; None if it keeps none."""
+
+    facts = {row["key"]: row["value"] for row in tables.KEPT_FACTS.rows(engine, catalog, release_id)}
+    if not facts:
+        return None
+    shape = json.loads(facts.pop("kept"))
+    items, rows, counts, buckets = (
+        table.query(catalog, release_id)
+        for table in (tables.KEPT_ITEMS, tables.KEPT_ROWS, tables.KEPT_COUNTS, tables.KEPT_BUCKETS)
+    )
+    shown = (None, buckets) if shape["buckets"] else (rows, None)
+    return PublishedRows(facts, shape["one_image"], tuple(shape["attributes"]), items, shown[0], counts, shown[1])
+
+
+def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
+    """Store the rows of a published release that is about to be dropped, and forget the persons of one that was not.
+
+    Call it inside a transaction.
+    """
+    release = of_schema(engine, schema)
+    if release is None:
+        return
+    release_id = release.manifest["release_id"]
+    if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
+        persons.forget(engine, catalog, release_id)
+        return
+    if _from_ledger(engine, catalog, release_id) is not None:
+        return
+    ledger.ensure(engine, catalog)
+    shape = {"one_image": release.one_image, "attributes": release.attributes, "buckets": release.buckets is not None}
+    facts = {**release.manifest, "kept": json.dumps(shape, ensure_ascii=False)}
+    noted = ({"release_id": release_id, "key": key, "value": value} for key, value in facts.items())
+    tables.KEPT_FACTS.append(engine, catalog, noted)
+    for table, source in (
+        (tables.KEPT_ITEMS, release.members),
+        (tables.KEPT_COUNTS, release.counts),
+        (tables.KEPT_ROWS, release.rows),
+        (tables.KEPT_BUCKETS, release.buckets),
+    ):
+        if source is not None:
+            table.take(engine, catalog, source, release_id=release_id)
+
+
+def drop_release(engine: Engine, catalog: str, name: str) -> None:
+    """Drop the schema of a release and mark its ledger entry; the ledger keeps the rows if they were published.
+
+    Call it inside ``engine.transaction()``.
+
+    Raises:
+        InputError: the release does not exist, or its schema holds other objects.
+    """
+    schema = find_schema(engine, release_schema(catalog, name))
+    if schema is None:
+        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
+    keep(engine, catalog, schema)
+    drop_schema(engine, schema)
+    ledger.mark_dropped(engine, catalog, name)
+
+
+# ---------------------------------------------------------------------- the difference of two releases
+
+
+def compare(
+    engine: Engine, first: PublishedRows, second: PublishedRows, same_data: bool
+) -> tuple[Difference | None, Difference] | None:
+    """The multiset differences of two releases: of the published rows, and of their common generalization.
+
+    Published rows are transactions with their relational values (without them if the attributes differ), or buckets. The
+    common generalization of transactions has the items alone, generalized to the same sets of items (``common_cells``); that
+    of anatomies has the column values without their buckets, over the intersections of the columns of both. The result is
+    None if only one of the releases is an anatomy.
+
+    With ``same_data`` both are exact releases of the same data: nothing of their common generalization can differ, and of
+    the rows of recodings that are not global it is only seen whether all are equal.
+    """
+    k = max(first.k, second.k)
+    if same_data:
+        known = {n for of_label in _cells(engine, first, second) for n in of_label.values()}
+        common = Difference("transactions", 0, 0, 0, 0, k, len(known))
+        if first.one_image and second.one_image:
+            return None, common
+        digests = [r.digest and engine.select(r.digest, "the digest of the rows")["digest"][0] for r in (first, second)]
+        return (replace(common, cells=None) if digests[0] and digests[0] == digests[1] else None), common
+    if first.rows is None or second.rows is None:
+        if first.buckets is None or second.buckets is None:
+            return None
+        return _compare_buckets(engine, first.buckets, second.buckets, k)
+    same = first.attributes == second.attributes
+    firsts, seconds = (
+        engine.create(name, rows if same else _without_values(rows))
+        for name, rows in (("overlap_firsts", first.rows), ("overlap_seconds", second.rows))
+    )
+    whole = _difference(engine, (firsts, seconds), "transactions", k)
+    cells = _cells(engine, first, second)
+    bags = all(r.manifest["semantics"] == "atomic" for r in (first, second))
+    numbers, in_common = [], []
+    for rows, name, of_label in zip((firsts, seconds), ("firsts", "seconds"), cells, strict=True):
+        columns: dict[str, tuple[str, Any]] = {
+            "released_item": ("VARCHAR", list(of_label)),
+            "cell": ("INTEGER", list(of_label.values())),
+        }
+        numbers.append(engine.put(f"overlap_cells_{name}", columns))
+        tables = {"published": rows, "cells": numbers[-1]}
+        in_common.append(load("publications/common_rows").bind(tables, {"bags": bags}))
+    common = _difference(
+        engine, in_common, "transactions", k, len({n for of_label in cells for n in of_label.values()})
+    )
+    engine.drop(firsts, seconds, *numbers)
+    return whole, common
+
+
+def _compare_buckets(
+    engine: Engine, first: Table | exp.Query, second: Table | exp.Query, k: int
+) -> tuple[Difference, Difference]:
+    both = (first, second)
+    contents = [load("publications/published_buckets").bind({"buckets": b}, {}) for b in both]
+    whole = _difference(engine, contents, "buckets", k)
+    cells = engine.create(
+        "overlap_cells", "publications/common_columns", {"first_buckets": first, "second_buckets": second}
+    )
+    values = [load("publications/common_values").bind({"buckets": b, "cells": cells}, {}) for b in both]
+    n_cells = int(engine.scalar(reads.counted(reads.rows(cells, "cell", distinct=True))))
+    common = _difference(engine, values, "column values", k, n_cells)
+    engine.drop(cells)
+    return whole, common
+
+
+def _difference(
+    engine: Engine, both: Sequence[Table | exp.Query], unit: str, k: int, cells: int | None = None
+) -> Difference:
+    counts = engine.query("publications/rows_apart", {"firsts": both[0], "seconds": both[1]}, k=k)
+    here, there, alone, below_k = (int(counts[c][0]) for c in ("only_first", "only_second", "alone", "below_k"))
+    return Difference(unit, here, there, alone, below_k, k, cells)
+
+
+def _without_values(rows: exp.Query) -> exp.Select:
+    """The published transactions without their relational values."""
+    columns = ("persons", "items", "copies")
+    return exp.select(*columns, _texts().as_("attribute_values")).from_(rows.subquery("stored"))
+
+
+def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
+    pairs = engine.query("release/members", {"released_items": release.members})
+    return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
+
+
+def _cells(engine: Engine, *both: PublishedRows) -> tuple[dict[str, int], dict[str, int]]:
+    """The cells of two releases (``common_cells``)."""
+    first, second = (_pairs(engine, release) for release in both)
+    opened = [release.manifest["suppression"] != "none" for release in both]
+    return common_cells(first, second, *opened)
+
+
+def common_cells(
+    first: Pairs, second: Pairs, first_open: bool, second_open: bool
+) -> tuple[dict[str, int], dict[str, int]]:
+    """The number of the cell of each released item of two releases.
+
+    A cell is a smallest set of items that is a union of released items in both releases, ignoring items that a release does
+    not contain: for equal items of a person, both releases publish the same cells. A cell is omitted if one release may have
+    suppressed an item of it, because the cells then differ.
+
+    Args:
+        first, second: the pairs (released item, item) of each release.
+        first_open, second_open: whether the release may have suppressed items.
+    """
+    above: dict[str, str] = {}
+
+    def top(item: str) -> str:
+        while above.setdefault(item, item) != item:
+            above[item] = item = above[above[item]]
+        return item
+
+    for pairs in (first, second):
+        first_of: dict[str, str] = {}
+        for released, item in pairs:
+            low, high = sorted((top(first_of.setdefault(released, item)), top(item)))
+            above[high] = low
+    stands = [{item for _, item in pairs} for pairs in (first, second)]
+    left_out = {top(item) for item in stands[0] - stands[1] if second_open}
+    left_out |= {top(item) for item in stands[1] - stands[0] if first_open}
+    number = {item: n for n, item in enumerate(sorted({top(i) for i in above} - left_out))}
+    cells, others = (
+        {released: number[top(item)] for released, item in pairs if top(item) in number} for pairs in (first, second)
+    )
+    return cells, others

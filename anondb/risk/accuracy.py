@@ -1,0 +1,255 @@
+"""Measure the accuracy of a release on the owner's or on random COUNT queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial, singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.algorithms.method import Task
+from anondb.data.sources import open_source
+from anondb.data.transactions import Dataset, fingerprint
+from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.errors import InputError, InternalError
+from anondb.ledger import ledger
+from anondb.ledger.stored import check_writable, current_catalog, find_release, find_whole, load_source
+from anondb.policy import Policy, Workload
+from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
+from anondb.release.coded import CodedRelease
+from anondb.release.holders import expected_holders
+from anondb.release.objects import ANATOMY, Kind, SchemaName, release_kind
+from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
+from anondb.utility import Workload as Queries
+
+if TYPE_CHECKING:
+    from anondb.utility.anatomy import BucketFigures
+    from anondb.utility.rules import RuleAccuracy, RuleThresholds
+
+RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as in the paper
+
+
+def queries_of(engine: Engine, dataset: Dataset, workload: Workload, generalized: Callable[[], Any]) -> Queries:
+    """The queries of a workload: the owner's, or random ones over all items or over generalized items."""
+    if workload.table is not None:
+        with open_source(engine, workload.table, "workload") as source:
+            return owner_workload(engine, dataset, source)
+    return random_workload(
+        engine,
+        dataset,
+        queries=workload.queries,
+        size=workload.size,
+        seed=workload.seed,
+        pool=generalized() if workload.draw == "generalized" else None,
+    )
+
+
+def called(queries: Queries) -> str:
+    """The name of a workload in the ledger."""
+    if queries.seed is None:
+        return f"own queries {queries.table}"
+    return f"random size={queries.size} queries={queries.n_queries} seed={queries.seed} draw={queries.draw}"
+
+
+def generalized_members(engine: Engine, schema: SchemaName, dataset: Dataset) -> Any:
+    """The items of the data that share a released item with other items."""
+    members = engine.query(
+        "risk/generalized_members", {"released_items": schema.table("released_items"), "items": dataset.items}
+    )
+    return np.asarray(members["item"], dtype=np.int64)
+
+
+def measure_on(
+    engine: Engine,
+    dataset: Dataset,
+    schema: SchemaName,
+    kind: Kind,
+    manifest: Mapping[str, str],
+    queries: Queries,
+    *,
+    must_hold: bool = True,
+    rows: CodedRelease | None = None,
+) -> Accuracy:
+    """Measure a frozen release on its data.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the current original data.
+        schema, kind, manifest: the release, its kind, and its manifest.
+        queries: the workload.
+        must_hold: whether the data are those of the release; every true count must then be within its bounds.
+        rows: the coded rows of the release, if the caller has them.
+
+    Raises:
+        InternalError: a true count is outside its bounds (a bug); nothing is kept.
+    """
+    if kind is ANATOMY:
+        from anondb.utility.anatomy import measure_buckets
+
+        return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
+    coded = CodedRelease(engine, schema) if rows is None else rows
+    suppressed = manifest["suppression"] == "some"
+    tables = {name: schema.table(name) for name in kind.tables}
+    answer = partial(
+        measure_local,
+        engine,
+        dataset,
+        coded.classes,
+        coded.items,
+        tables["released_items"],
+        manifest["semantics"],
+        queries,
+        k=k_of(manifest),
+        suppressed=None if kind.local else suppressed,
+    )
+    if manifest["semantics"] == "atomic":
+        accuracy = answer()
+    else:
+        accuracy = answer(holders=expected_holders(tables, local=kind.local))
+        if not kind.item_supports:
+            if kind.local:
+                papers = answer(target="papers")
+            else:
+                members = tables["released_items"]
+                released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
+                papers = measure(engine, dataset, released, queries, target="papers")
+                engine.drop(released.members)
+            accuracy = replace(accuracy, uniform=papers.average_relative_error)
+            engine.drop(papers.answers)
+    if rows is None:
+        coded.drop()
+    return _held(accuracy, must_hold)
+
+
+def k_of(manifest: Mapping[str, str]) -> int | None:
+    """The k of a release's promise; None for a model without k (anatomy)."""
+    return int(manifest["k"]) if "k" in manifest else None
+
+
+def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
+    if must_hold and accuracy.outside:
+        raise InternalError(f"{accuracy.outside} true counts lie outside their bounds; nothing was kept.")
+    return accuracy
+
+
+@dataclass(frozen=True)
+class AnatomyFigures:
+    """Additional figures of an anatomy: of its buckets, and of the association rules that a reconstruction keeps.
+
+    ``rules`` is None if mlxtend is not installed.
+    """
+
+    buckets: BucketFigures
+    rules: RuleAccuracy | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        return {**self.buckets.to_json(), "rules": None if self.rules is None else self.rules.to_json()}
+
+
+@singledispatch
+def anatomy_figures(
+    recoding: Recoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
+) -> AnatomyFigures | None:
+    """The figures of a frozen anatomy for its owner; None for other releases.
+
+    Args:
+        recoding: the recoding of the release.
+        engine: the engine, inside a transaction.
+        dataset, model: the data and the promise.
+        schema: the frozen release.
+        seed: the seed of the reconstruction to mine.
+    """
+    return None
+
+
+@anatomy_figures.register
+def _(
+    recoding: BucketRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
+) -> AnatomyFigures:
+    from anondb.utility.anatomy import figures
+    from anondb.utility.rules import default_thresholds, has_mlxtend
+
+    of_buckets = figures(engine, dataset, recoding, schema.table("buckets"), count_empty=model.empty_values == "count")
+    if not has_mlxtend():
+        return AnatomyFigures(of_buckets, None)
+    engine.progress("mining rules")
+    thresholds = default_thresholds(engine, dataset.transactions)
+    return AnatomyFigures(of_buckets, measure_rules(engine, dataset, schema, thresholds, seed))
+
+
+def measure_rules(
+    engine: Engine, dataset: Dataset, schema: SchemaName, thresholds: RuleThresholds, seed: int = 0
+) -> RuleAccuracy:
+    """Compare the association rules of one reconstruction of an anatomy with those of its data."""
+    from anondb.utility.rules import rule_accuracy
+
+    call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
+    macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
+    tables: dict[str, Table | exp.Query] = {
+        "reconstruction": exp.select("transaction_id", "items").from_(macro),
+        "items": dataset.items,
+    }
+    rows = engine.create("reconstructed", "utility/reconstructed", tables)
+    rules = rule_accuracy(engine, dataset.transactions, rows, thresholds)
+    engine.drop(rows)
+    return rules
+
+
+def relational_figures(engine: Engine, policy: Policy, task: Task, recoding: Recoding) -> dict[str, Any] | None:
+    """The figures of the relational values; None for a release without them."""
+    if task.records is None or not isinstance(recoding, RelationalRecoding):
+        return None
+    from anondb.utility.relational import accuracy_of
+
+    workload = policy.workload
+    if not workload.queries and workload.table is None:
+        return {**recoding.summary(), "accuracy": None}
+    asked = {
+        "k": int(policy.model.parameters()["k"]),
+        "values": policy.values or 1,
+        "items": workload.size,
+        "queries": RELATIONAL_QUERIES,
+        "seed": workload.seed,
+    }
+    return {**recoding.summary(), "accuracy": accuracy_of(engine, task.dataset, task.records, recoding, **asked)}
+
+
+def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accuracy:
+    """Measure the accuracy of an existing release on its current source, and store the answers in the ledger.
+
+    Raises:
+        InputError: the release or its source does not exist (files and data frames are not kept).
+    """
+    catalog = current_catalog(engine)
+    if not workload.queries and workload.table is None:
+        raise InputError("There is no query to measure.", code="bad_parameter", hint="Raise --queries.")
+    with engine.transaction():
+        whole = find_whole(engine, name)
+        check_writable(engine, catalog)
+        entry, dataset = load_source(engine, name)
+        queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, whole.schema, dataset))
+        unchanged = dataset.n_transactions == int(whole.manifest["transactions"]) and (
+            entry.fingerprint == fingerprint(engine, dataset)
+        )
+        accuracy = measure_on(engine, dataset, whole.schema, whole.kind, whole.manifest, queries, must_hold=unchanged)
+        ledger.ensure(engine, catalog)
+        ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
+        return accuracy
+
+
+def measure_release_rules(engine: DuckDBEngine, name: str, thresholds: RuleThresholds, seed: int = 0) -> RuleAccuracy:
+    """Compare the association rules of one reconstruction of an anatomy with those of its current source.
+
+    Raises:
+        InputError: the release does not exist or is not an anatomy, or its source or mlxtend is missing.
+    """
+    with engine.transaction():
+        schema = find_release(engine, name)
+        if release_kind(engine, schema) is not ANATOMY:
+            raise InputError(f"The release {name!r} is not an anatomy: mine its transactions directly.")
+        _, dataset = load_source(engine, name)
+        return measure_rules(engine, dataset, schema, thresholds, seed)

@@ -1,0 +1,314 @@
+"""Simulate an attacker who knows facts about real persons: count the candidates in the source and in the release.
+
+Only the owner can run it, because it reads the source. It counts persons, items and values, and never shows them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.records import Attribute, Records, load_records
+from anondb.data.transactions import Dataset, fingerprint
+from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.errors import InputError
+from anondb.ledger import ledger
+from anondb.ledger.stored import current_catalog, find_release, load_source, records_of
+from anondb.models import check_count
+from anondb.models.named import group_size, model_of
+from anondb.models.result import AsTable
+from anondb.release.conditions import ReleasedAttribute
+from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
+
+KNOWN = 2  # items known of each person if the promise has no number
+NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
+
+
+@dataclass(frozen=True)
+class Candidates(AsTable):
+    """The sizes of the candidate sets: the transactions that match the attacker's knowledge of each drawn person.
+
+    Attributes:
+        smallest, quartiles, largest: sizes of candidate sets.
+        of_one: the number of persons who are singled out.
+        below_k: the number of persons with fewer than k candidates.
+        at_smallest: the number of persons with the smallest candidate set.
+    """
+
+    smallest: int
+    quartiles: tuple[float, float, float]
+    largest: int
+    of_one: int
+    below_k: int
+    at_smallest: int
+
+    @classmethod
+    def of(cls, sizes: npt.NDArray[Any], k: int) -> Candidates:
+        """Summarize the size of each person's candidate set."""
+        low, middle, high = (float(q) for q in np.quantile(sizes, (0.25, 0.5, 0.75)))
+        smallest = int(sizes.min())
+        at_smallest = int((sizes == smallest).sum())
+        ones, below = int((sizes == 1).sum()), int((sizes < k).sum())
+        return cls(smallest, (low, middle, high), int(sizes.max()), ones, below, at_smallest)
+
+
+@dataclass(frozen=True)
+class Attack(AsTable):
+    """The result of a simulated attack.
+
+    Attributes:
+        release: the name of the release.
+        k: the k of its promise; the l of an anatomy, rounded up.
+        individuals: the number of drawn persons; each has something that an attacker can know.
+        known: the number of known items of each person, or all items of a person who has fewer.
+        quasi_identifiers: the attributes whose values the attacker knows.
+        fresh: whether the transactions are unchanged since the release was made; if not, the candidates are other persons.
+        before, after: candidate sets in the source and in the release.
+    """
+
+    release: str
+    k: int
+    individuals: int
+    known: int
+    quasi_identifiers: tuple[str, ...]
+    fresh: bool
+    before: Candidates
+    after: Candidates
+
+    def to_json(self) -> dict[str, Any]:
+        """The attack as JSON values."""
+        return {
+            "release": self.release,
+            "k": self.k,
+            "individuals": self.individuals,
+            "known": self.known,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "fresh": self.fresh,
+            **{name: vars(getattr(self, name)) for name in ("before", "after")},
+        }
+
+
+def attack(
+    engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0
+) -> Attack:
+    """Draw persons of the source and known items of each, and count the candidates in the source and in the release.
+
+    If the release has relational values, the attacker also knows all values of the person. As the promises assume, the
+    attacker does not know sensitive and private items. In a global recoding, a candidate has the image of every known item
+    that has one. In a local recoding, which may publish the same item differently in each transaction, a candidate's values
+    may be those of the person, and for each known item it either has an item that stands for it or may have had items
+    suppressed. In an anatomy, the values of a bucket's columns may be combined in any way. Item supports leave the
+    candidates of known items as they are (docs/item_supports.md), so they are not read; ``invert_release`` reads them.
+
+    Args:
+        engine: the owner's engine, outside a transaction.
+        name: the name of the release.
+        individuals: the number of persons to draw, without repetition.
+        known: the number of items that the attacker knows of each; by default that of the promise (m, or p), or 2.
+        seed: the seed of the draw.
+
+    Raises:
+        InputError: the release does not exist, or its source is gone or has nothing that an attacker can know.
+    """
+    check_count("individuals", individuals)
+    with engine.transaction():
+        schema = find_release(engine, name)
+        kind = release_kind(engine, schema)
+        if kind is None:
+            raise InputError(f"Tables of the release {name!r} are missing.", code="not_a_release")
+        manifest = read_manifest(engine, schema)
+        promise = model_of(manifest).parameters()
+        known = _promised(promise) if known is None else known
+        check_count("known", known)
+        entry, dataset = load_source(engine, name)
+        attributes = kind.attributes or ()
+        records = _records(engine, records_of(engine, entry), dataset, attributes) if attributes else None
+        hidden = json.loads(manifest["sensitive"]) if kind.attributes is not None else ()
+        hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
+        persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(attributes))
+        before = _in_source(engine, dataset, records, persons, knowledge)
+        after = _in_release(engine, dataset, schema, kind, records, persons, knowledge, manifest["semantics"])
+        k = group_size(promise)
+        sizes = [Candidates.of(counts, k) for counts in (before, after)]
+        fresh = entry.fingerprint == fingerprint(engine, dataset)
+    return Attack(name, k, len(before), known, tuple(a.name for a in attributes), fresh, *sizes)
+
+
+def _promised(parameters: Mapping[str, Any]) -> int:
+    """The number of known items in a promise."""
+    number = parameters.get("m", parameters.get("p"))
+    return number if isinstance(number, int) else KNOWN
+
+
+def _records(engine: Engine, location: Any, dataset: Dataset, attributes: tuple[ReleasedAttribute, ...]) -> Records:
+    """The current quasi-identifiers of the source, each read in the type that the release shows."""
+    if location is None:
+        raise InputError(
+            "The records of the release are not in this database.",
+            code="no_source",
+            hint="Load them into a table; a file or a data frame is not kept.",
+        )
+    kinds = [
+        f"{a.name}:{'categorical' if a.ends is None else 'date' if a.ends in ('DATE', 'TIMESTAMP') else 'numeric'}"
+        for a in attributes
+    ]
+    return load_records(engine, location, dataset, quasi_identifiers=kinds)
+
+
+def _drawn(
+    engine: Engine,
+    dataset: Dataset,
+    hidden: Collection[str],
+    individuals: int,
+    known: int,
+    seed: int,
+    *,
+    everyone: bool,
+) -> tuple[Table, Table]:
+    """Draw random persons ``(person)``, and known items of each ``(person, item)``.
+
+    Persons are drawn from those with an item that an attacker can know, or from all.
+
+    Raises:
+        InputError: no such person exists.
+    """
+    secret = [n for n, label in enumerate(dataset.labels) if label in hidden]
+    hiding = engine.put("hidden", {"item": ("INTEGER", secret)})
+    rows = engine.create("knowable", reads.among(dataset.transactions, hiding, "item", "tid, item", absent=True))
+    persons = engine.select(reads.rows(dataset.ids if everyone else rows, "tid", distinct=True, order="tid"))["tid"]
+    if not len(persons):
+        raise InputError("No person of the source has an item that can be known.", code="empty")
+    rng = np.random.default_rng(seed)
+    drawn = np.sort(rng.choice(persons, size=min(individuals, len(persons)), replace=False))
+    table = engine.put("drawn", {"person": ("INTEGER", drawn)})
+    items = engine.select(reads.among(rows, table, "tid = person", "tid, item", order="tid, item"))
+    order = np.lexsort((rng.random(len(items["tid"])), items["tid"]))
+    person, item = items["tid"][order], items["item"][order]
+    chosen = np.arange(len(person)) - np.searchsorted(person, person) < known
+    columns = {"person": person[chosen], "item": item[chosen]}
+    knowledge = engine.put("known", {name: ("INTEGER", values) for name, values in columns.items()})
+    engine.drop(hiding, rows)
+    return table, knowledge
+
+
+def _in_source(
+    engine: Engine, dataset: Dataset, records: Records | None, persons: Table, knowledge: Table
+) -> npt.NDArray[Any]:
+    """For each person, the number of transactions of the source with the known values and items."""
+    attributes = records.attributes if records is not None else ()
+    values = [part for attribute in attributes for part in (attribute.codes, attribute.null)]
+    numbers = np.zeros(dataset.n_transactions, dtype=np.int64)
+    if values:
+        numbers = np.unique(np.stack(values), axis=1, return_inverse=True)[1].reshape(-1)
+    columns = {"tid": np.arange(1, dataset.n_transactions + 1), "alike": numbers}
+    alike = engine.put("alike", {name: ("INTEGER", column) for name, column in columns.items()})
+    tables = {"persons": persons, "known": knowledge, "transactions": dataset.transactions, "alike": alike}
+    return engine.query("risk/candidates_before", tables)["candidates"]
+
+
+def _in_release(
+    engine: Engine,
+    dataset: Dataset,
+    schema: SchemaName,
+    kind: Kind,
+    records: Records | None,
+    persons: Table,
+    knowledge: Table,
+    semantics: str,
+) -> npt.NDArray[Any]:
+    """For each person, the number of transactions of the release that may be the person's."""
+    tables = {"known": knowledge, "items": dataset.items}
+    if kind is ANATOMY:
+        tables |= {"persons": persons, "buckets": schema.table("buckets")}
+        return engine.query("risk/candidates_anatomy", tables)["candidates"]
+    if kind.attributes is not None or kind.local:
+        return _in_local(engine, dataset, schema, records, kind.attributes or (), persons, knowledge, semantics)
+    tables |= {t: schema.table(t) for t in ("released_items", "transactions", "transaction_ids")}
+    return engine.query("risk/candidates_after", tables)["candidates"]
+
+
+def _in_local(
+    engine: Engine,
+    dataset: Dataset,
+    schema: SchemaName,
+    records: Records | None,
+    attributes: tuple[ReleasedAttribute, ...],
+    persons: Table,
+    knowledge: Table,
+    semantics: str,
+) -> npt.NDArray[Any]:
+    """For each person, the number of transactions of a local recoding that may be the person's."""
+    shown = engine.create("shown", _shown(schema, attributes))
+    fitting = engine.create("fitting", "risk/everywhere", {"persons": persons, "shown": shown})
+    for i, attribute in enumerate(attributes):
+        assert records is not None
+        values = _known_values(engine, records.attributes[i], persons)
+        tables: dict[str, Table | exp.Query] = {"fitting": fitting, "known_values": values}
+        if attribute.ends is None:
+            tables |= {"shown": _distinct(shown, label=f"label{i}"), "released_values": schema.table("released_values")}
+            narrower = engine.create(f"fitting{i}", "risk/in_category", tables, attribute=attribute.name)
+        else:
+            ends = {"low": f"low{i}", "high": f"high{i}", "holds_null": f"null{i}"}
+            narrower = engine.create(f"fitting{i}", "risk/in_range", tables | {"shown": _distinct(shown, **ends)})
+        engine.drop(fitting, values)
+        fitting = narrower
+    tables = {name: schema.table(name) for name in ("released_items", "transactions")}
+    tables |= {"known": knowledge, "items": dataset.items, "shown": shown, "fitting": fitting, "persons": persons}
+    return engine.query("risk/candidates_local", tables, atomic=semantics == "atomic")["candidates"]
+
+
+def _shown(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
+    """Every transaction with ``complete``, the class of equal relational values, and these values: the ends of a range as
+    numbers (points in time in microseconds) with a flag for NULL, or a category."""
+    ids = exp.alias_(schema.table("transaction_ids").expression(), "ids", table=True)
+    query = exp.select(exp.column("transaction_id", "ids"), exp.column("complete", "ids")).from_(ids)
+    if attributes:
+        same = exp.column("transaction_id", "records").eq(exp.column("transaction_id", "ids"))
+        query = query.join(exp.alias_(schema.table("records").expression(), "records", table=True), on=same)
+    order: list[exp.Expr] = []
+    for i, attribute in enumerate(attributes):
+        values: dict[str, exp.Expr] = {f"label{i}": _column(attribute.name)}
+        if attribute.ends is not None:
+            values = {f"{end}{i}": _number(attribute, end) for end in ("low", "high")}
+            values[f"null{i}"] = _column(attribute.name + "_null") if attribute.has_null else exp.false()
+        query = query.select(*(value.as_(name) for name, value in values.items()))
+        order += [value.copy() for value in values.values() if not isinstance(value, exp.Boolean)]
+    ranked = exp.Order(expressions=[exp.Ordered(this=value) for value in order or [exp.convert(1)]])
+    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=ranked)
+    return query.select(exp.cast(number, "INTEGER").as_("class"))
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), "records")
+
+
+def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:
+    value: exp.Expr = _column(attribute.name + {"low": "_lo", "high": "_hi"}[end])
+    if attribute.ends in ("DATE", "TIMESTAMP"):
+        value = exp.Anonymous(this="epoch_us", expressions=[value])
+    return exp.cast(value, NUMBER, dialect="duckdb")
+
+
+def _distinct(shown: Table, **columns: str) -> exp.Query:
+    """The values that each class shows, with renamed columns."""
+    named = [exp.column(column).as_(name) for name, column in columns.items()]
+    return exp.select("class", *named).distinct().from_(shown.expression())
+
+
+def _known_values(engine: Engine, attribute: Attribute, persons: Table) -> Table:
+    """The value of each drawn person ``(person, value)``: the text of a category, of a number, or of microseconds."""
+    drawn = engine.select(reads.rows(persons, "person", order="person"))["person"]
+    codes, nulls = attribute.codes[drawn - 1].tolist(), attribute.null[drawn - 1].tolist()
+    if attribute.is_range:
+        scale = Decimal(attribute.unit.numerator) / attribute.unit.denominator  # a power of ten
+        values = [None if null else f"{code * scale:f}" for code, null in zip(codes, nulls, strict=True)]
+    else:
+        values = [attribute.values[code] for code in codes]
+    return engine.put("known_values", {"person": ("INTEGER", drawn), "value": ("VARCHAR", values)})

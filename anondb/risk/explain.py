@@ -1,0 +1,250 @@
+"""Explain the released form of an item by the decisions of the algorithm in the ledger.
+
+Decisions and taxonomy are those of the run that made the release; nothing is recomputed, and no transaction is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from anondb.engine import DuckDBEngine, Engine, reads
+from anondb.errors import InputError
+from anondb.ledger import ledger, stored
+from anondb.models.result import AsTable
+from anondb.release.objects import SchemaName, is_local, read_manifest, read_members
+
+AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
+
+
+@dataclass(frozen=True)
+class ExplainedStep(AsTable):
+    """One decision on the item or its ancestors, as a sentence.
+
+    Attributes:
+        step, round_number, action, subject, support: as in ``anondb.recoding.Decision``.
+        cost: information loss after the step, the text of an exact fraction.
+        words: the step as a sentence.
+    """
+
+    step: int
+    round_number: int
+    action: str
+    subject: str
+    support: int | None
+    cost: str
+    words: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as JSON values."""
+        return {
+            "step": self.step,
+            "round": self.round_number,
+            "action": self.action,
+            "subject": self.subject,
+            "support": self.support,
+            "cost": self.cost,
+            "words": self.words,
+        }
+
+
+@dataclass(frozen=True)
+class Explanation(AsTable):
+    """The explanation of an item's released form.
+
+    Attributes:
+        release, item: the release and the item.
+        outcome: ``as_is``, ``generalized``, ``suppressed``, or ``absent`` (it did not occur when the release was made, and
+            no released item stands for it).
+        released_item: the released item published in its place; None if there is none.
+        members: the original items that the released item stands for.
+        path: the item's ancestors in the taxonomy, the root first, the item last; empty without a taxonomy.
+        steps: the decisions that concern the item, in order.
+        conclusion: the outcome as a sentence.
+    """
+
+    release: str
+    item: str
+    outcome: str
+    released_item: str | None
+    members: tuple[str, ...]
+    path: tuple[str, ...]
+    steps: tuple[ExplainedStep, ...]
+    conclusion: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The explanation as JSON values."""
+        return {
+            "release": self.release,
+            "item": self.item,
+            "outcome": self.outcome,
+            "released_item": self.released_item,
+            "members": list(self.members),
+            "path": list(self.path),
+            "steps": [s.to_json() for s in self.steps],
+            "conclusion": self.conclusion,
+        }
+
+
+def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
+    """Explain the released form of an item.
+
+    Args:
+        engine: the owner's database, which may be read-only.
+        name: the release.
+        item: the item's label, exactly.
+
+    Raises:
+        InputError: the release does not exist, or neither it nor its taxonomy contains the item.
+    """
+    catalog = stored.current_catalog(engine)
+    schema = stored.find_release(engine, name)
+    entry = ledger.find(engine, catalog, name)
+    if entry is None:
+        raise InputError(f"The ledger has no entry for the release {name!r}.", code="no_such_release")
+    if is_local(engine, schema):
+        raise InputError(
+            f"The release {entry.name!r} is a local recoding: an item has different images in different transactions.",
+            code="local_recoding",
+            hint="Its table released_items lists the released items that may stand for the item.",
+        )
+    members = read_members(engine, schema)
+    image = {member: released for released, below in members.items() for member in below}
+    path = _path(ledger.taxonomy_of(engine, catalog, entry.release_id), item)
+    decisions = ledger.decisions_of(engine, catalog, entry.release_id)
+    if not path and item not in image and not any(d["subject"] == item for d in decisions):
+        raise InputError(
+            f"The release {entry.name!r} and its taxonomy have no item {item!r}.",
+            code="unknown_item",
+            hint="Labels are compared exactly: check case and spaces.",
+        )
+    relevant = [d for d in decisions if d["subject"] in path or d["subject"] in (item, image.get(item))]
+    last = max((int(d["round"]) for d in decisions), default=1)
+    steps = [_explained(d, entry.parameters, last) for d in relevant]
+    cause = next((s for s in steps if s.action == "suppress" and s.round_number == last), None)
+    shown = image.get(item)
+    outcome = _outcome(item, shown, members, cause)
+    top_down = bool(path) and not any(d["action"] == "generalize" for d in decisions)
+    stopped = _stopped(steps, shown, last) if top_down else None
+    return Explanation(
+        release=entry.name,
+        item=item,
+        outcome=outcome,
+        released_item=shown,
+        members=tuple(members.get(shown, ())) if shown is not None else (),
+        path=tuple(path),
+        steps=tuple(steps),
+        conclusion=_conclusion(item, outcome, shown, members, cause, stopped, bool(path))
+        + _published_bounds(engine, schema, item, outcome),
+    )
+
+
+def _published_bounds(engine: Engine, schema: SchemaName, item: str, outcome: str) -> str:
+    """What the item supports of the release say of a generalized item, as a sentence."""
+    if outcome != GENERALIZED or "item_supports" not in read_manifest(engine, schema):
+        return ""
+    counts = engine.select(reads.rows(schema.table("item_counts"), "item, lower_bound, estimate, upper_bound"))
+    place = counts["item"].tolist().index(item)
+    low, high = (int(counts[name][place]) for name in ("lower_bound", "upper_bound"))
+    return f" Its item support says that {low:,} to {high:,} transactions hold it."
+
+
+def _path(edges: list[tuple[str, str | None]], item: str) -> list[str]:
+    """The labels from the root down to the item; none if the taxonomy does not contain it."""
+    parent = dict(edges)
+    if item not in parent:
+        return []
+    path: list[str] = []
+    node: str | None = item
+    while node is not None:
+        path.append(node)
+        node = parent[node]
+    return path[::-1]
+
+
+def _outcome(item: str, shown: str | None, members: dict[str, list[str]], cause: ExplainedStep | None) -> str:
+    if shown is not None:
+        return AS_IS if members[shown] == [item] else GENERALIZED
+    return SUPPRESSED if cause is not None else ABSENT
+
+
+def _cost(text: str) -> str:
+    return f"{float(Fraction(text)):.6g}"
+
+
+def cause(decision: Mapping[str, Any], parameters: Mapping[str, Any], last: int) -> str | None:
+    """What forced a decision, as a clause; None if nothing did. ``last`` is the last round of the algorithm."""
+    action, support, number = str(decision["action"]), decision["support"], int(decision["round"])
+    k, m = parameters.get("k"), parameters.get("m", parameters.get("p"))
+    most = m if last == 1 or number == m else number
+    known = f"combination of {'up to ' if most == m else ''}{most} item{'s' * (str(most) != '1')}"
+    known = "combination of items" if str(most) == "inf" else known
+    known = known if m is not None else "privacy constraint"
+    if support is None or action not in ("generalize", "suppress", "merge"):
+        return None
+    few = f"held by only {support} transaction{'s' * (str(support) != '1')}, fewer than k = {k}"
+    if action == "generalize":
+        return f"a combination of {number} item{'s' * (number != 1)} with one of these was {few}"
+    if action == "merge":
+        return f"a {known} with one of its items was {few}"
+    if k is not None and int(support) >= int(k):
+        h = parameters.get("h")
+        return f"of the {support} transactions that hold a {known} with it, more than the share h = {h} hold a private item"
+    return f"a {known} with it is {few}"
+
+
+def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) -> ExplainedStep:
+    """A decision as a sentence; the wording does not depend on the algorithm."""
+    action, subject, support = str(decision["action"]), str(decision["subject"]), decision["support"]
+    number, cost = int(decision["round"]), _cost(decision["cost"])
+    why = cause(decision, parameters, last)
+    if action == "specialize":
+        words = f"{subject!r} gave way to its children, the cheapest step there was; cost after it {cost}"
+    elif action == "generalize":
+        words = f"{subject!r} took the place of what lies below it: {why}; cost after it {cost}"
+    elif action == "suppress":
+        share = support is not None and parameters.get("k") is not None and int(support) >= int(parameters["k"])
+        words = f"{subject!r} was suppressed: {why}; cost {cost}"
+        if not share and number < last:
+            words += " (suppression is decided anew in each round)"
+    elif action == "merge":
+        words = f"{subject!r} was formed by merging"
+        words += "" if why is None else f", since {why}"
+        words += f"; cost after it {cost}"
+    else:
+        words = f"{action} {subject!r}; cost after it {cost}"
+    return ExplainedStep(int(decision["step"]), number, action, subject, support, str(decision["cost"]), words)
+
+
+def _stopped(steps: list[ExplainedStep], node: str | None, last: int) -> int:
+    """The round whose search kept the node: the first that did not specialize it, because later rounds go no deeper."""
+    deeper = {s.round_number for s in steps if s.action == "specialize" and s.subject == node}
+    return next((r for r in range(1, last + 1) if r not in deeper), last)
+
+
+def _conclusion(
+    item: str,
+    outcome: str,
+    shown: str | None,
+    members: dict[str, list[str]],
+    cause: ExplainedStep | None,
+    stopped: int | None,
+    has_taxonomy: bool,
+) -> str:
+    if outcome == AS_IS:
+        return f"{item!r} is published as it is."
+    if outcome == GENERALIZED and shown is not None:
+        said = f"{shown!r} is published in the place of {item!r}; it stands for {len(members[shown]):,} items."
+        if stopped is None:
+            return said
+        return (
+            f"{said} It stayed that general because the search of round {stopped} stopped there: no child cut was"
+            " strictly cheaper."
+        )
+    if cause is not None:
+        which = "it" if cause.subject == item else f"its generalization {cause.subject!r}"
+        return f"Nothing is published in the place of {item!r}: {which} was suppressed."
+    reason = "it did not occur when the release was made" + ("" if has_taxonomy else ", or it was suppressed")
+    return f"Nothing is published in the place of {item!r}: {reason}."

@@ -1,0 +1,246 @@
+"""Measure a release on a log of real analyst queries: run each on the source, and answer it from the release."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.data.layouts import arranged
+from anondb.data.sources import Source, open_source, reading
+from anondb.engine import DuckDBEngine, Engine, Table, load, user_sql
+from anondb.errors import InputError
+from anondb.ledger import ledger, stored
+from anondb.release.objects import read_manifest
+from anondb.risk.accuracy import k_of
+from anondb.session.asking import Asking
+from anondb.session.output import Count, one_count
+from anondb.statements.queries import plain_table
+from anondb.utility import RelativeError, error_figures
+
+NO_COUNT = "The statement does not ask for all groups of one count: leave out HAVING, LIMIT and other numbers."
+NO_BOUND = "The release gives no bounds: rows of suppressed items may be any number, so count persons."
+UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_sql")
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One count of the log: the statement and group, truth, lower bound, estimate, upper bound."""
+
+    query: str
+    truth: int
+    lower_bound: int
+    estimate: float
+    upper_bound: int
+
+    @property
+    def error(self) -> float | None:
+        """|truth - estimate| / truth; None if the truth is 0."""
+        return abs(self.truth - self.estimate) / self.truth if self.truth else None
+
+
+@dataclass(frozen=True)
+class LogAccuracy:
+    """Accuracy on a log.
+
+    Attributes:
+        counts: the compared counts, one for each group of each answered statement.
+        relative_error: the error figures of the counts whose truth is not 0.
+        outside: the number of counts whose truth is outside the bounds: 0 unless the source changed or repeats rows.
+        refused: the number of each statement without a sound answer, and the reason.
+        unlisted: the number of groups of the source that the release cannot list (items without a released item).
+    """
+
+    counts: tuple[Logged, ...]
+    relative_error: RelativeError
+    outside: int
+    refused: tuple[tuple[int, str], ...]
+    unlisted: int
+
+    @property
+    def average_relative_error(self) -> float | None:
+        """The mean error over counts whose truth is not 0; None without such."""
+        return self.relative_error.mean
+
+    @property
+    def skipped(self) -> int:
+        """The number of counts whose truth is 0."""
+        return len(self.counts) - self.relative_error.measured
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures that the command line prints."""
+        return {
+            "queries": len(self.counts),
+            "average_relative_error": self.average_relative_error,
+            "relative_error": self.relative_error.to_json(),
+            "frequent": self.relative_error.frequent_json(),
+            "skipped": self.skipped,
+            "outside": self.outside,
+            "unlisted": self.unlisted,
+            "refused": [{"statement": number, "reason": reason} for number, reason in self.refused],
+        }
+
+
+def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccuracy:
+    """Run the SELECTs of a file on the owner's tables and on a release; write the answers to ``anondb.accuracy``.
+
+    Args:
+        engine: the engine, outside a transaction.
+        name: the release.
+        path: a file of COUNT queries that analysts wrote for the original table.
+
+    Raises:
+        InputError: the file or release does not exist; a statement is not a SELECT, or fails on the source.
+    """
+    text = _read(Path(path))
+    catalog = stored.current_catalog(engine)
+    counts: list[Logged] = []
+    refused: list[tuple[int, str]] = []
+    unlisted = 0
+    with engine.transaction():
+        schema = stored.find_release(engine, name)
+        stored.check_writable(engine, catalog)
+        entry = ledger.find(engine, catalog, name)
+        asking = Asking(engine, name, stored.find_whole)
+        manifest = read_manifest(engine, schema)
+        view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
+        try:
+            statements = user_sql.split(engine, text)
+        except user_sql.UserSqlError as error:
+            raise _placed(error, 1) from None
+        with _as_original(engine, entry, view, manifest["table"]):
+            for number, statement in enumerate(statements, 1):
+                engine.progress(f"query {number} of {len(statements)}", (number - 1) / len(statements))
+                measured = _measured(engine, asking, number, statement)
+                if isinstance(measured, str):
+                    refused.append((number, measured))
+                else:
+                    counts += measured[0]
+                    unlisted += measured[1]
+        answers = _answers(engine, counts)
+        errors, outside = error_figures(engine, answers, k_of(manifest))
+        if entry is not None:
+            ledger.ensure(engine, catalog)
+            ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, answers, f"log {Path(path).name}")
+    return LogAccuracy(tuple(counts), errors, outside, tuple(refused), unlisted)
+
+
+def _measured(
+    engine: DuckDBEngine, asking: Asking, number: int, statement: user_sql.UserStatement
+) -> tuple[list[Logged], int] | str:
+    """The counts of one statement on both sides and the number of unlisted groups, or the reason of a refusal."""
+    if not statement.is_select:
+        raise InputError(f"Statement {number} of the log is not a SELECT.", code="bad_workload", hint="Leave it out.")
+    try:
+        answer = one_count(statement.text, asking.sql(statement.text))
+    except InputError as error:
+        if error.code not in UNANSWERED:
+            raise
+        return str(error)
+    if answer is None:
+        return NO_COUNT
+    if any(None in row[-3:] for row in answer.rows):
+        return NO_BOUND
+    try:
+        truth = user_sql.run(engine, statement.text)
+    except user_sql.UserSqlError as error:
+        raise _placed(error, number) from None
+    return _compare(number, answer, truth)
+
+
+@contextlib.contextmanager
+def _as_original(
+    engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.View | None, asked: str
+) -> Iterator[None]:
+    """Inside the block, make the original rows of a release available under the table name that analysts use.
+
+    Nothing is needed if the source is that table. Else a temporary view shows the rows of the anonymized view or of the
+    source; each transaction has an item once, or one list, as in the release.
+    """
+    table = None if view is None else plain_table(view.query)
+    if entry is None or (asked == entry.source_table and (view is None or table is not None)):
+        yield
+        return
+    if engine.exists(Table("temp", "main", asked)):
+        raise InputError(
+            f"The temporary table {asked!r} hides the rows of that name.", code="name_taken", hint="Drop it first."
+        )
+    with open_source(engine, stored.rows_of(engine, entry, view), "transactions") as source:
+        body = _distinct_rows(engine, source, entry)
+        with reading(source.name):
+            rows = engine.create("original", body)
+    named = exp.Table(this=exp.to_identifier(asked, quoted=True))
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    shown = exp.select("*").from_(rows.expression())
+    engine.run(exp.Create(this=named, kind="VIEW", expression=shown, properties=temporary), "naming the rows")
+    yield
+    engine.run(exp.Drop(tables=[Table("temp", "main", asked).expression()], kind="VIEW"), "dropping the rows' name")
+    engine.drop(rows)
+
+
+def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) -> exp.Query:
+    """The id and item columns of a source, one list for each id if there are lists; each item once unless repeats count."""
+    read, *names = arranged(engine, source, entry.id_column, entry.item_column)
+    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+    inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    bags = entry.parameters.get("bag_input", False)
+    if not read.columns[names[1]].endswith("]"):
+        rows = exp.select(*nodes).from_(inner)
+        return rows if bags else rows.distinct()
+    lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
+    merged = load("risk/merged_lists").bind({"source": lists}, {}).subquery("merged")
+    called = [exp.to_identifier(name, quoted=True) for name in names]
+    items = exp.column("items") if bags else exp.ArrayDistinct(this=exp.column("items"))
+    return exp.select(exp.column("id").as_(called[0]), items.as_(called[1])).from_(merged)
+
+
+def _read(path: Path) -> str:
+    if not path.is_file():
+        raise InputError(f"The workload file {path.name!r} does not exist.", code="no_such_file")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"The workload file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
+
+
+def _placed(error: user_sql.UserSqlError, number: int) -> InputError:
+    return InputError(f"Statement {number} of the log, line {error.line}: {error.error}", code=error.error.code)
+
+
+def _compare(number: int, answer: Count, truth: user_sql.UserResult) -> tuple[list[Logged], int]:
+    """The counts of one statement on both sides; groups are matched by their values as text."""
+    names = [c.lower() for c in truth.columns]
+    at = [names.index(c.lower()) for c in answer.columns if c.lower() in names]
+    if len(at) != len(answer.columns):
+        at = list(range(len(answer.columns)))
+    counted = next((i for i in range(len(names)) if i not in at), len(names) - 1)
+    known = {tuple(str(row[i]) for i in at): int(row[counted]) for row in truth.rows}
+    counts = []
+    for *groups, lower, estimate, upper in answer.rows:
+        key = tuple(str(g) for g in groups)
+        label = f"{number}" + (f": {', '.join(key)}" if key else "")
+        counts.append(Logged(label, known.pop(key, 0), int(lower), float(estimate), int(upper)))
+    return counts, len(known)
+
+
+def _answers(engine: Engine, counts: list[Logged]) -> Table:
+    """The counts as a work table of answers."""
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "query_id": ("VARCHAR", [c.query for c in counts]),
+        "truth": ("BIGINT", [c.truth for c in counts]),
+        "estimate": ("DOUBLE", [c.estimate for c in counts]),
+        "lower_bound": ("BIGINT", [c.lower_bound for c in counts]),
+        "upper_bound": ("BIGINT", [c.upper_bound for c in counts]),
+        "relative_error": ("DOUBLE", [math.nan if c.error is None else c.error for c in counts]),
+    }
+    table = engine.put("log", columns)
+    relative = exp.func("nullif", exp.column("relative_error"), exp.cast(exp.Literal.string("nan"), "DOUBLE"))
+    kept = [exp.column(c) for c in columns if c != "relative_error"]
+    items = exp.cast(exp.null(), "VARCHAR[]", dialect="duckdb").as_("items")
+    query = exp.select(*kept, relative.as_("relative_error"), items).from_(table.expression())
+    return engine.create("log_answers", query)

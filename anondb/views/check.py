@@ -1,0 +1,172 @@
+"""Check a release against its current source: apply its recoding to the current data, and verify the result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.taxonomy import from_edges
+from anondb.data.transactions import Dataset, fingerprint
+from anondb.engine import DuckDBEngine, Engine, NamedRows, Table, reads
+from anondb.errors import InputError
+from anondb.ledger import ledger, loaded_files, stored
+from anondb.models import Model
+from anondb.models.named import model_of
+from anondb.promises import check as checks
+from anondb.promises.spec import Knowledge
+from anondb.recoding import GlobalRecoding
+from anondb.release.item_supports import held_by
+from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest
+from anondb.utility import Loss, global_loss
+from anondb.verify import Verification
+from anondb.views.results import Check
+
+Images = npt.NDArray[Any]
+
+
+def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
+    """Apply the recoding of a release to its current source, and check the promise, without writing.
+
+    Args:
+        engine: the engine, outside a transaction; the database may be read-only.
+        name: the name of the view or release.
+        model: the promise; by default the release's.
+        witnesses: the maximum number of violations to return.
+
+    Raises:
+        InputError: the release or its source does not exist, or the source is invalid.
+    """
+    with engine.transaction():
+        schema = stored.find_release(engine, name)
+        if by_transaction(engine, schema):
+            raise InputError(
+                f"The release {name!r} is a local recoding, which does not apply to other data.",
+                code="local_recoding",
+                hint="Verify its frozen rows, or make it anew.",
+            )
+        entry, dataset = stored.load_source(engine, name)
+        promised = model or model_of(read_manifest(engine, schema))
+        limit = entry.parameters.get("max_suppression")
+        asked = None if limit is None else Fraction(limit)
+        check = check_release(engine, entry, dataset, schema, promised, asked, witnesses=witnesses)
+        return replace(check, source_file=loaded_files.again(engine, entry, dataset.reference))
+
+
+def _images(dataset: Dataset, schema: SchemaName) -> exp.Query:
+    """``(item, released_item)`` of each item of the data; NULL if it has none."""
+    columns, members = "one.item, other.released_item", schema.table("released_items")
+    return reads.joined(dataset.items, members, "label = item", columns, left=True, order="one.item")
+
+
+def images_of(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
+    """The released item of each item of the data, by item number; the number 0 (not a text) if it has none."""
+    images = engine.select(_images(dataset, schema))
+    column = images["released_item"]
+    labels = np.asarray(np.ma.getdata(column), dtype=object).copy()
+    labels[np.ma.getmaskarray(column)] = 0
+    return labels
+
+
+def check_release(
+    engine: DuckDBEngine,
+    entry: ledger.LedgerEntry,
+    dataset: Dataset,
+    schema: SchemaName,
+    model: Model,
+    limit: Fraction | None,
+    *,
+    witnesses: int = 0,
+) -> Check:
+    """Apply a release's recoding to a dataset in SQL, and verify the result.
+
+    An anatomy does not recode items: its buckets are verified, and compared with the dataset.
+    """
+    buckets = model.layout == "buckets"
+    if buckets:
+        known = Knowledge(original=dataset)
+        verification = checks.verify_release(engine, schema, model, witnesses, knowledge=known)
+    else:
+        verification = _verify_recoded(engine, entry, dataset, schema, model, witnesses)
+    published = images_of(engine, dataset, schema)
+    missing = published == 0
+    return Check(
+        release=entry.name,
+        verification=verification,
+        fresh=fingerprint(engine, dataset) == entry.fingerprint,
+        transactions=dataset.n_transactions,
+        items=dataset.n_items,
+        not_covered_items=int(missing.sum()),
+        not_covered_occurrences=int(dataset.supports[missing].sum()),
+        not_covered=tuple(dataset.labels[i] for i in np.flatnonzero(missing)[:witnesses].tolist()),
+        limit=limit,
+        loss=Loss() if buckets else _loss(engine, entry, dataset, schema, published),
+    )
+
+
+def _verify_recoded(
+    engine: DuckDBEngine,
+    entry: ledger.LedgerEntry,
+    dataset: Dataset,
+    schema: SchemaName,
+    model: Model,
+    witnesses: int,
+) -> Verification:
+    """Verify the promise on a dataset under the image map of a release."""
+    images = engine.create("old_images", _images(dataset, schema))
+    codes = engine.create("old_codes", "warehouse/load/items", {"source": reads.rows(images, "released_item AS item")})
+    recoded = engine.create(
+        "recoded", "views/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
+    )
+    subject = checks.subject_of(engine, replace(dataset, transactions=recoded, items=codes, bags=None))
+    knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
+    subject = replace(subject, knowledge=knowledge, released_items=schema.table("released_items"))
+    verification = checks.verify_subject(subject, model, witnesses)
+    if "item_supports" in read_manifest(engine, schema):
+        differing = _differing_supports(engine, dataset, schema, model, recoded, codes)
+        verification = replace(verification, item_supports=differing)
+    engine.drop(recoded, codes, images)
+    return verification
+
+
+def _differing_supports(
+    engine: DuckDBEngine, dataset: Dataset, schema: SchemaName, model: Model, recoded: Table, codes: Table
+) -> int:
+    """The number of item supports of a release that its rule does not give for the current source."""
+    released, rule = schema.table("released_items"), checks.support_rule(model)
+    held = engine.put("held", held_by(dataset))
+    tables: dict[str, Table | NamedRows] = {
+        "held": held,
+        "released_items": released,
+        "supports": NamedRows("views/shown", {"transactions": recoded, "codes": codes}, {}),
+    }
+    members = {"members": NamedRows("warehouse/release/item_holders", tables, {})}
+    recounted = NamedRows("warehouse/release/item_supports", members, {"k": rule.k, "m": rule.m})
+    published = schema.table("item_supports")
+    differing = int(engine.scalar("views/differing_supports", {"recounted": recounted, "item_supports": published}))
+    engine.drop(held)
+    return differing
+
+
+def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:
+    """The loss of a release's recoding on a dataset; items without a released item count as suppressed."""
+    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
+    labels, member_of = np.unique(np.asarray(pairs["released_item"], dtype=object), return_inverse=True)
+    number = {label: n for n, label in enumerate(labels.tolist())}
+    recoding = GlobalRecoding(
+        image=np.asarray([-1 if label == 0 else number[label] for label in published.tolist()], dtype=np.int64),
+        labels=tuple(labels.tolist()),
+        member_of=member_of.astype(np.int64),
+        member_labels=tuple(pairs["item"].tolist()),
+    )
+    edges = ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id)
+    return global_loss(dataset, recoding, from_edges(edges) if edges else None)
+
+
+def by_transaction(engine: Engine, schema: SchemaName) -> bool:
+    """Whether the image of an item may depend on the transaction: in local recodings, and with relational values."""
+    return is_local(engine, schema) or layout_of(read_manifest(engine, schema)["model"]) == RECORDS

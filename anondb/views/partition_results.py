@@ -1,0 +1,125 @@
+"""The result of creating or refreshing a partitioned view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anondb.pipeline.reports import Report
+from anondb.publications.history import notes
+from anondb.views.results import Result
+
+
+@dataclass(frozen=True)
+class MadePart:
+    """A release that was made, or only published, for one value.
+
+    Attributes:
+        value: the value.
+        release: the name of the release.
+        transactions: the number of its transactions.
+        report: the report of the new release; None if it was there and only published.
+        published: the path of its sealed file, if one was written.
+        renamed: the names of the table that analysts query, before and after, if its rows were the first that repeat.
+    """
+
+    value: str
+    release: str
+    transactions: int
+    report: Report | None
+    published: str | None
+    renamed: tuple[str, str] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The part as JSON values."""
+        report = None if self.report is None else self.report.to_json()
+        values = {"value": self.value, "release": self.release, "transactions": self.transactions}
+        return {**values, "published": self.published, "report": report}
+
+
+@dataclass(frozen=True)
+class Partitioned(Result):
+    """The result of ``CREATE`` or ``REFRESH ANONYMIZED VIEW`` for a partitioned view.
+
+    Attributes:
+        view, column: the name of the view, and of the column of the values.
+        made: the releases that were made or published, by value.
+        unchanged: the number of values whose releases stay.
+        gone: the number of values that the rows do not have any more; their releases stay.
+        ignored: the number of values whose late rows were left out.
+        folder: where the files are; None without files.
+        kind: ``create`` or ``refresh``.
+    """
+
+    view: str
+    column: str
+    made: tuple[MadePart, ...]
+    unchanged: int
+    gone: int = 0
+    ignored: int = 0
+    folder: str | None = None
+    kind: str = "refresh"
+
+    @property
+    def changed(self) -> bool:
+        """Whether a release was made."""
+        return any(part.report is not None for part in self.made)
+
+    @property
+    def words(self) -> str:
+        """A sentence for the owner."""
+        new = [part for part in self.made if part.report is not None]
+        if not self.made:
+            return f"anonymized view {self.view}: no new values of {self.column!r}, and {self.unchanged:,} unchanged"
+        said = [
+            f"{_values(len(new))} of {self.column!r} with {sum(p.transactions for p in new):,} transactions released"
+        ]
+        if len(self.made) > len(new):
+            said.append(f"{len(self.made) - len(new):,} published that had no file")
+        if self.unchanged:
+            said.append(f"{self.unchanged:,} unchanged")
+        if self.folder is not None and self.made:
+            said.append(f"the files are in {self.folder}")
+        return f"anonymized view {self.view}: {', '.join(said)}"
+
+    @property
+    def notes(self) -> list[str]:
+        """A line on values that are gone, on late rows, and on earlier publications of the same persons."""
+        lines = []
+        if self.gone:
+            lines.append(f"No rows are left of {_values(self.gone)} of {self.column!r}, whose releases stay.")
+        if self.ignored:
+            lines.append(f"The late rows of {_values(self.ignored)} of {self.column!r} are in no release.")
+        for before, now in (p.renamed for p in self.made if p.renamed is not None):
+            lines.append(
+                f"Rows repeat, so counts over {before!r} would differ from those of the releases: analysts query the table"
+                f" {now!r}, also of earlier values, whose files were written again."
+            )
+        intersections = [i for p in self.made if p.report is not None for i in p.report.intersections]
+        return [*lines, *notes(intersections)]
+
+    @property
+    def columns(self) -> list[str]:
+        """value, release, transactions, published."""
+        return ["value", "release", "transactions", "published"]
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """A row for each release that was made or published."""
+        return [(p.value, p.release, p.transactions, p.published) for p in self.made]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        return {
+            "view": self.view,
+            "partition_by": self.column,
+            "changed": self.changed,
+            "made": [part.to_json() for part in self.made],
+            "unchanged": self.unchanged,
+            "gone": self.gone,
+            "late_rows_ignored": self.ignored,
+            "published": self.folder,
+        }
+
+
+def _values(number: int) -> str:
+    return f"{number:,} value{'s' * (number != 1)}"

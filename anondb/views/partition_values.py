@@ -1,0 +1,129 @@
+"""The values of the column of a partitioned view, beside the releases that the ledger has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.data.sources import Partition, QuerySource, Source, describe
+from anondb.data.types import ID_TYPES
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.ledger import ledger
+from anondb.publications import history
+from anondb.views import parts
+from anondb.views.folders import file_name
+from anondb.views.parts import Part, Value
+
+MAX_VALUES = 10_000
+MAX_NAME_BYTES = 240  # most file systems have names of up to 255
+_ROWS = "rows of the view"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The values of a view beside its parts.
+
+    Attributes:
+        new: values without a release, in their order.
+        again: values whose release was never published, and whose rows have changed.
+        late: published parts whose rows have changed.
+        kept: parts that stay, also those with late rows and those whose rows are gone.
+        gone: the number of parts whose value has no rows any more.
+    """
+
+    new: Sequence[Value]
+    again: Sequence[Value]
+    late: Sequence[tuple[Part, Value]]
+    kept: Sequence[Part]
+    gone: int
+
+    @property
+    def changed(self) -> bool:
+        """Whether REFRESH has something to do, or to refuse."""
+        return bool(self.new or self.again or self.late)
+
+
+def survey_of(engine: Engine, catalog: str, view: ledger.View, known: Sequence[Part]) -> Survey:
+    """Compare the values of a view with its parts. Call it inside a transaction.
+
+    Raises:
+        InputError: ``bad_partition``, ``no_such_column``, ``bad_type``, ``collation``.
+    """
+    values = values_of(engine, view)
+    public = {p.release_id for p in history.publications(engine, catalog)} if known else set()
+    now = {value.partition.value: value for value in values}
+    then = {part.partition.value: part for part in known}
+    changed = [(p, now[v]) for v, p in then.items() if v in now and not now[v].same_rows(p.digest)]
+    again = [(p, value) for p, value in changed if p.release_id not in public]
+    return Survey(
+        new=[value for v, value in now.items() if v not in then],
+        again=[value for _, value in again],
+        late=[(p, value) for p, value in changed if p.release_id in public],
+        kept=[p for p in known if p not in [one for one, _ in again]],
+        gone=len(then.keys() - now.keys()),
+    )
+
+
+def column_of(view: ledger.View) -> str:
+    """The name of the column as the owner wrote it."""
+    return str(view.options["partition_by"])
+
+
+def source_of(engine: Engine, view: ledger.View) -> tuple[Source, str, str]:
+    """The rows of a view, the column of its values, and its type."""
+    query = QuerySource(view.query, "", view.table).tree()
+    source = describe(engine, query, f"the query of the view {view.name!r}")
+    column = source.column(column_of(view), "partition_by")
+    kind = source.columns[column]
+    if not ID_TYPES.match(kind) or "ZONE" in kind:
+        raise InputError(
+            f"The column {column!r} has a type whose values cannot be compared exactly.",
+            code="bad_type",
+            hint="Cast it to text, a date or an integer in the query.",
+        )
+    return source, column, "VARCHAR" if kind.startswith("ENUM") else kind
+
+
+def rows_of_view(source: Source) -> exp.Expr:
+    """The rows of a view, for a FROM clause."""
+    return exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier(_ROWS, quoted=True)))
+
+
+def values_of(engine: Engine, view: ledger.View, only: Partition | None = None) -> list[Value]:
+    """The values of the column, in their order, each with the digest of its rows.
+
+    Raises:
+        InputError: ``bad_partition``: a value is NULL or too long, two differ by case only, or there are too many.
+    """
+    source, column, kind = source_of(engine, view)
+    value = exp.column(exp.to_identifier(column, quoted=True), exp.to_identifier(_ROWS, quoted=True))
+    hashed = exp.Sum(this=exp.Anonymous(this="hash", expressions=[exp.column(exp.to_identifier(_ROWS, quoted=True))]))
+    figures = [exp.Anonymous(this="version"), exp.Count(this=exp.Star()), hashed]
+    digest = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(":"), *figures])
+    tree = exp.select(exp.cast(value, "VARCHAR").as_("value"), digest.as_("digest")).from_(rows_of_view(source))
+    tree = tree.group_by(value.copy()).order_by(value.copy()).limit(MAX_VALUES + 1)
+    found = engine.select(tree if only is None else tree.where(only.condition), "the values of a column")
+    texts, digests = found["value"].tolist(), found["digest"].tolist()
+    problem = None
+    if len(texts) > MAX_VALUES:
+        problem = f"The column {column!r} has more than {MAX_VALUES:,} values."
+    elif None in texts:
+        number = parts.rows_of(digests[texts.index(None)])
+        problem = f"{number:,} rows have no value in the column {column!r}."
+    elif len({text.casefold() for text in texts}) < len(texts):
+        problem = f"Values of the column {column!r} differ by upper and lower case only."
+    elif any(len(file_name(Partition(column, text, kind))) > MAX_NAME_BYTES for text in texts):
+        problem = f"Values of the column {column!r} are too long for names of files."
+    if problem is not None:
+        raise InputError(problem, code="bad_partition", hint="Change the query, or name another column.")
+    return [Value(Partition(column, t, kind), str(d)) for t, d in zip(texts, digests, strict=True)]
+
+
+def among(values: Sequence[Value]) -> exp.Expr:
+    """The condition that a row has one of some values."""
+    condition = values[0].partition.condition
+    listed = [value.partition.condition.expression for value in values]
+    return exp.In(this=condition.this, expressions=listed)

@@ -1,0 +1,321 @@
+"""Partitioned views: a release for each value of a column, over disjoint persons.
+
+Each value is made in a transaction of its own, and then published in another. So a process that is killed leaves whole
+releases and whole files; the next REFRESH makes and publishes what is missing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from anondb.data.sources import Partition
+from anondb.engine import DuckDBEngine, Engine
+from anondb.errors import InfeasibleError, InputError
+from anondb.ledger import ledger, stored
+from anondb.ledger.asked import of_parts
+from anondb.pipeline import reports
+from anondb.pipeline.anonymize import anonymize
+from anondb.pipeline.clock import Clock
+from anondb.pipeline.load import load_step
+from anondb.publications import overlap
+from anondb.publications import persons as of_persons
+from anondb.publications import published_rows as published
+from anondb.publications.history import PublishedFile
+from anondb.publications.publish import publish_release, seal
+from anondb.publications.targets import how
+from anondb.release.objects import find_schema, release_schema
+from anondb.release.row_sums import RowSums
+from anondb.views import parts
+from anondb.views.folders import check_folder, file_name, folder_of, format_of, shown, without_file
+from anondb.views.partition_results import MadePart, Partitioned
+from anondb.views.partition_values import Survey, among, column_of, rows_of_view, source_of, survey_of, values_of
+from anondb.views.parts import Part, Value
+
+# ---------------------------------------------------------------------- the statements
+
+
+def create(engine: DuckDBEngine, view: ledger.View, replacing: bool) -> Partitioned:
+    """Make a release for each value of a new view, or of one that replaces another, and publish each into the folder.
+
+    All values are checked before the first release is made.
+
+    Raises:
+        InputError: ``bad_partition``, ``shared_persons``, ``overlap``, ``release_exists``, or the folder cannot be written.
+        InfeasibleError: values too small to be released; those of the others are made.
+    """
+    folder = folder_of(view)
+    with engine.transaction():
+        catalog = stored.current_catalog(engine)
+        stored.check_writable(engine, catalog)
+        ledger.check_names(engine, catalog)
+        survey = survey_of(engine, catalog, view, ())
+        if not survey.new:
+            raise InputError(
+                "The query returns no rows, so the view has no value to release.",
+                code="bad_partition",
+                hint="Create it when its first value is complete.",
+            )
+        _check_names_are_free(engine, view, survey.new, replacing)
+        _check_disjoint(engine, view, survey.new, ())
+        check_folder(engine, folder, survey.new, replacing, format_of(view))
+        _check_not_published(engine, view, survey.new, folder)
+    made = _make_all(engine, view, survey.new, folder, replacing=replacing, fresh=True)
+    return Partitioned(view.name, column_of(view), tuple(made), 0, folder=shown(folder), kind="create")
+
+
+def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> Partitioned:
+    """Make and publish the releases of new values, and publish those that have no file.
+
+    Raises:
+        InputError: ``late_rows``: rows of a published value have changed, unless they are ignored; see ``create``.
+        InfeasibleError: see ``create``.
+    """
+    folder = folder_of(view)
+    with engine.transaction():
+        catalog = stored.current_catalog(engine)
+        known = parts.parts_of(engine, catalog, view.name)
+        survey = survey_of(engine, catalog, view, known)
+        if survey.late and not ignore_late_rows:
+            raise _late(view, survey)
+        wanted = [*survey.again, *survey.new]
+        _check_names_are_free(engine, view, survey.new, False)
+        _check_disjoint(engine, view, wanted, [p.release_id for p in survey.kept])
+        check_folder(engine, folder, survey.new, False, format_of(view))
+        _check_not_published(engine, view, wanted, folder)
+        parts.accept(engine, catalog, survey.late)
+        pending = without_file(engine, catalog, survey.kept, folder, format_of(view))
+    done = [_published(engine, view, part, folder) for part in pending if folder is not None]
+    made = _make_all(engine, view, wanted, folder, replacing=False, fresh=False)
+    unchanged = len(survey.kept) - len(done)
+    return Partitioned(
+        view.name,
+        column_of(view),
+        (*done, *made),
+        unchanged,
+        gone=survey.gone,
+        ignored=len(survey.late),
+        folder=shown(folder),
+    )
+
+
+def drop(engine: Engine, catalog: str, known: Sequence[Part]) -> None:
+    """Drop the releases of a partitioned view; call it inside a transaction."""
+    for part in known:
+        published.drop_release(engine, catalog, part.release)
+
+
+# ---------------------------------------------------------------------- checks before the long work
+
+
+def _check_names_are_free(engine: Engine, view: ledger.View, values: Sequence[Value], replacing: bool) -> None:
+    """Refuse a view, or a part of it, whose release would have the name of another release."""
+    catalog = stored.current_catalog(engine)
+    replaced = {part.release.casefold() for part in parts.parts_of(engine, catalog, view.name)} if replacing else set()
+    names = [] if replacing else [view.name]
+    names += [replace(view, partition=value.partition).release for value in values]
+    for name in names:
+        if name.casefold() not in replaced and find_schema(engine, release_schema(catalog, name)) is not None:
+            raise InputError(
+                "A release of the name of the view, or of one of its values, exists already.",
+                code="release_exists",
+                hint="Choose another name.",
+            )
+
+
+def _check_disjoint(engine: Engine, view: ledger.View, values: Sequence[Value], others: Sequence[str]) -> None:
+    """Refuse values that share persons with each other, or with the other parts of the view.
+
+    Raises:
+        InputError: ``shared_persons``, with their number.
+    """
+    if not values:
+        return
+    source, column, _ = source_of(engine, view)
+    id_column = source.column(str(view.options.get("id", "tid")), "id")
+    person, value = (exp.column(exp.to_identifier(name, quoted=True)) for name in (id_column, column))
+    tree = exp.select(person.as_("id")).from_(rows_of_view(source)).where(among(values)).group_by(person.copy())
+    several = exp.LT(this=exp.Min(this=value), expression=exp.Max(this=value.copy()))
+    counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(tree.having(several).subquery("shared"))
+    number = int(engine.select(counted, "persons in several values")["n"][0]) if len(values) > 1 else 0
+    if others:
+        shared = _shared(engine, tree.select(exp.convert(0).as_("tid")))
+        number += sum(shared.get(release_id, 0) for release_id in others)
+    if number:
+        raise _shared_persons(column, number)
+
+
+def _shared(engine: Engine, ids: exp.Query) -> dict[str, int]:
+    catalog = stored.current_catalog(engine)
+    ledger.ensure(engine, catalog)
+    made = of_persons.digests(engine, catalog, ids)
+    shared = dict(of_persons.shared(engine, catalog, made))
+    engine.drop(made)
+    return shared
+
+
+def _shared_persons(column: str, number: int) -> InputError:
+    are = "person is" if number == 1 else "persons are"
+    return InputError(
+        f"{number:,} {are} in two values of {column!r}: readers of both files would single them out.",
+        code="shared_persons",
+        hint="Let the id be that of a basket, which is in one value only, or keep one value of each person in the query.",
+    )
+
+
+def _check_not_published(engine: DuckDBEngine, view: ledger.View, values: Sequence[Value], folder: Path | None) -> None:
+    """Refuse values whose persons are in an earlier publication other than a part of the view that stays.
+
+    Raises:
+        InputError: ``overlap``.
+    """
+    if folder is None or not values or view.options.get("allow_overlap", False) or engine.one_shot:
+        return
+    source, _, _ = source_of(engine, view)
+    id_column = source.column(str(view.options.get("id", "tid")), "id")
+    person = exp.column(exp.to_identifier(id_column, quoted=True)).as_("id")
+    ids = exp.select(exp.convert(0).as_("tid"), person).from_(rows_of_view(source)).where(among(values))
+    before = overlap.earlier(engine, stored.current_catalog(engine), ids, None, view.options.get("population"))
+    if before:
+        raise overlap.refused(view.name, before, "Add allow_overlap = true if that is wanted.")
+
+
+def _late(view: ledger.View, survey: Survey) -> InputError:
+    more = sum(max(0, value.rows - parts.rows_of(part.digest)) for part, value in survey.late)
+    fewer = sum(max(0, parts.rows_of(part.digest) - value.rows) for part, value in survey.late)
+    name = exp.to_identifier(view.name, quoted=True).sql(dialect="duckdb")
+    return InputError(
+        f"{len(survey.late):,} of {len(survey.kept):,} values of {column_of(view)!r} have other rows than when they"
+        f" were released ({more:,} more, {fewer:,} fewer). A file made anew would show, beside the old one, whose rows came"
+        " late.",
+        code="late_rows",
+        hint=f"Leave them out: REFRESH ANONYMIZED VIEW {name} WITH (late_rows = 'ignore'). Or give them a value of their"
+        " own in the query, or make all anew: CREATE OR REPLACE with allow_overlap = true.",
+    )
+
+
+# ---------------------------------------------------------------------- making and publishing
+
+
+def _make_all(
+    engine: DuckDBEngine,
+    view: ledger.View,
+    values: Sequence[Value],
+    folder: Path | None,
+    *,
+    replacing: bool,
+    fresh: bool,
+) -> list[MadePart]:
+    """Make the release of each value, and publish it; values that are too small are left out, and named at the end.
+
+    Args:
+        engine, view, values, folder: what to make, and where its files go.
+        replacing: whether a view of the name is dropped with the first release.
+        fresh: whether the view is new.
+    """
+    if folder is not None and values:
+        folder.mkdir(exist_ok=True)
+    made: list[MadePart] = []
+    too_small: list[InfeasibleError] = []
+    for number, value in enumerate(values, 1):
+        engine.progress(f"value {number} of {len(values)}", (number - 1) / len(values))
+        try:
+            made.append(_make(engine, view, value, folder, drop_first=replacing and not made))
+        except InfeasibleError as error:
+            too_small.append(error)
+    if not too_small:
+        return made
+    first = too_small[0]
+    words = str(first).removesuffix(f" {first.hint}") if first.hint else str(first)
+    kept = f" The other {len(made):,} were made." if made else ""
+    if fresh and not made:
+        kept = " The view was not made."
+    raise InfeasibleError(
+        f"{len(too_small):,} of {len(values):,} values of {column_of(view)!r} cannot be released: {words}{kept}",
+        code=first.code,
+        hint="Merge small values in the query, or allow more suppression.",
+    )
+
+
+def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | None, *, drop_first: bool) -> MadePart:
+    kept = "the releases of earlier values are kept"
+    clock = Clock(folder is not None, limit=view.time_limit, kept=kept)
+    with engine.transaction():
+        catalog = stored.current_catalog(engine)
+        if drop_first:
+            drop_view(engine, catalog, view.name)
+        known = parts.parts_of(engine, catalog, view.name)
+        then = ledger.view_of(engine, catalog, known[0].release_id) if known else None
+        part = replace(view, partition=value.partition, table=view.table if then is None else then.table)
+        policy = stored.view_policy(engine, part, replace=True)
+        with clock.limited(engine):
+            task = load_step(engine, clock, policy)
+        known = [p for p in known if p.release != part.release]
+        others = {p.release_id for p in known}
+        shared = _shared(engine, exp.select("tid", "id").from_(task.dataset.ids.expression())) if others else {}
+        number = sum(shared.get(release_id, 0) for release_id in others)
+        if number:
+            raise _shared_persons(value.partition.column, number)
+        raw, table = part.table, of_parts(engine, part, task.dataset)
+        part, task = replace(part, table=table), replace(task, dataset=replace(task.dataset, table=table))
+        report = anonymize(engine, policy, view=part, task=task, sums=folder is not None, clock=clock)
+        (now,) = values_of(engine, view, value.partition)
+        parts.record(engine, catalog, report.frozen.release_id, now)
+        if table != raw:
+            _rename_table(engine, part, known, folder)
+    file = None
+    if folder is not None:
+        begun = time.perf_counter()
+        file = _publish(engine, view, part.release, value.partition, folder, report.verified_rows)
+        report = reports.published(report, file, time.perf_counter() - begun)
+    published_as = None if file is None else str(file.path)
+    renamed = (raw, table) if table != raw else None
+    return MadePart(value.partition.value, part.release, report.transactions, report, published_as, renamed)
+
+
+def _rename_table(engine: DuckDBEngine, view: ledger.View, known: Sequence[Part], folder: Path | None) -> None:
+    """Let earlier parts answer for the table of ``view``, in their files, too; call it last in a transaction.
+
+    If a file cannot be written, the next REFRESH makes the part with repeated rows again, and writes all of them.
+    """
+    allowed = bool(view.options.get("allow_overlap", False))
+    for part in known:
+        schema = stored.find_release(engine, part.release)
+        parts.rename_table(engine, schema, part.release_id, view.table)
+        if folder is not None:
+            where, release = (
+                str(folder / file_name(part.partition, format_of(view))),
+                stored.find_whole(engine, part.release),
+            )
+            written = {"replace": True, "allow_overlap": allowed, **how(where, view.options)}
+            seal(engine, part.release, release, where, (), **written)
+
+
+def drop_view(engine: Engine, catalog: str, name: str) -> bool:
+    """Drop a view, partitioned or not; returns whether there was one. Call it inside a transaction."""
+    known = parts.parts_of(engine, catalog, name)
+    drop(engine, catalog, known)
+    if not known and find_schema(engine, release_schema(catalog, name)) is not None:
+        published.drop_release(engine, catalog, name)
+        return True
+    return bool(known)
+
+
+def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Path) -> MadePart:
+    """Publish a release that has no file."""
+    folder.mkdir(exist_ok=True)
+    file = _publish(engine, view, part.release, part.partition, folder, None)
+    return MadePart(part.partition.value, part.release, part.transactions, None, str(file.path))
+
+
+def _publish(
+    engine: DuckDBEngine, view: ledger.View, release: str, partition: Partition, folder: Path, verified: RowSums | None
+) -> PublishedFile:
+    """Publish the release of a value into the folder."""
+    where = str(folder / file_name(partition, format_of(view)))
+    written = {"allow_overlap": bool(view.options.get("allow_overlap", False)), **how(where, view.options)}
+    return publish_release(engine, release, where, replace=True, verified=verified, **written)

@@ -1,0 +1,101 @@
+"""The parts of partitioned views in the ledger: a release for each value of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.data.sources import Partition
+from anondb.engine import Engine
+from anondb.ledger.tables import PARTITIONS, RELEASES, VIEWS
+from anondb.release.objects import SchemaName, same_name
+
+
+@dataclass(frozen=True)
+class Part:
+    """A present release of a partitioned view.
+
+    Attributes:
+        view: the name of the view.
+        release, release_id: its name and number.
+        partition: its value.
+        digest: what its rows were when it was made (``Value.digest``).
+        transactions: their number.
+    """
+
+    view: str
+    release: str
+    release_id: str
+    partition: Partition
+    digest: str
+    transactions: int
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of the column as the rows of the view have it now.
+
+    Attributes:
+        partition: the value.
+        digest: the version of DuckDB, the number of rows, and the sum of their hashes, each between colons.
+    """
+
+    partition: Partition
+    digest: str
+
+    def same_rows(self, digest: str) -> bool:
+        """Whether the rows are those of an earlier digest. Hashes of another version of DuckDB cannot be compared, so
+        their numbers alone are."""
+        now, then = self.digest.split(":"), digest.split(":")
+        return now[1:2] == then[1:2] and (now[0] != then[0] or now == then)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return rows_of(self.digest)
+
+
+def rows_of(digest: str) -> int:
+    """The number of rows that a digest says."""
+    return int(digest.split(":")[1])
+
+
+def all_parts(engine: Engine, catalog: str) -> list[Part]:
+    """The parts of all partitioned views, oldest first."""
+    if not PARTITIONS.present(engine, catalog):
+        return []
+    rows = engine.query("views/parts", {t.name: t.at(catalog) for t in (PARTITIONS, VIEWS, RELEASES)})
+    return [
+        Part(view, release, number, Partition(column, value, kind), digest, int(transactions))
+        for view, release, number, column, value, kind, digest, transactions in zip(
+            *(column.tolist() for column in rows.values()), strict=True
+        )
+    ]
+
+
+def parts_of(engine: Engine, catalog: str, view: str) -> list[Part]:
+    """The parts of a view, oldest first; none if it is not partitioned, or does not exist."""
+    return [part for part in all_parts(engine, catalog) if same_name(part.view, view)]
+
+
+def record(engine: Engine, catalog: str, release_id: str, value: Value) -> None:
+    """Note which part a release is, and what its rows were; call it after ``ledger.record_view``."""
+    part = value.partition
+    row = {"release_id": release_id, "column_name": part.column, "value": part.value, "kind": part.kind}
+    PARTITIONS.append(engine, catalog, [row | {"digest": value.digest}])
+
+
+def rename_table(engine: Engine, schema: SchemaName, release_id: str, table: str) -> None:
+    """Let a release, and its view in the ledger, answer for another table."""
+    manifest = schema.table("manifest").expression()
+    named = exp.column("key").eq(exp.convert("table"))
+    engine.run(exp.update(manifest, {"value": table}, where=named), "writing the manifest")
+    VIEWS.change(engine, schema.catalog, release_id, source_table=table)
+
+
+def accept(engine: Engine, catalog: str, late: Sequence[tuple[Part, Value]]) -> None:
+    """Take the rows that parts have now for those that they were made of."""
+    for part, value in late:
+        PARTITIONS.change(engine, catalog, part.release_id, digest=value.digest)
