@@ -17,7 +17,7 @@ from anondb.data.sources import Source, is_file, open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
@@ -87,7 +87,7 @@ def load_files(
                     note = _load_records(engine, ReadAs(Path(file), beside(reading)), table, id)
                 else:
                     note = _load_transactions(engine, ReadAs(Path(file), reading), table, id, item)
-            rows = int(engine.scalar("transactions/row_count", {"source": table}))
+            rows = int(engine.scalar(reads.counted(table)))
             loaded.append(Loaded(name, rows, note, accounts[-1], table))
             if record is not None:
                 record(loaded[-1], file)
@@ -151,7 +151,7 @@ def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | Non
 def _account(engine: Engine, source: Source, rows: Table, pairs: Table | exp.Query | None) -> None:
     """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
     assert source.account is not None and source.records is not None
-    number = int(engine.scalar("transactions/row_count", {"source": rows}))
+    number = int(engine.scalar(reads.counted(rows)))
     account = source.account.counted(number, source.records, source.name)
     if pairs is not None:
         facts = engine.query("transactions/loaded_counts", {"source": pairs, "rows": rows})

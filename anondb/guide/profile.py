@@ -11,7 +11,7 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.guide.estimates import Estimate, estimates, features
-from anondb.guide.knowledge import Known, known
+from anondb.guide.knowledge import Known, what_attackers_find
 from anondb.models.km import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
 from anondb.taxonomies.check import Checked, checked
@@ -121,7 +121,7 @@ def profile(
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
         fit = None if taxonomy is None else checked(engine, taxonomy, dataset)
         rare = dataset.supports < k
-        threats = known(engine, dataset, k)
+        threats = what_attackers_find(engine, dataset, k)
         costs = estimates(features(engine, dataset, threats), k, fit)
     return Profile(
         source=dataset.table,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from anondb.engine import reads
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 from anondb.promises.spec import ModelSpec, Shown, Subject, any_number, missing
@@ -36,7 +37,9 @@ def _verify(subject: Subject, model: ConstraintAnonymity, witnesses: int) -> Ver
     from anondb.verify.constraints import verify_constraints
 
     named = put_sets(engine, "stated_constraints", privacy, "constraint_id")
-    image = subject.released_items or engine.create("own_items", "transactions/own_items", {"items": subject.items})
+    image = subject.released_items or engine.create(
+        "own_items", reads.rows(subject.items, "label AS released_item, label AS item")
+    )
     checked = verify_constraints(engine, subject.transactions, subject.items, image, named, model, witnesses=witnesses)
     engine.drop(named, *([] if subject.released_items else [image]))
     return checked

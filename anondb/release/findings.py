@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.types import is_released
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, load, reads
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
@@ -150,8 +150,8 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
 
 def _empty(engine: Engine, schema: SchemaName) -> int:
     """The number of transactions without a released item."""
-    shown = engine.scalar("warehouse/release/shown", {"transaction_items": schema.table("transaction_items")})
-    return int(engine.scalar("transactions/row_count", {"source": schema.table("transaction_ids")})) - int(shown)
+    shown = engine.scalar(reads.counted(reads.rows(schema.table("transaction_items"), "transaction_id", distinct=True)))
+    return int(engine.scalar(reads.counted(schema.table("transaction_ids")))) - int(shown)
 
 
 def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:

@@ -16,7 +16,7 @@ from query.small import release, untouched
 from session.checker import check_bounds, without_bounds
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
-from anondb.database import Database
+from anondb.api.database import Database
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest

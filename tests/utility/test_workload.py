@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Source, describe, open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 from anondb.utility import Workload, counting, generalized_items, owner_workload, random_workload
@@ -197,8 +197,10 @@ def test_supports_of_itemsets_of_all_sizes(engine: Engine) -> None:
     sets = engine.put(
         "sets", {"set_id": ("INTEGER", [n for n, _ in pairs]), "item": ("INTEGER", [i for _, i in pairs])}
     )
-    counted = engine.query(
-        "utility/set_supports", {"supports": counting.count_sets(engine, "counted", dataset.transactions, sets)}
+    counted = engine.select(
+        reads.rows(
+            counting.count_sets(engine, "counted", dataset.transactions, sets), "set_id, support", order="set_id"
+        )
     )
     seen = dict(zip(counted["set_id"].tolist(), counted["support"].tolist(), strict=True))
     truths = [sum(set(x) <= set(t) for t in data) for x in mixed]
