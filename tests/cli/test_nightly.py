@@ -116,7 +116,7 @@ def long_work(engine: Any, *_: Any, **__: Any) -> Any:
 @pytest.mark.parametrize(
     "at",
     some(
-        ["load.load_taxonomy", "publications.overlap.earlier", "publications.overlap.measure"],
+        ["pipeline.load.load_taxonomy", "publications.overlap.earlier", "publications.overlap.measure"],
         "publications.overlap.measure",
     ),
 )
