@@ -118,8 +118,7 @@ def anonymize_on(
 
         def check(tables: Mapping[str, Table]) -> None:
             """Verify the written rows of a release."""
-            columns = "transaction_id AS tid, item_id AS item"
-            coded = warehouse.create("written", reads.rows(tables["transaction_items"], columns))
+            coded = warehouse.create("written", reads.rows(tables["transaction_items"], _CODED))
             checked.append(_verified(warehouse, coded, dataset, promise))
             if supports:
                 release.check_supports(coded, tables)
@@ -134,7 +133,7 @@ def anonymize_on(
     return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
 
 
-_ROWS = ("transaction_items",)
+_CODED = "transaction_id AS tid, item_id AS item"
 
 
 def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:

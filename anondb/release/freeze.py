@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
@@ -18,7 +18,7 @@ from anondb.release.buckets import check_buckets, write_buckets
 from anondb.release.catalog import unexpected_objects
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.item_supports import SupportRule, write_item_supports
-from anondb.release.manifest import SUPPRESSED, manifest_of, suppressed_in
+from anondb.release.manifest import SUPPRESSED, empty_transactions, manifest_of, suppressed_in
 from anondb.release.numbering import number_transactions
 from anondb.release.objects import (
     ANATOMY,
@@ -184,10 +184,7 @@ def freeze(
     engine.drop(numbered)
     attributes = () if values is None else values.attributes
     manifest = manifest_of(dataset, model, release_id, rows.suppression, items.semantics, attributes)
-    shown = engine.scalar(
-        reads.counted(reads.rows(release_schema.table("transaction_items"), "transaction_id", distinct=True))
-    )
-    manifest |= suppressed_in(dataset, listed, manifest, dataset.n_transactions - int(shown))
+    manifest |= suppressed_in(dataset, listed, manifest, empty_transactions(engine, release_schema))
     if values is not None:
         manifest |= {"sensitive": sensitive_text(values.sensitive), "records_table": records_table or RECORDS}
     layout = LAYOUTS[model.layout] if values is None else relational_kind(shown_attributes(values))
