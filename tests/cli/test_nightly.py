@@ -116,8 +116,8 @@ def long_work(engine: Any, *_: Any, **__: Any) -> Any:
 @pytest.mark.parametrize(
     "at",
     some(
-        ["pipeline.load.load_taxonomy", "views.views.overlap.earlier", "views.views.overlap.measure"],
-        "views.views.overlap.measure",
+        ["pipeline.load.load_taxonomy", "publications.overlap.earlier", "publications.overlap.measure"],
+        "publications.overlap.measure",
     ),
 )
 def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:

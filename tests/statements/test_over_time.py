@@ -300,6 +300,7 @@ def test_what_was_not_published_is(published: anondb.Database) -> None:
     assert baskets("weeks/week=1.duckdb") == content and "1 published that had no file" in found.words
 
 
+@pytest.mark.slow
 def test_folders_of_parquet_files(db: anondb.Database) -> None:
     """Each value is a folder of Parquet files; one that is missing is written again."""
     parquet = CREATE.replace("'weeks'", "'weeks', format = 'parquet'")
