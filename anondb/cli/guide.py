@@ -12,18 +12,16 @@ import typer
 
 from anondb.cli.app import (
     Json,
-    MemoryLimit,
     MemoryOfRun,
     ShowSql,
     Source,
-    Threads,
     Transactions,
     check_targets,
     model_from,
     opened,
     transactions_of,
 )
-from anondb.cli.flags import flag_values, reading_in, with_flags
+from anondb.cli.flags import LIMITS, flag_values, taken, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
 from anondb.guide.needs import PEOPLE
@@ -39,22 +37,20 @@ if TYPE_CHECKING:
     from anondb.guide.words import Section
 
 
-@with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k")
+@with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k", *LIMITS)
 def profile(
     source: Source,
     transactions: Transactions = None,
     html: Annotated[str | None, typer.Option(help="Also write a page.", metavar="FILE.html")] = None,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,
 ) -> None:
     """Profile transactions: sizes, what attackers find, the taxonomy, and what each algorithm takes. For owners only."""
     values = flag_values(flags)
-    reading = reading_in(values)
+    reading, limits = taken(values, READING), taken(values, LIMITS)
     check_targets(source, html)
-    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
+    with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
         rows = transactions_of(database, source, transactions, values["id"], values["item"])
         profiled = database.profile(rows, **values, **reading)
     if html is not None:
@@ -70,7 +66,7 @@ def profile(
         print_section(section)
 
 
-@with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k", "m", "item_supports")
+@with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k", "m", "item_supports", "threads")
 def advise(
     source: Source,
     transactions: Transactions = None,
@@ -82,7 +78,7 @@ def advise(
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of all runs, in seconds.", min=1)] = 120.0,
     memory_limit: MemoryOfRun = "4GB",
-    threads: Threads = None,
+    threads: int | None = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,
@@ -98,10 +94,10 @@ def advise(
 
     parse_size(memory_limit)
     values = flag_values({"use": use, **flags})
-    reading = reading_in(values)
-    promised = {name: values.pop(name) for name in ("k", "m") if name in values}
+    reading = taken(values, READING)
+    promised = taken(values, ("k", "m"))
     needs: dict[str, Any] = {name: getattr(model_from("km", **promised), name) for name in promised}
-    needs |= {name: values.pop(name) for name in ("use", "item_supports") if name in values}
+    needs |= taken(values, ("use", "item_supports"))
     of_people = {name: values[name] for name in PEOPLE if name in values}
     asked = ("m", "k") if of_people else tuple(QUESTIONS)
     needs = _asked(needs, asked, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)

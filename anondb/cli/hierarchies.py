@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import Json, Replace, Source, opened, transactions_of
+from anondb.cli.app import Json, Source, opened, transactions_of
 from anondb.cli.flags import flag_values, with_flags
 from anondb.cli.taxonomies import Id, names, numbers, print_check, show_tree
 from anondb.cli.words import print_json
@@ -35,7 +35,7 @@ Named = Annotated[
 
 
 @hierarchy.command()
-@with_flags(*OF_FILES)
+@with_flags(*OF_FILES, "replace")
 def build(
     source: Source,
     attribute: Attribute,
@@ -62,7 +62,7 @@ def build(
     ] = None,
     fan_out: Annotated[int, typer.Option(help="frequency: children of a node.", metavar="N")] = FAN_OUT,
     root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",
-    replace: Replace = False,
+    replace: bool = False,
     as_json: Json = False,
     **flags: Any,
 ) -> None:

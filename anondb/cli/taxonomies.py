@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import Json, Replace, Source, opened, transactions_of
+from anondb.cli.app import Json, Source, opened, transactions_of
 from anondb.cli.flags import flag_values, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.options import READING
-from anondb.report_rows import figure
 from anondb.taxonomies import BUILDERS, FAN_OUT
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from anondb.api.database import Database
     from anondb.data.taxonomy import Taxonomy
-    from anondb.database import Database
     from anondb.taxonomies.check import Checked
 
 OF_ITEMS = ("items", "transactions")
@@ -35,7 +35,7 @@ Tree_ = Annotated[str, typer.Option("--taxonomy", help="The taxonomy.", metavar=
 
 
 @taxonomy.command()
-@with_flags(*READING)
+@with_flags(*READING, "replace")
 def build(
     source: Source,
     by: Annotated[str, typer.Option(help="How items are grouped.", metavar="|".join(BUILDERS))],
@@ -54,7 +54,7 @@ def build(
     ] = None,
     fan_out: Annotated[int, typer.Option(help="frequency, similarity: children of a node.", metavar="N")] = FAN_OUT,
     root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",
-    replace: Replace = False,
+    replace: bool = False,
     as_json: Json = False,
     **flags: Any,
 ) -> None:
@@ -71,7 +71,7 @@ def build(
 
 
 @taxonomy.command()
-@with_flags(*READING)
+@with_flags(*READING, "replace")
 def check(
     source: Source,
     name: Tree_,
@@ -82,7 +82,7 @@ def check(
         str | None, typer.Option(help="Add the missing items below this node; needs --to.", metavar="NODE")
     ] = None,
     to: Annotated[str | None, typer.Option(help="Where to write the complete taxonomy.", metavar="TABLE|FILE")] = None,
-    replace: Replace = False,
+    replace: bool = False,
     as_json: Json = False,
     **flags: Any,
 ) -> None:

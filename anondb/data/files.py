@@ -20,7 +20,7 @@ from anondb.data.sources import Source, all_columns, describe, is_file, open_sou
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
@@ -74,7 +74,7 @@ def load_files(
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
     with engine.transaction():
-        place = engine.query("release/current_place")
+        place = engine.query("engine/current_place")
         catalog, schema = str(place["catalog_name"][0]), str(place["schema_name"][0])
         for what, (file, name) in wanted.items():
             if file is None:
@@ -90,7 +90,7 @@ def load_files(
                     note = _load_records(engine, ReadAs(Path(file), beside(reading)), table, id)
                 else:
                     note = _load_transactions(engine, ReadAs(Path(file), reading), table, id, item)
-            rows = int(engine.scalar("transactions/row_count", {"source": table}))
+            rows = int(engine.scalar(reads.counted(table)))
             loaded.append(Loaded(name, rows, note, accounts[-1], table))
             if record is not None:
                 record(loaded[-1], file)
@@ -154,7 +154,7 @@ def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | Non
 def _account(engine: Engine, source: Source, rows: Table, pairs: Table | exp.Query | None) -> None:
     """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
     assert source.account is not None and source.records is not None
-    number = int(engine.scalar("transactions/row_count", {"source": rows}))
+    number = int(engine.scalar(reads.counted(rows)))
     account = source.account.counted(number, source.records, source.name)
     if pairs is not None:
         facts = engine.query("transactions/loaded_counts", {"source": pairs, "rows": rows})
@@ -220,7 +220,7 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
 
 def _table_here(engine: Engine, name: str) -> Table:
     """The table of this name in the current schema."""
-    place = engine.query("release/current_place")
+    place = engine.query("engine/current_place")
     return Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), name)
 
 

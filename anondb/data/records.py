@@ -27,7 +27,7 @@ from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, id_of, text_of
 from anondb.data.types import released_type
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 
 Ints = npt.NDArray[np.int64]
@@ -263,7 +263,7 @@ def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str],
     if nulls:
         raise InputError(f"{nulls} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
     if distinct < total and of_items:
-        varying = int(engine.scalar("records/varying", {"source": rows}))
+        varying = int(engine.scalar(reads.counted(reads.counted(rows, "id", having=exp.Count(this=exp.Star()) > 1))))
         raise InputError(
             f"{varying} ids of {source.name} have different values of the quasi-identifiers in different rows.",
             code="varying_record",
@@ -374,7 +374,7 @@ class _Column:
 
     def _categorical(self, tree: Taxonomy | None) -> Attribute:
         values = exp.select("value").from_(self.source.subquery("rows"))
-        occurring = self.engine.query("records/domain", {"source": values})["value"].tolist()
+        occurring = self.engine.select(reads.rows(values, "value", distinct=True, order="value"))["value"].tolist()
         if tree is None:
             ordered: list[str | None] = occurring
         else:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from anondb.data.layouts import ITEMS, arranged, is_single
 from anondb.data.sources import Partition, Source, reading
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
-from anondb.engine import Engine, Table, check_collation, load
+from anondb.engine import Engine, Table, check_collation, reads
 from anondb.errors import InputError
 from anondb.reading.account import Account
 
@@ -239,7 +239,7 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
         lists = engine.create(
             "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(source.rows)
         )
-    return _Snapshot(engine.create("source", "transactions/exploded", {"source": lists}), _ids_of(lists))
+    return _Snapshot(engine.create("source", reads.unnested(lists, "id", "items")), _ids_of(lists))
 
 
 def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[_Snapshot, int, int]:
@@ -315,10 +315,11 @@ def _coded(
         numbered = exp.select(tid, "item").from_(snapshot.pairs.expression())
     else:
         ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
-        numbered = load("transactions/numbered").bind({"source": snapshot.pairs, "ids": ids}, {})
+        numbered = reads.joined(snapshot.pairs, ids, "id", "other.tid, one.item")
     items = engine.create("items", "warehouse/load/items", {"source": snapshot.pairs})
     tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
-    coded = engine.create("transactions", "transactions/coded", tables)
+    pairs = reads.joined(numbered, items, "item = label", "one.tid, other.item", distinct=True, order="tid, item")
+    coded = engine.create("transactions", pairs)
     counted = engine.create("bags", "transactions/bags", tables) if bags else None
     engine.drop(snapshot.pairs)
     counts = engine.query("warehouse/load/item_counts", {"transactions": coded, "items": items})
@@ -327,7 +328,7 @@ def _coded(
         ids=ids,
         items=items,
         labels=tuple(counts["label"].tolist()),
-        n_transactions=int(engine.scalar("transactions/row_count", {"source": ids})),
+        n_transactions=int(engine.scalar(reads.counted(ids))),
         supports=counts["support"].astype(np.int64),
         lengths=lengths_of(engine, coded),
         table=source.table,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, load, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
@@ -38,7 +38,7 @@ class Known:
     skipped: str | None = None
 
 
-def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Known, ...]:
+def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Known, ...]:
     """What attackers find who know one, two and three items of a person.
 
     Args:
@@ -98,4 +98,4 @@ def ranges(engine: Engine, transactions: Table, m: int) -> list[tuple[int, int]]
 
 def row_count(engine: Engine, table: Table) -> int:
     """The number of rows of a table."""
-    return int(engine.scalar("transactions/row_count", {"source": table}))
+    return int(engine.scalar(reads.counted(table)))

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from anondb.algorithms import METHODS
 from anondb.compare.runs import Run
 from anondb.errors import InputError
 from anondb.guide.needs import Needs, knowledge_words
 from anondb.guide.profile import Profile
 from anondb.models.named import make_model
-from anondb.policy import choose_algorithm
 
 if TYPE_CHECKING:
     from anondb.guide.words import Section
@@ -119,6 +119,6 @@ def advise_people(
     name = "klm" if options.get("sensitive") is not None else "kkm"
     model = make_model(name, k=needs.k, m=needs.m)
     options = {"quasi_identifiers": ",".join(people.quasi_identifiers), **options}
-    needed = {"records": None, **options}  # by default those of the transactions, which the command does not name
-    run = Run(choose_algorithm(model, None, needed), name, dict(model.parameters()), options)
+    algorithm = next(a for a, method in METHODS.items() if name in method.models)
+    run = Run(algorithm, name, dict(model.parameters()), options)
     return PeopleAdvice(needs, profile, run, command(run))

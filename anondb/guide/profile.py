@@ -12,7 +12,7 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.guide.estimates import Estimate, estimates, features
-from anondb.guide.knowledge import Known, known
+from anondb.guide.knowledge import Known, what_attackers_find
 from anondb.guide.people import People, people
 from anondb.models.km import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
@@ -120,8 +120,7 @@ def profile(
         InputError: a source cannot be read, or ``bad_parameter``.
     """
     k = KmAnonymity(k).k
-    attributes = {name: value for name, value in attributes.items() if value is not None}
-    if records is None and attributes:
+    if records is None and any(value is not None for value in attributes.values()):
         records = transactions
     with (
         engine.accounting() as accounts,
@@ -130,11 +129,10 @@ def profile(
         contextlib.nullcontext() if records is None else open_source(engine, records, "records") as persons,
     ):
         engine.progress("loading transactions")
-        columns: dict[str, Any] = {"id_column": id_column, "item_column": item_column}
-        dataset = load_transactions(engine, source, **columns, more_ids=persons)
+        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column, more_ids=persons)
         fit = None if taxonomy is None else checked(engine, taxonomy, dataset.labels, dataset.item_kind)
         rare = dataset.supports < k
-        threats = known(engine, dataset, k)
+        threats = what_attackers_find(engine, dataset, k)
         known_people = None if persons is None else people(engine, persons, dataset, **attributes)
         costs = estimates(features(engine, dataset, threats, known_people), k, fit)
     return Profile(

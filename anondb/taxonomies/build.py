@@ -162,7 +162,7 @@ def _by_similarity(
             hint="Build by frequency, code, prefix or categories.",
         )
     together = np.zeros((n, n), dtype=np.float32)
-    rows = engine.query("taxonomies/pairs", {"transactions": dataset.transactions})
+    rows = engine.query("transactions/pairs", {"transactions": dataset.transactions})
     together[rows["first"], rows["second"]] = together[rows["second"], rows["first"]] = rows["transactions"]
     order = _chain(together, weights)
     return _divided(order, np.ones(n, dtype=np.int64), request.fan_out)
