@@ -1,6 +1,6 @@
 """The CPU seconds and peak memory that ``anondb profile --records`` estimates, beside those that runs take.
 
-    python benchmarks/estimates_people.py [SIZES] [ALGORITHMS] [ATTRIBUTES] [K]
+    PYTHONPATH=. python benchmarks/estimates_people.py [SIZES] [ALGORITHMS] [ATTRIBUTES] [K]
 
 runs algorithms for (k,k^m)-anonymity (m = 2, the default delta) on parts of INFORMS, and on more persons than it has by
 repeating them, each run a process of ``anondb anonymize``. Runs are written to estimates/people.csv as soon as they are done, and
