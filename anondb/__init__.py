@@ -16,15 +16,17 @@ from anondb.errors import (
 )
 
 if TYPE_CHECKING:
-    from anondb.database import Database, Release, connect
+    from anondb.api.connect import connect
+    from anondb.api.database import Database
+    from anondb.api.release import Release
     from anondb.models.anatomy import Anatomy
     from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.hkp import HkpCoherence
     from anondb.models.km import KmAnonymity
     from anondb.models.relational import KkmAnonymity, KlmDiversity
     from anondb.models.transactional import TransactionalK
+    from anondb.publications.sealed import verify_file
     from anondb.release.reader import open_release
-    from anondb.sealed import verify_file
     from anondb.session.opening import open_session as open
     from anondb.session.result import Result
     from anondb.session.session import Session
@@ -59,7 +61,9 @@ __all__ = [
 ]
 
 _LAZY = {
-    **dict.fromkeys(("Database", "Release", "connect"), "database"),
+    "Database": "api.database",
+    "Release": "api.release",
+    "connect": "api.connect",
     "Anatomy": "models.anatomy",
     "HkpCoherence": "models.hkp",
     "KmAnonymity": "models.km",
@@ -70,7 +74,7 @@ _LAZY = {
     "Session": "session.session",
     "open": "session.opening",
     "open_release": "release.reader",
-    "verify_file": "sealed",
+    "verify_file": "publications.sealed",
 }
 
 
@@ -79,6 +83,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
+        import_module("anondb.pages.tables")  # notebooks show results as tables
         return getattr(import_module(f"anondb.{_LAZY[name]}"), "open_session" if name == "open" else name)
     raise AttributeError(f"module 'anondb' has no attribute {name!r}")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,13 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from anondb.database import Database, connect
+from anondb.api.connect import connect
+from anondb.api.database import Database
 from anondb.engine import Table
-from anondb.engine.files import private_files
+from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError
 from anondb.models.km import KmAnonymity
-from anondb.reports import Report
+from anondb.pipeline.reports import Report
 
 CUSTOMERS = 3000
 SHOP: dict[str, dict[str, str]] = {
@@ -162,7 +162,7 @@ def make_shop(database: Database) -> None:
         "customers": customers(rows),
     }
     with engine.transaction():
-        place = engine.query("release/current_place")
+        place = engine.query("engine/current_place")
         for name, columns in tables.items():
             engine.put(Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), name), columns)
 
@@ -191,7 +191,7 @@ def run_demo(
         )
     made = []
     with (
-        _nothing_left(owner, owner.with_name(f"{owner.name}.wal"), *files),
+        removed_after_error(owner, owner.with_name(f"{owner.name}.wal"), *files),
         private_files(),
         connect(owner, on_statement=on_statement, on_progress=on_progress) as database,
     ):
@@ -210,17 +210,6 @@ def run_demo(
                 raise EngineError("The demo made no report.")
             made.append(Published(sealed, release.report, _answers(sealed)))
     return Story(owner, *made)
-
-
-@contextlib.contextmanager
-def _nothing_left(*files: Path) -> Iterator[None]:
-    """Remove the files after an error, so that the next demo may have the directory."""
-    try:
-        yield
-    except BaseException:
-        for file in files:
-            file.unlink(missing_ok=True)
-        raise
 
 
 def _answers(sealed: Path) -> tuple[Answer, ...]:

@@ -9,46 +9,71 @@ from typing import Any
 
 from anondb.algorithms import METHODS
 from anondb.errors import InputError
-from anondb.models import BOOLEAN, INTEGER, NUMBER, TEXT, Model, Parameter, parameter_of
+from anondb.models import ALGORITHM, BOOLEAN, GENERAL, INTEGER, NUMBER, OUTPUT, TEXT, Model, Parameter, parameter_of
 from anondb.models.named import MODELS, all_parameters, make_model, nearest
 from anondb.policy import SOURCES, Policy, Workload, percent, takers_of
 from anondb.reading.options import OF_FILES, READING, Reading
 
 WORKLOAD: Mapping[str, Parameter] = {f.name: s for f in fields(Workload) if (s := parameter_of(f)) is not None}
+# How a release is published, in the words of all interfaces.
+PUBLICATION: Mapping[str, Parameter] = {
+    "format": Parameter(
+        "What to publish: a file of DuckDB (the default), or a folder of Parquet files.", "duckdb|parquet", panel=OUTPUT
+    ),
+    "mode": Parameter(
+        "Permissions of the published file or files, such as 0644; by default only their owner can read them.",
+        "MODE",
+        panel=OUTPUT,
+    ),
+    "sign": Parameter(
+        "Sign what is published with the private key in this file (anondb keys new).", "KEY", panel=OUTPUT
+    ),
+    "allow_overlap": Parameter(
+        "Allow persons that an earlier publication contains; compare both releases.", kinds=(BOOLEAN,), panel=OUTPUT
+    ),
+    "analysts": Parameter("In PostgreSQL: roles that may read the published release.", "ROLE,...", panel=OUTPUT),
+    "counters": Parameter("In PostgreSQL: roles that may only call count_bounds.", "ROLE,...", panel=OUTPUT),
+    "same_database": Parameter(
+        "In PostgreSQL: publish into the database of the raw data; says what shows then.",
+        kinds=(BOOLEAN,),
+        panel=OUTPUT,
+    ),
+}
 # Options of a view other than the sources, parameters and workload of a policy.
 _OF_VIEWS: Mapping[str, Parameter] = {
     "model": Parameter("The promise."),
-    "algorithm": Parameter("The algorithm that computes the release."),
-    "workload": Parameter("Your own queries."),
-    "partition_by": Parameter("Make a release for each value of this column, of disjoint persons."),
-    "publish": Parameter("Also seal the release into this file or schema of PostgreSQL."),
-    "analysts": Parameter("Roles of PostgreSQL that may read the published release."),
-    "counters": Parameter("Roles of PostgreSQL that may only call count_bounds of the published release."),
-    "same_database": Parameter("Allow publishing into the database of the raw data.", kinds=(BOOLEAN,)),
-    "time_limit": Parameter("Seconds until the release must be made; nothing is kept after that.", kinds=(NUMBER,)),
-    "format": Parameter("What to publish: a file of DuckDB, or a folder of Parquet files.", "duckdb|parquet"),
-    "mode": Parameter(
-        "Permissions of the published file or files, such as '0644'; by default only their owner can read them."
+    "algorithm": Parameter(
+        "The algorithm; by default the first that keeps the promise and has its inputs (anondb algorithms).",
+        "NAME",
+        panel=ALGORITHM,
     ),
-    "sign": Parameter("The file of the private key that signs what is published.", "KEY"),
-    "allow_overlap": Parameter("Allow persons that an earlier publication contains.", kinds=(BOOLEAN,)),
+    "workload": Parameter("Your own queries.", "TABLE|FILE", panel=OUTPUT),
+    "partition_by": Parameter("Make a release for each value of this column, of disjoint persons."),
+    "publish": Parameter(
+        "Also seal the release into this file or folder, or postgresql://HOST/DATABASE/SCHEMA.",
+        "FILE|URL",
+        panel=OUTPUT,
+    ),
+    "time_limit": Parameter(
+        "Seconds until the release must be made; nothing is kept after that.", "SECONDS", kinds=(NUMBER,), panel=OUTPUT
+    ),
+    **PUBLICATION,
 }
-PUBLISHING = (
-    *("partition_by", "time_limit", "publish", "format", "mode", "sign", "allow_overlap"),
-    *("analysts", "counters", "same_database"),
-)
+PUBLISHING = ("partition_by", "time_limit", "publish", *PUBLICATION)
 # What a file of policies says of the run, and of each release beside the options of a view.
 RUN: Mapping[str, Parameter] = {
     "source": Parameter("A DuckDB file, postgresql://HOST/DATABASE, or a data file."),
-    "threads": Parameter("Threads of the engine.", kinds=(INTEGER,)),
-    "memory_limit": Parameter("Memory limit of the engine, such as 2GB.", "SIZE"),
+    "threads": Parameter("Threads of the engine.", kinds=(INTEGER,), panel=GENERAL),
+    "memory_limit": Parameter("Memory limit of the engine, such as 2GB.", "SIZE", panel=GENERAL),
     **{name: READING[name] for name in OF_FILES},
-    "log_file": Parameter("Append a line of JSON for each step to this file; it has no data values.", "FILE"),
+    "log_file": Parameter(
+        "Append a line of JSON for each step to this file; it has no data values.", "FILE", panel=OUTPUT
+    ),
 }
 _OF_RELEASES: Mapping[str, Parameter] = {
     "transactions": Parameter("Table or view of the transactions."),
     "query": Parameter("One SELECT with the transactions, instead of a table."),
-    "replace": Parameter("Replace a release or a file of this name.", kinds=(BOOLEAN,)),
+    "replace": Parameter("Replace what exists under this name.", kinds=(BOOLEAN,), panel=OUTPUT),
 }
 _ELSEWHERE = {
     "transactions": "Write the source into the query after AS.",

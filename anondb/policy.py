@@ -153,7 +153,11 @@ class Policy:
         None, "Percent of the items that may be suppressed.", "PERCENT", kinds=(NUMBER, TEXT)
     )
     delta: Any = parameter(
-        None, "Bound of the loss of records or items, 0 to 1 (default 0.65).", "NUMBER", kinds=(NUMBER,)
+        None,
+        "How much of the attributes' detail may be given up for that of the items, 0 to 1 (default 0.65);"
+        " tum_bound: the reverse.",
+        "NUMBER",
+        kinds=(NUMBER, TEXT),
     )
     columns: Any = parameter(
         None,

@@ -9,7 +9,7 @@ from typing import Any
 
 from anondb.algorithms.method import Task
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InfeasibleError, InternalError
 from anondb.models import Model
 from anondb.policy import Policy
@@ -88,7 +88,7 @@ def _ul_log2(
     engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, items: int
 ) -> float | None:
     """UL (version A, w = 1), which is defined for sets of items."""
-    rows = engine.query("release/label_supports", {"transactions": schema.table("transactions")})
+    rows = engine.select(reads.counted(schema.table("transactions"), "item", count="support", order="item"))
     size = dict(zip(recoding.labels, recoding.sizes.tolist(), strict=True))
     sizes = [size[label] for label in rows["item"].tolist()]
     supports = [int(s) for s in rows["support"]]

@@ -41,7 +41,7 @@ from anondb.data.constraints import (
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import AnondbError
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
@@ -60,7 +60,7 @@ class Bench:
 
     def __init__(self, engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> None:
         self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
-        found = engine.query("coat/occurrences", {"transactions": dataset.transactions})
+        found = engine.select(reads.rows(dataset.transactions, "tid, item"))
         self.tid, self.item = found["tid"].astype(np.int64), found["item"].astype(np.int64)
         self._apriori: dict[tuple[int, float], tuple[GlobalRecoding | str, float]] = {}
 

@@ -145,7 +145,7 @@ def features_of(source: Path, tree: Path) -> tuple[Features, tuple[Estimate, ...
     with anondb.connect() as db, db.engine.transaction(), open_source(db.engine, source, "transactions") as rows:
         dataset = load_transactions(db.engine, rows)
         figures = features(db.engine, dataset, known(db.engine, dataset, K, most=M))
-        return figures, estimates(figures, K, checked(db.engine, tree, dataset))
+        return figures, estimates(figures, K, checked(db.engine, tree, dataset.labels, dataset.item_kind))
 
 
 def fit(rows: list[tuple[Features, float]], names: tuple[str, ...]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from main_job import PAIRS, floor
 
 import anondb
 from anondb.options import policy_of
-from anondb.pipeline import load
+from anondb.pipeline.load import load
 
 # The largest mean errors of pairs, over all supported ones and those with support >= k.
 LIMITS = {

@@ -36,7 +36,7 @@ from anondb.data.generalization import Generalization
 from anondb.data.records import Attribute, Records, load_records
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.models.relational import KkmAnonymity
 from anondb.recoding import RelationalRecoding
 from anondb.utility.relational import Original, RtEstimator, average_relative_error
@@ -132,7 +132,7 @@ class Workload:
         these that may satisfy the query (``possible``), and the mean probability there (``chance``).
         """
         estimator = RtEstimator(self._case.engine, self._case.dataset, self._case.records, found)
-        of_class = self._case.engine.query("utility/classes", {"classes": found.classes})["class"].astype(np.int64)
+        of_class = self._case.engine.select(reads.rows(found.classes, "class", order="tid"))["class"].astype(np.int64)
         sizes = np.bincount(of_class)
         for x, y in ((1, 1), (0, 2)):
             facts = []
@@ -170,7 +170,7 @@ class Workload:
 
 def item_sizes(case: Case, found: RelationalRecoding) -> Row:
     """The mean size of the released items of a record, and their mean number."""
-    rows = case.engine.query("utility/local_rows", {"transactions": found.items.transactions})
+    rows = case.engine.select(reads.rows(found.items.transactions, "released"))
     sizes = found.items.sizes[rows["released"].astype(np.int64)]
     return {"item_size": float(sizes.mean()), "items_per_record": len(sizes) / case.records.n}
 

@@ -77,17 +77,18 @@ class TumOrder:
         self._recode = recode
         self._members = dict(enumerate(clusters))
 
-    def __call__(self, seed: int, others: Ints) -> Ints:
-        """Positions by the mean UL of the united cluster, of equal ones the first."""
-        losses = []
-        for other in others.tolist():
+    def first(self, seed: int, count: int) -> Ints:
+        """The first others by the mean UL of the united cluster, of equal ones by number."""
+        losses = {}
+        for other in sorted(self._members.keys() - {seed}):
             records = np.sort(np.concatenate((self._members[seed], self._members[other])))
-            losses.append(Fraction(ul_exact(self._recode(records).profile), len(records)))
-        order = sorted(range(len(losses)), key=losses.__getitem__)
-        found = np.empty(len(order), dtype=np.int64)
-        found[order] = np.arange(len(order))
-        return found
+            losses[other] = Fraction(ul_exact(self._recode(records).profile), len(records))
+        return np.array(sorted(losses, key=losses.__getitem__)[:count], dtype=np.int64)
 
     def merge(self, kept: int, gone: int) -> None:
         """Two clusters became one."""
         self._members[kept] = np.concatenate((self._members[kept], self._members.pop(gone)))
+
+    def keep(self, clusters: Ints) -> None:
+        """These clusters are left, and numbered anew."""
+        self._members = {i: self._members[x] for i, x in enumerate(clusters.tolist())}

@@ -54,9 +54,6 @@ def klm_violations(
 # ---------------------------------------------------------------------- G, NCP, CLUSTER
 
 
-Hierarchy = Mapping[str, Sequence[str]]
-
-
 class Schema:
     """Attributes: name -> ("numeric", (low, high)) | ("tree", children, root) | ("set", all values)."""
 

@@ -44,7 +44,8 @@ class Task:
         records: the quasi-identifiers, for models of relational and transaction data.
         records_reference: the table or view of the records; None without records, or if they are in a file or data frame.
         columns: the columns of an anatomy: their number, or a table or file (column_id, item).
-        delta: the bound of the relational methods, from 0 to 1; None for the default.
+        delta: how much of the attributes' detail may be given up for that of the items, 0 to 1 (``tum_bound``: the
+            reverse); None for the default.
         max_suppression: maximal percentage of suppressed items; None for no limit.
         options: an instance of the method's options.
         runner: the database that holds the transactions, if that is another than the engine's.

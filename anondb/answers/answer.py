@@ -33,7 +33,7 @@ UNREAD = ("unsupported_query", "query_too_complex", "ambiguous_item")
 
 
 class House(Protocol):
-    """What an answer takes."""
+    """What a session provides to answer a query: worlds, the analyst's tables, types, and bounds by rules."""
 
     @property
     def engine(self) -> DuckDBEngine:

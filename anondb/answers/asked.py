@@ -61,7 +61,7 @@ class Asked:
 
     @property
     def leading(self) -> int:
-        """How many rows of each world may be shown, where groups by several columns are too many to compare all; else 0."""
+        """The number of first rows of each world to compare where groups by several columns are too many; 0 for all."""
         first = self.ends[0] if self.ends else End()
         number = first.limit.args.get("expression") if first.limit is not None else None
         whole = (

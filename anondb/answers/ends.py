@@ -249,7 +249,7 @@ class Ended:
 
 
 def has_series(node: exp.Expr) -> bool:
-    """Whether an expression gives several rows for one."""
+    """Whether an expression returns several rows for one, as ``unnest`` does."""
     return any(
         one.find_ancestor(exp.Query) is node.find_ancestor(exp.Query) for one in node.find_all(exp.Explode, exp.Unnest)
     )

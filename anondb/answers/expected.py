@@ -20,7 +20,7 @@ FLOOR = 0.5  # holders that a member has at least, since it is listed; without i
 
 
 def begins(values: Ints) -> Flags:
-    """Where a run of equal values begins."""
+    """Flags of the first value of each run of equal values."""
     return np.asarray(np.r_[True, values[1:] != values[:-1]][: len(values)], dtype=np.bool_)
 
 

@@ -16,7 +16,7 @@ from anondb.answers.expected import Floats, Ints, Members
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, FIRST_MASKED, ROWS, File, begin, make_empty, of_worlds, place
 from anondb.answers.hashing import MASKED, PAIRED, h
 from anondb.answers.others import OtherSets
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, reads
 
 GROUP = 4
 MOST_ROWS, MOST_PAIRS, LEAST_SUPPORT, WORLDS = 50_000, 500, 5, 40
@@ -65,7 +65,7 @@ def _masked(desk: DuckDBEngine, file: File, opened: Ints, before: int) -> File:
     group = np.repeat(np.arange(1, len(opened) // GROUP + 1), GROUP)
     columns = {"label": file.members.label[opened] + before, "masked": group, "member": np.arange(len(opened))}
     desk.put(OPENED, {name: ("INTEGER", values) for name, values in columns.items()})
-    desk.create(HELD, "answers/opened_rows", {"rows": ROWS, "opened": OPENED})
+    desk.create(HELD, reads.joined(ROWS, OPENED, "label", "other.masked AS label, one.tid, other.member"))
     desk.create(MaskedSets.rows, exp.select("label", "tid").distinct().from_(HELD.expression()))
     counted = exp.select("label", exp.Count(this=exp.Star()).as_("n")).from_(MaskedSets.rows.expression())
     support = desk.select(counted.group_by("label").order_by("label"), "masked rows")["n"].astype(np.int64)

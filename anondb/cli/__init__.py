@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "advise": "guide",
     "algorithms": "listing",
     "taxonomy": "taxonomies",
+    "hierarchy": "hierarchies",
     "keys": "keys",
 }
 """The commands in the order of the help, each with its module."""

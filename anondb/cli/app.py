@@ -20,10 +20,9 @@ from anondb.errors import InputError
 from anondb.models import ALGORITHM, DATA, OUTPUT, PROMISE
 from anondb.models.named import MODELS, make_model
 from anondb.pages.text import plain
-from anondb.policy import SOURCES
 
 if TYPE_CHECKING:
-    from anondb.database import Database
+    from anondb.api.database import Database
     from anondb.models import Model
 
 Source = Annotated[
@@ -56,8 +55,6 @@ OptionPairs = Annotated[
         rich_help_panel=ALGORITHM,
     ),
 ]
-Threads = Annotated[int | None, typer.Option(help="Threads of the engine.")]
-MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of the engine, such as 2GB.", metavar="SIZE")]
 ReleaseName = Annotated[
     str | None, typer.Option("--release", help="Name of the release.", metavar="NAME", rich_help_panel=OUTPUT)
 ]
@@ -67,78 +64,13 @@ AskedWorkload = Annotated[
     typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
 ]
 MemoryOfRun = Annotated[str, typer.Option(help="Memory limit of each run, such as 2GB.", metavar="SIZE")]
-AllowOverlap = Annotated[
-    bool,
-    typer.Option(
-        "--allow-overlap",
-        help="Allow persons that an earlier publication contains; compare both releases.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Analysts = Annotated[
-    str | None,
-    typer.Option(
-        help="In PostgreSQL: roles that may read the published release.", metavar="ROLE,...", rich_help_panel=OUTPUT
-    ),
-]
-Counters = Annotated[
-    str | None,
-    typer.Option(
-        help="In PostgreSQL: roles that may only call count_bounds.", metavar="ROLE,...", rich_help_panel=OUTPUT
-    ),
-]
-SameDatabase = Annotated[
-    bool,
-    typer.Option(
-        "--same-database",
-        help="In PostgreSQL: publish into the database of the raw data; prints what shows then.",
-        rich_help_panel=OUTPUT,
-    ),
-]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors alone, and the JSON object of --json.")]
-Mode = Annotated[
-    str | None,
-    typer.Option(
-        help="Permissions of the published file or files, such as 0644; by default only their owner can read them.",
-        metavar="MODE",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        help="A DuckDB file, or a folder of Parquet files.",
-        metavar="duckdb|parquet",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Sign = Annotated[
-    str | None,
-    typer.Option(
-        help="Sign what is published with the private key in this file (anondb keys new).",
-        metavar="KEY",
-        rich_help_panel=OUTPUT,
-    ),
-]
-ModelledRows = Annotated[
-    bool,
-    typer.Option("--modelled-rows", help=SOURCES["modelled_rows"].help, rich_help_panel=OUTPUT),
-]
-Accept = Annotated[
-    list[str] | None,
-    typer.Option("--accept", help="A finding that you confirm.", metavar="FINDING", rich_help_panel=OUTPUT),
-]
 Trusted = Annotated[
     str | None,
     typer.Option(
         help="Refuse a release that this key did not sign: a public key, or a file with some.",
         metavar="PUBLICKEY",
     ),
-]
-Replace = Annotated[
-    bool,
-    typer.Option("--replace", help="Replace what exists under this name.", rich_help_panel=OUTPUT),
 ]
 
 
@@ -207,7 +139,7 @@ def opened(
     terminal unless ``quiet``, and write the steps of the ``command`` to a log file."""
     with logged(log_file, command) as log:
         with _leaving_at_once():
-            from anondb.database import connect
+            from anondb.api.connect import connect
             from anondb.engine.elsewhere import is_url
             from anondb.reading.formats import is_data_file
 

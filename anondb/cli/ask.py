@@ -12,26 +12,25 @@ from anondb.cli.app import (
     AskedWorkload,
     ExistingRelease,
     Json,
-    MemoryLimit,
     Quiet,
     ShowSql,
     Source,
-    Threads,
     Trusted,
     opened,
     read_sql,
 )
-from anondb.cli.flags import LogFile, with_flags
+from anondb.cli.flags import LIMITS, flag_values, with_flags
 from anondb.cli.words import print_json, print_result, print_table, print_view, shown
 from anondb.errors import InputError
 from anondb.options import WORKLOAD
 from anondb.pages.text import plain
-from anondb.report_rows import accuracy_rows, error_rows, truth_words
+from anondb.pipeline.report_rows import accuracy_rows, error_rows, truth_words
 
 if TYPE_CHECKING:
-    from anondb.database import Database
+    from anondb.api.database import Database
 
 
+@with_flags(*LIMITS, "log_file")
 def run(
     source: Annotated[
         str,
@@ -45,18 +44,16 @@ def run(
         typer.Argument(help="SQL, with anondb's own statements; - reads stdin.", metavar="[FILE.sql]"),
     ] = None,
     trusted: Trusted = None,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
-    log_file: LogFile = None,
     quiet: Quiet = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
+    **flags: Any,
 ) -> None:
     """Run SQL with statements of anonymized views, or make and refresh the releases of a file of policies."""
     from anondb.data.files import load_files
     from anondb.reading.formats import is_data_file, stem_of
 
-    settings: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "log_file": log_file}
+    settings = flag_values(flags)
     if source.lower().endswith(".toml"):
         if file is not None:
             raise InputError("A file of policies names its source.", code="bad_usage", hint="Leave FILE.sql out.")
@@ -110,7 +107,7 @@ def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql:
     from anondb.views import policy_file
 
     policies = policy_file.read(path)
-    settings = {**policies.settings, **{name: value for name, value in flags.items() if value is not None}}
+    settings = {**policies.settings, **flags}
     reading = {name: settings.pop(name) for name in OF_FILES if name in settings}
     results = []
     with opened(policies.source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:

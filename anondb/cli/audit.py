@@ -24,10 +24,10 @@ def inspect(
     """Check a sealed file for leaks, byte for byte; exit 4 on anything that a release must not have."""
     from anondb.answers.first_world import modelled_rows_hold
     from anondb.engine.elsewhere import is_url
-    from anondb.postgres.local import inspect_release
     from anondb.publications.parquet import inspect_folder
     from anondb.release.inspect import inspect as inspect_file
     from anondb.release.parquet import is_parquet_release
+    from anondb.warehouse.postgres.local import inspect_release
 
     look = inspect_folder if is_parquet_release(file) else inspect_release if is_url(file) else inspect_file
     inspection = look(file, trusted, redrawn=modelled_rows_hold)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anondb.cli.app import (
     Json,
-    MemoryLimit,
     ModelName,
     ReleaseName,
     ShowSql,
     Source,
-    Threads,
     Transactions,
     Trusted,
     buckets_of,
@@ -23,17 +23,18 @@ from anondb.cli.app import (
     shown_statements,
     transactions_of,
 )
-from anondb.cli.flags import MODEL_PARAMETERS, flag_values, reading_in, with_flags
+from anondb.cli.flags import LIMITS, MODEL_PARAMETERS, flag_values, taken, with_flags
 from anondb.cli.words import print_digests, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
 from anondb.pages.text import plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.options import READING
-from anondb.report_rows import figure
 
 if TYPE_CHECKING:
+    from anondb.api.database import Database
     from anondb.models import Model
+    from anondb.publications.sealed import SealedCheck
     from anondb.reading.account import Account
-    from anondb.sealed import SealedCheck
     from anondb.verify import Verification
 
 
@@ -41,7 +42,7 @@ KNOWLEDGE = ("privacy_constraints", "sensitive")
 RECORDS = ("records", "quasi_identifiers")
 
 
-@with_flags("id", "item", *READING, *MODEL_PARAMETERS, "empty_values", *KNOWLEDGE, *RECORDS)
+@with_flags("id", "item", *READING, *MODEL_PARAMETERS, "empty_values", *KNOWLEDGE, *RECORDS, *LIMITS)
 def verify(
     source: Source,
     transactions: Transactions = None,
@@ -72,62 +73,46 @@ def verify(
     on_engine: Annotated[
         bool, typer.Option("--on-engine", help="Check a table inside PostgreSQL, without fetching it (km and k).")
     ] = False,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,
 ) -> None:
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
+    values = flag_values(flags)
+    parameters = taken(values, (*MODEL_PARAMETERS, "empty_values"))
+    promised = partial(model_from, model or (None if buckets is None else "anatomy"), **parameters)
+    connection = {"show_sql": show_sql, **taken(values, LIMITS)}
+    of_file = {"expect": expect, "published_in": published_in, "trusted": trusted}
+    sealed = not (transactions or buckets or release or against_source) and _is_release(source)
+    of_rows = {"bag_input": bag_input, "on_engine": on_engine, **taken(values, RECORDS)}
+    _check_usage(release is not None or against_source, transactions, buckets, promised(), of_rows)
+    if not sealed and any(value is not None for value in of_file.values()):
+        raise InputError("--expect, --published-in and --trusted need a sealed file.", code="bad_usage")
+    knowledge = {"witnesses": witnesses, **taken(values, KNOWLEDGE)}
+    if sealed:
+        if of_rows.keys() & RECORDS:
+            raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
+        _verify_file(source, promised, {**of_file, **knowledge}, connection, as_json)
+    elif against_source:
+        _verify_source(source, release, promised, witnesses, connection, as_json)
+    elif release is not None:
+        _verify_release(source, release, promised, knowledge, connection, as_json)
+    else:
+        how = {**values, **of_rows, **knowledge}
+        _verify_data(source, transactions, buckets, promised(), how, connection, as_json)
+
+
+def _is_release(source: str) -> bool:
+    """Whether a source is a release: a sealed file, a folder of Parquet files, or a schema of PostgreSQL."""
     from anondb.engine.elsewhere import is_url
-    from anondb.postgres.place import place_of
     from anondb.reading.formats import is_data_file
     from anondb.release.parquet import is_parquet_release
     from anondb.release.reader import is_sealed
-    from anondb.sealed import verify_file
+    from anondb.warehouse.postgres.place import place_of
 
-    values = flag_values(flags)
-    reading = reading_in(values)
-    id, item = values["id"], values["item"]
-    parameters = {name: values[name] for name in (*MODEL_PARAMETERS, "empty_values") if name in values}
-    promised = _promise(model or (None if buckets is None else "anatomy"), parameters)
-    default = promised(None)
-    knowledge: dict[str, Any] = {name: values.get(name) for name in KNOWLEDGE}
-    records: dict[str, Any] = {name: values.get(name) for name in RECORDS}
-    with_records = any(v is not None for v in records.values())
-    _check_usage(release is not None or against_source, transactions, buckets, default, bag_input, with_records)
-    if on_engine and (transactions is None or buckets is not None):
-        raise InputError("--on-engine needs --transactions.", code="bad_usage")
-    if against_source:
-        _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
-        return
-    limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit}
-    named = transactions or release or buckets or (not is_url(source) and is_data_file(source))
-    if not named and (
-        place_of(source).schema is not None if is_url(source) else is_parquet_release(source) or is_sealed(source)
-    ):
-        if with_records:
-            raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
-        limits |= {"expect": expect, "published_in": published_in, "trusted": trusted}
-        limits["on_statement"] = shown_statements(show_sql)
-        _print(verify_file(source, promised, witnesses=witnesses, **knowledge, **limits), witnesses, as_json)
-        return
-    if not named and is_url(source):
-        raise InputError("Say what to verify: --transactions TABLE or --release NAME.", code="bad_usage")
-    if not named and default.name != "anatomy":
-        transactions = table_to_check(source, id, item)
-    if any(value is not None for value in (expect, published_in, trusted)):
-        raise InputError("--expect, --published-in and --trusted need a sealed file.", code="bad_usage")
-    if release is not None:
-        checked = _verify_release(source, release, promised, witnesses, knowledge, show_sql, limits)
-    else:
-        columns = {"id": id, "item": item, "witnesses": witnesses}
-        others = {"bag_input": bag_input, "on_engine": on_engine, **knowledge, **records}
-        how = (columns, reading, others)
-        checked, accounts = _verify_data(source, transactions, buckets, default, how, show_sql, limits)
-        _print(checked, witnesses, as_json, accounts)
-        return
-    _print(checked, witnesses, as_json)
+    if is_url(source):
+        return place_of(source).schema is not None
+    return not is_data_file(source) and (is_parquet_release(source) or is_sealed(source))
 
 
 def table_to_check(source: str, id_column: str, item_column: str) -> str:
@@ -161,37 +146,29 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
     return table.sql(dialect="duckdb")
 
 
-def _promise(name: str | None, parameters: dict[str, Any]) -> Callable[[Model | None], Model]:
-    """The model that the user asks for; missing parameters come from a default."""
-    return lambda default: model_from(name, default, **parameters)
-
-
 def _check_usage(
-    of_release: bool,
-    transactions: str | None,
-    buckets: str | None,
-    model: Model,
-    bag_input: bool,
-    with_records: bool,
+    of_release: bool, transactions: str | None, buckets: str | None, model: Model, of_rows: Mapping[str, Any]
 ) -> None:
     """Refuse flags that exclude each other."""
     if transactions is not None and of_release:
         raise InputError("--transactions and --release exclude each other.", code="bad_usage", hint="Give one of them.")
     if buckets is not None and (of_release or model.name != "anatomy"):
         raise InputError("--buckets needs --model anatomy, and excludes --release.", code="bad_usage")
-    if bag_input and of_release:
+    if of_rows["bag_input"] and of_release:
         raise InputError("--bag-input needs --transactions.", code="bad_usage")
-    if with_records and (of_release or buckets is not None):
+    if of_rows.keys() & RECORDS and (of_release or buckets is not None):
         raise InputError("--records and --quasi-identifiers need --transactions.", code="bad_usage")
+    if of_rows["on_engine"] and (transactions is None or buckets is not None):
+        raise InputError("--on-engine needs --transactions.", code="bad_usage")
 
 
 def _print(
-    checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account] | None = None
+    checked: Verification | SealedCheck, witnesses: int, as_json: bool, accounts: Sequence[Account] = ()
 ) -> None:
     """Print a verification, the identity of a sealed file and what was read of others; exit 4 if the promise or a comparison
     fails."""
+    from anondb.publications.sealed import SealedCheck
     from anondb.reading.account import read_json
-    from anondb.sealed import SealedCheck
     from anondb.verify.anatomy import AnatomyVerification
 
     sealed = checked if isinstance(checked, SealedCheck) else None
@@ -199,7 +176,7 @@ def _print(
     if as_json:
         print_json(checked.to_json(witnesses=witnesses > 0) | (read_json(accounts) if accounts else {}))
     else:
-        for account in accounts or ():
+        for account in accounts:
             typer.echo(f"read {plain(account.words)}")
         promise = verification.model.promise
         typer.echo(
@@ -227,65 +204,86 @@ def _print(
         raise typer.Exit(VerificationFailed.exit_code)
 
 
+def _verify_file(
+    source: str,
+    promised: Callable[[Model], Model],
+    how: dict[str, Any],
+    connection: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Verify a sealed file."""
+    from anondb.publications.sealed import verify_file
+
+    settings = dict(connection)
+    shown = shown_statements(settings.pop("show_sql"))
+    _print(verify_file(source, promised, **how, **settings, on_statement=shown), how["witnesses"], as_json)
+
+
 def _verify_data(
     source: str,
     transactions: str | None,
     buckets: str | None,
     model: Model,
-    how: tuple[dict[str, Any], dict[str, Any], dict[str, Any]],
-    show_sql: bool,
-    limits: dict[str, Any],
-) -> tuple[Verification, list[Account]]:
-    """Verify transactions or, for an anatomy, buckets; on the engine in tables, which read-only connections refuse.
+    how: dict[str, Any],
+    connection: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Verify transactions or, for an anatomy, buckets; on the engine in tables, which read-only connections refuse."""
+    from anondb.engine.elsewhere import is_url
+    from anondb.reading.formats import is_data_file
 
-    Args:
-        source, transactions, buckets, model: what is checked against which promise.
-        how: the columns, how they are read, and the other options.
-        show_sql, limits: settings of the connection.
-
-    Returns:
-        The verification, and what was read of each file.
-    """
-    columns, reading, others = how
+    reading, id, item = taken(how, READING), how["id"], how["item"]
+    if transactions is None and buckets is None and is_url(source):
+        raise InputError("Say what to verify: --transactions TABLE or --release NAME.", code="bad_usage")
+    of_buckets = model.name == "anatomy"
+    if transactions is None and not of_buckets and not is_data_file(source):
+        transactions = table_to_check(source, id, item)
     with (
-        opened(source, show_sql=show_sql, read_only=not others["on_engine"], **limits) as database,
+        opened(source, read_only=not how["on_engine"], **connection) as database,
         database.engine.accounting() as accounts,
     ):
-        if model.name == "anatomy":
-            where = buckets_of(database, source, buckets)
-            return database.verify(transactions, buckets=where, model=model, **columns), accounts
-        where = transactions_of(database, source, transactions, columns["id"], columns["item"], reading)
-        return database.verify(where, model=model, **columns, **others), accounts
+        if of_buckets:
+            checked = database.verify(transactions, buckets=buckets_of(database, source, buckets), model=model, **how)
+        else:
+            where = transactions_of(database, source, transactions, id, item, reading)
+            checked = database.verify(where, model=model, **how)
+    _print(checked, how["witnesses"], as_json, accounts)
 
 
 def _verify_release(
     source: str,
     release: str,
     promised: Callable[[Model], Model],
-    witnesses: int,
     knowledge: dict[str, Any],
-    show_sql: bool,
-    limits: dict[str, Any],
-) -> Verification:
+    connection: dict[str, Any],
+    as_json: bool,
+) -> None:
     """``verify --release``, on a locked connection because the file may be untrusted."""
-    from anondb.database import Database
+    from anondb.api.database import Database
     from anondb.engine.elsewhere import is_url
-    from anondb.models.named import model_of
+    from anondb.publications.sealed import files_among
     from anondb.release.reader import locked_engine
-    from anondb.sealed import files_among
 
-    if is_url(source):
-        with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
-            manifest = database.release(release).manifest
-            return database.verify(
-                release=release, model=promised(model_of(manifest)), witnesses=witnesses, **knowledge
-            )
-    files = files_among(*knowledge.values())
-    engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)
-    with Database(engine) as database:
-        engine.use(schema.catalog)
-        manifest = database.release(release).manifest
-        return database.verify(release=release, model=promised(model_of(manifest)), witnesses=witnesses, **knowledge)
+    with contextlib.ExitStack() as open:
+        if is_url(source):
+            database = open.enter_context(opened(source, read_only=True, **connection))
+        else:
+            settings = dict(connection)
+            shown = shown_statements(settings.pop("show_sql"))
+            files = files_among(*(knowledge.get(name) for name in KNOWLEDGE))
+            engine, schema, _ = locked_engine(source, files=files, on_statement=shown, **settings)
+            database = open.enter_context(Database(engine))
+            engine.use(schema.catalog)
+        model = _promise_of(database, release, promised)
+        checked = database.verify(release=release, model=model, **knowledge)
+    _print(checked, knowledge["witnesses"], as_json)
+
+
+def _promise_of(database: Database, release: str, promised: Callable[[Model], Model]) -> Model:
+    """The promise to check: that of a release, with what the user says of it."""
+    from anondb.models.named import model_of
+
+    return promised(model_of(database.release(release).manifest))
 
 
 def _print_identity(sealed: SealedCheck) -> None:
@@ -308,18 +306,14 @@ def _verify_source(
     release: str | None,
     promised: Callable[[Model], Model],
     witnesses: int,
+    connection: dict[str, Any],
     as_json: bool,
-    show_sql: bool,
-    threads: int | None,
-    memory_limit: str | None,
 ) -> None:
     """``verify --against-source``: check the current data under the recoding of a release."""
-    from anondb.models.named import model_of
-
     if release is None:
         raise InputError("--against-source needs --release NAME.", code="bad_usage")
-    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
-        model = promised(model_of(database.release(release).manifest))
+    with opened(source, read_only=True, **connection) as database:
+        model = _promise_of(database, release, promised)
         check = database.check_view(release, model=model, witnesses=witnesses)
     if as_json:
         print_json(check.to_json(witnesses=witnesses > 0))

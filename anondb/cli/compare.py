@@ -14,7 +14,6 @@ from anondb.cli.app import (
     MemoryOfRun,
     OptionPairs,
     Source,
-    Threads,
     Transactions,
     check_targets,
     opened,
@@ -27,8 +26,8 @@ from anondb.errors import EngineError, InfeasibleError, InputError
 from anondb.models import PROMISE
 from anondb.options import WORKLOAD
 from anondb.pages.text import plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.options import READING, as_read
-from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Result, Run, Setting
@@ -40,7 +39,7 @@ SOURCES_READ = ("taxonomy", "records", "hierarchies", "domains", "sensitive", *C
 OPTIONS = ("taxonomy", *OF_RECORDS, "sensitive", *CONSTRAINTS, "max_suppression")
 
 
-@with_flags("id", "item", *READING, *OPTIONS, "h", "p", "l", "item_supports", *WORKLOAD)
+@with_flags("id", "item", *READING, *OPTIONS, "h", "p", "l", "item_supports", *WORKLOAD, "threads")
 def compare(
     source: Source,
     algorithms: Names = None,
@@ -55,7 +54,7 @@ def compare(
     workload: AskedWorkload = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
     memory_limit: MemoryOfRun = "4GB",
-    threads: Threads = None,
+    threads: int | None = None,
     again: Annotated[bool, typer.Option("--again", help="Repeat the runs whose results are in the ledger.")] = False,
     report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
     csv: Annotated[str | None, typer.Option(help="Write the results as CSV.", metavar="FILE.csv")] = None,
@@ -83,7 +82,7 @@ def compare(
     setting, facts = _read(setting, transactions, options)
     ledger = _Ledger(None if is_data_file(source) else source)
     with progress() as say:
-        known = {} if again else ledger.known()
+        known = {} if again else ledger.stored()
         results = run_all(setting, planned, known, ledger.keep, say or (lambda words: None))
     _write(results, setting, facts, report, csv, as_json)
     if not any(r.status == "done" for r in results):
@@ -211,13 +210,13 @@ class _Ledger:
     def __init__(self, source: str | None) -> None:
         self._source = source
 
-    def known(self) -> dict[str, Result]:
-        from anondb.compare.results import known
+    def stored(self) -> dict[str, Result]:
+        from anondb.compare.results import stored_results
 
         if self._source is None:
             return {}
         with opened(self._source, read_only=True) as database:
-            return known(database.engine)
+            return stored_results(database.engine)
 
     def keep(self, key: str, result: Result) -> None:
         from anondb.compare.results import keep

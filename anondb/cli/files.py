@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from functools import partial
 from typing import Annotated, Any
@@ -10,34 +9,25 @@ from typing import Annotated, Any
 import typer
 
 from anondb.cli.app import (
-    Accept,
-    AllowOverlap,
-    Analysts,
-    Counters,
     ExistingRelease,
-    Format,
     Json,
-    Mode,
-    ModelledRows,
     Quiet,
-    Replace,
-    SameDatabase,
     ShowSql,
-    Sign,
     Source,
     asked_on_terminal,
     opened,
 )
-from anondb.cli.flags import LogFile, flag_values, with_flags
+from anondb.cli.flags import flag_values, taken, with_flags
 from anondb.cli.words import print_digests, print_json, shown
 from anondb.errors import InputError
+from anondb.options import PUBLICATION
 from anondb.pages.text import plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.account import read_json
 from anondb.reading.options import READING
-from anondb.report_rows import figure
 
 
-@with_flags(*READING)
+@with_flags(*READING, "replace")
 def load(
     database: Annotated[str, typer.Argument(help="The DuckDB file; created if it does not exist.", metavar="DB")],
     transactions: Annotated[str | None, typer.Option(help="Transactions to load.", metavar="FILE")] = None,
@@ -56,7 +46,6 @@ def load(
     ] = "taxonomy",
     records: Annotated[str | None, typer.Option(help="Relational records to load.", metavar="FILE")] = None,
     records_as: Annotated[str, typer.Option(help="Table for the records.", metavar="TABLE")] = "records",
-    replace: Replace = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,
@@ -64,12 +53,13 @@ def load(
     """Load files into tables of a DuckDB file; every row is accounted for."""
     from anondb.data.files import load_files
     from anondb.engine.elsewhere import is_url
-    from anondb.engine.files import private_files
+    from anondb.engine.files import private_files, removed_after_error
     from anondb.ledger import loaded_files
     from anondb.reading.formats import is_data_file
     from anondb.reading.options import Reading
 
-    reading = Reading(**flag_values(flags))
+    values = flag_values(flags)
+    reading = Reading(**taken(values, READING))
     if is_data_file(database) or is_url(database) or database in ("", ":memory:"):
         raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
     if transactions is None and taxonomy is None and records is None:
@@ -81,19 +71,11 @@ def load(
         "taxonomy": (taxonomy, taxonomy_as),
         "records": (records, records_as),
     }
-    existed = os.path.lexists(database)
-    try:
-        with private_files(), opened(database, show_sql=show_sql, create=True) as target:
-            files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
-            note = partial(loaded_files.record, target.engine)
-            named: dict[str, Any] = {"id": id, "item": item, "reading": reading, "record": note}
-            loaded = load_files(target.engine, files, replace=replace, **named)
-    except BaseException:
-        if not existed:  # the new database, without any table in it
-            for leftover in (database, f"{database}.wal"):
-                with contextlib.suppress(OSError, ValueError):
-                    os.unlink(leftover)
-        raise
+    files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
+    new = () if os.path.lexists(database) else (database, f"{database}.wal")
+    with removed_after_error(*new), private_files(), opened(database, show_sql=show_sql, create=True) as target:
+        note = partial(loaded_files.record, target.engine)
+        loaded = load_files(target.engine, files, id=id, item=item, reading=reading, record=note, **values)
     if as_json:
         print_json({"tables": [t.to_json() for t in loaded], **read_json([t.account for t in loaded])})
     else:
@@ -102,6 +84,7 @@ def load(
             typer.echo(f"  read {plain(t.account.words)}")
 
 
+@with_flags(*PUBLICATION, "modelled_rows", "accept", "replace", "log_file")
 def publish(
     source: Source,
     release: ExistingRelease,
@@ -112,44 +95,22 @@ def publish(
     proof: Annotated[
         str | None, typer.Option(help="Also write SQL that checks the promise without anondb.", metavar="DIR")
     ] = None,
-    allow_overlap: AllowOverlap = False,
     include_constraints: Annotated[
         bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")
     ] = False,
-    analysts: Analysts = None,
-    counters: Counters = None,
-    same_database: SameDatabase = False,
-    mode: Mode = None,
-    format: Format = "duckdb",
-    sign: Sign = None,
-    modelled_rows: ModelledRows = False,
-    accept: Accept = None,
-    replace: Replace = False,
-    log_file: LogFile = None,
     quiet: Quiet = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
+    **flags: Any,
 ) -> None:
     """Seal a release into a new DuckDB file that holds nothing else, a folder of Parquet, or a schema of PostgreSQL."""
     from anondb.publications.history import notes
 
+    how = flag_values(flags)
+    log_file = how.pop("log_file", None)
     with opened(source, show_sql=show_sql, quiet=quiet, log_file=log_file, command="publish") as database:
         database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
-        file = database.release(release).publish(
-            to,
-            replace=replace,
-            allow_overlap=allow_overlap,
-            proof=proof,
-            include_constraints=include_constraints,
-            analysts=analysts,
-            counters=counters,
-            same_database=same_database,
-            mode=mode,
-            format=format,
-            sign=sign,
-            modelled_rows=modelled_rows,
-            accept=accept or (),
-        )
+        file = database.release(release).publish(to, proof=proof, include_constraints=include_constraints, **how)
     if as_json:
         print_json(
             {

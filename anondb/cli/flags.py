@@ -9,32 +9,27 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.models import BOOLEAN, INTEGER, OUTPUT, Parameter
-from anondb.options import RUN, WORKLOAD, for_whom, model_parameters, view_options
+from anondb.models import BOOLEAN, INTEGER, NUMBER, Parameter
+from anondb.options import RUN, for_whom, model_parameters, release_options
 from anondb.policy import SOURCES, Policy, Workload
-from anondb.reading.options import READING, Reading
+from anondb.reading.options import Reading
 
 _DEFAULTS: Mapping[str, Any] = {
     f.name: f.default for kind in (Policy, Workload, Reading) for f in fields(kind) if f.default is not MISSING
 }
-_PARAMETERS: Mapping[str, Parameter] = {**model_parameters(), **SOURCES, **READING, **WORKLOAD}
+_PARAMETERS: Mapping[str, Parameter] = {**RUN, **release_options()}
 MODEL_PARAMETERS = tuple(model_parameters())
+LIMITS = ("threads", "memory_limit")
+_TYPES: Mapping[tuple[str, ...], type] = {(BOOLEAN,): bool, (INTEGER,): int, (NUMBER,): float}
 WITH_NEGATION = ("item_supports", "on_engine", "header")  # switches with a flag that turns them off
-LogFile = Annotated[
-    str | None,
-    typer.Option(help=RUN["log_file"].help, metavar="FILE", rich_help_panel=OUTPUT),
-]
-TimeLimit = Annotated[
-    float | None, typer.Option(help=view_options()["time_limit"].help, metavar="SECONDS", rich_help_panel=OUTPUT)
-]
 
 
 def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command: replace its ``**flags`` by the flags of these parameters and options."""
+    """Decorate a command: give it the flags of these parameters and options, in its arguments or its ``**flags``."""
 
     def derive(command: Callable[..., None]) -> Callable[..., None]:
         written = inspect.signature(command, eval_str=True).parameters.values()
-        parameters = [p for p in written if p.kind is not p.VAR_KEYWORD]
+        parameters = [p for p in written if p.kind is not p.VAR_KEYWORD and p.name not in names]
         parameters += [_flag(name, _PARAMETERS[name]) for name in names]
         parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -51,7 +46,9 @@ def _flag(name: str, parameter: Parameter) -> inspect.Parameter:
     dashed = "--" + name.replace("_", "-")
     if name in WITH_NEGATION:
         dashed += "/--no-" + name.replace("_", "-")
-    kind: Any = bool if parameter.kinds == (BOOLEAN,) else int if parameter.kinds == (INTEGER,) else str
+    kind: Any = _TYPES.get(parameter.kinds, str)
+    if kind is bool and name not in WITH_NEGATION:
+        default = False
     if parameter.repeatable:
         kind, default = list[str], None
     if default is None:
@@ -68,9 +65,9 @@ def flag_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return {n: read[n](v) if n in read and isinstance(v, str) else v for n, v in present.items()}
 
 
-def reading_in(values: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of reading out of the values of flags."""
-    return {name: values.pop(name) for name in READING if name in values}
+def taken(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Take the values of some options out of those of flags."""
+    return {name: values.pop(name) for name in names if name in values}
 
 
 def pairs(texts: Iterable[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,20 +12,19 @@ import typer
 
 from anondb.cli.app import (
     Json,
-    MemoryLimit,
     MemoryOfRun,
     ShowSql,
     Source,
-    Threads,
     Transactions,
     check_targets,
     model_from,
     opened,
     transactions_of,
 )
-from anondb.cli.flags import flag_values, reading_in, with_flags
+from anondb.cli.flags import LIMITS, flag_values, taken, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
+from anondb.guide.needs import PEOPLE
 from anondb.models import PROMISE
 from anondb.pages.text import plain
 from anondb.policy import Policy
@@ -33,25 +32,25 @@ from anondb.reading.options import READING, reading_flags
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Run
+    from anondb.guide.advise import Advice
+    from anondb.guide.people_advice import PeopleAdvice
     from anondb.guide.words import Section
 
 
-@with_flags("id", "item", *READING, "taxonomy", "k")
+@with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k", *LIMITS)
 def profile(
     source: Source,
     transactions: Transactions = None,
     html: Annotated[str | None, typer.Option(help="Also write a page.", metavar="FILE.html")] = None,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,
 ) -> None:
     """Profile transactions: sizes, what attackers find, the taxonomy, and what each algorithm takes. For owners only."""
     values = flag_values(flags)
-    reading = reading_in(values)
+    reading, limits = taken(values, READING), taken(values, LIMITS)
     check_targets(source, html)
-    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
+    with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
         rows = transactions_of(database, source, transactions, values["id"], values["item"])
         profiled = database.profile(rows, **values, **reading)
     if html is not None:
@@ -67,7 +66,7 @@ def profile(
         print_section(section)
 
 
-@with_flags("id", "item", *READING, "taxonomy", "k", "m", "item_supports")
+@with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k", "m", "item_supports", "threads")
 def advise(
     source: Source,
     transactions: Transactions = None,
@@ -79,37 +78,39 @@ def advise(
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of all runs, in seconds.", min=1)] = 120.0,
     memory_limit: MemoryOfRun = "4GB",
-    threads: Threads = None,
+    threads: int | None = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,
 ) -> None:
-    """Try algorithms on a sample and on all persons, and advise what to run. Asks on a terminal what no flag says."""
+    """Try algorithms on a sample and on all persons, and advise what to run. Asks on a terminal what no flag says.
+
+    With attributes of people, advise from counts alone, without runs.
+    """
     from anondb.compare.limits import parse_size
     from anondb.guide.advise import advise as run_advice
-    from anondb.guide.needs import Needs
+    from anondb.guide.needs import QUESTIONS, Needs
+    from anondb.guide.people_advice import advise_people
 
     parse_size(memory_limit)
     values = flag_values({"use": use, **flags})
-    reading = reading_in(values)
-    promised = {name: values.pop(name) for name in ("k", "m") if name in values}
+    reading = taken(values, READING)
+    promised = taken(values, ("k", "m"))
     needs: dict[str, Any] = {name: getattr(model_from("km", **promised), name) for name in promised}
-    needs |= {name: values.pop(name) for name in ("use", "item_supports") if name in values}
-    needs = _asked(needs, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
+    needs |= taken(values, ("use", "item_supports"))
+    of_people = {name: values[name] for name in PEOPLE if name in values}
+    asked = ("m", "k") if of_people else tuple(QUESTIONS)
+    needs = _asked(needs, asked, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
     with opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
         rows = transactions_of(database, source, transactions, values["id"], values["item"], reading)
-        made = run_advice(
-            database.engine,
-            rows,
-            Needs(**needs),
-            command=_command(source, transactions, {**values, **reading}),
-            taxonomy=values.get("taxonomy"),
-            id_column=values["id"],
-            item_column=values["item"],
-            time_limit=time_limit,
-            threads=threads,
-            memory_limit=memory_limit,
-        )
+        how: dict[str, Any] = {"command": _command(source, transactions, {**values, **reading})}
+        if of_people:
+            profiled = database.profile(rows, **values, k=Needs(**needs).k)
+            made: Advice | PeopleAdvice = advise_people(profiled, Needs(**needs), of_people, **how)
+        else:
+            how |= {"time_limit": time_limit, "threads": threads, "memory_limit": memory_limit}
+            columns = {"id_column": values["id"], "item_column": values["item"]}
+            made = run_advice(database.engine, rows, Needs(**needs), taxonomy=values.get("taxonomy"), **columns, **how)
     if as_json:
         print_json(made.to_json())
         return
@@ -118,13 +119,13 @@ def advise(
     typer.echo(f"to run it:\n{plain(made.command)}")
 
 
-def _asked(needs: dict[str, Any], on_terminal: bool) -> dict[str, Any]:
+def _asked(needs: dict[str, Any], asked: Collection[str], on_terminal: bool) -> dict[str, Any]:
     """What the owner needs: what no flag says is asked on a terminal, elsewhere stated as a default."""
     from anondb.guide.needs import QUESTIONS, Needs, read_answer
 
     known = dict(needs)
     for name, question in QUESTIONS.items():
-        if name in needs:
+        if name in needs or name not in asked:
             continue
         default = Needs().to_json()[name]
         if not on_terminal:
@@ -150,6 +151,7 @@ def _command(source: str, transactions: str | None, values: dict[str, Any]) -> C
         ]
         words += reading_flags(values)
         words += ["--taxonomy", values["taxonomy"]] if "taxonomy" in run.options else []
+        words += [w for n in PEOPLE if n in run.options for w in (f"--{n.replace('_', '-')}", str(run.options[n]))]
         words += flags_of(run)
         if is_data_file(source):
             words += ["--publish", f"{Path(source).stem}-release.duckdb"]

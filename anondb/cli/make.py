@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anondb.cli.app import (
-    AllowOverlap,
-    Analysts,
-    Counters,
-    Format,
     Json,
-    MemoryLimit,
-    Mode,
     ModelName,
     OptionPairs,
     Quiet,
     ReleaseName,
-    Replace,
-    SameDatabase,
     ShowSql,
-    Sign,
     Source,
-    Threads,
     Transactions,
     asked_on_terminal,
     model_from,
@@ -35,16 +25,16 @@ from anondb.cli.app import (
     shown_statements,
     transactions_of,
 )
-from anondb.cli.flags import MODEL_PARAMETERS, LogFile, TimeLimit, flag_values, pairs, with_flags
+from anondb.cli.flags import LIMITS, MODEL_PARAMETERS, flag_values, pairs, taken, with_flags
 from anondb.cli.words import print_items, print_json, print_report, print_story
 from anondb.errors import InputError
-from anondb.models import ALGORITHM, OUTPUT
-from anondb.options import WORKLOAD
+from anondb.models import OUTPUT
+from anondb.options import PUBLICATION, WORKLOAD
 from anondb.policy import SOURCES
 from anondb.reading.options import READING, read_as
 
 if TYPE_CHECKING:
-    from anondb.database import Database
+    from anondb.api.database import Database
 
 
 @contextlib.contextmanager
@@ -61,49 +51,25 @@ def _listing(
         raise
 
 
-@with_flags(*MODEL_PARAMETERS, *SOURCES, *READING, *WORKLOAD)
+_FLAGS = (
+    *("algorithm", *MODEL_PARAMETERS, *SOURCES, *READING, *WORKLOAD, "workload"),
+    *("publish", *PUBLICATION, "replace", "time_limit", *LIMITS, "log_file"),
+)
+
+
+@with_flags(*_FLAGS)
 def anonymize(
     source: Source,
     transactions: Transactions = None,
     model: ModelName = None,
-    algorithm: Annotated[
-        str | None,
-        typer.Option(
-            help="The algorithm; by default the first that keeps the promise and has its inputs (anondb algorithms).",
-            metavar="NAME",
-            rich_help_panel=ALGORITHM,
-        ),
-    ] = None,
     option: OptionPairs = None,
     release: ReleaseName = None,
-    publish: Annotated[
-        str | None,
-        typer.Option(
-            help="Also seal the release into this file or folder, or postgresql://HOST/DATABASE/SCHEMA.",
-            metavar="FILE|URL",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    allow_overlap: AllowOverlap = False,
-    analysts: Analysts = None,
-    counters: Counters = None,
-    same_database: SameDatabase = False,
-    mode: Mode = None,
-    format: Format = "duckdb",
-    sign: Sign = None,
-    replace: Replace = False,
-    workload: Annotated[
-        str | None, typer.Option(help="Your own queries.", metavar="TABLE|FILE", rich_help_panel=OUTPUT)
-    ] = None,
     witnesses: Annotated[
         int,
         typer.Option(
             help="Show up to this many items that the taxonomy lacks, on stderr.", min=0, rich_help_panel=OUTPUT
         ),
     ] = 0,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
-    time_limit: TimeLimit = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -112,48 +78,30 @@ def anonymize(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
-    log_file: LogFile = None,
     quiet: Quiet = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,
 ) -> None:
     """Load, anonymize, verify, measure and freeze a release; --publish also seals it into a file."""
-    options: dict[str, Any] = flag_values(flags)
-    parameters = {name: options.pop(name) for name in MODEL_PARAMETERS if name in options}
-    options |= _algorithm_options(option, options)
+    options = flag_values(flags)
+    settings = taken(options, (*LIMITS, "log_file"))
+    parameters = taken(options, MODEL_PARAMETERS)
+    options |= _algorithm_options(option)
     id, item, taxonomy = options["id"], options["item"], options.get("taxonomy")
-    settings: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "quiet": quiet, "log_file": log_file}
     with (
-        opened(source, show_sql=show_sql, command="anonymize", **settings) as database,
+        opened(source, show_sql=show_sql, command="anonymize", quiet=quiet, **settings) as database,
         contextlib.ExitStack() as listing,
     ):
         rows = transactions_of(database, source, transactions, id, item)
         how = {name: options[name] for name in READING if name in options}
         listing.enter_context(_listing(database, witnesses, read_as(rows, how), taxonomy, id, item))
         database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
-        made = database.anonymize(
-            rows,
-            model=model_from(model, **parameters),
-            name=release,
-            workload=workload,
-            replace=replace,
-            publish=publish,
-            allow_overlap=allow_overlap,
-            analysts=analysts,
-            counters=counters,
-            same_database=same_database,
-            mode=mode,
-            format=format,
-            sign=sign,
-            time_limit=time_limit,
-            resume=resume,
-            algorithm=algorithm,
-            **options,
-        )
+        promise = model_from(model, **parameters)
+        made = database.anonymize(rows, model=promise, name=release, resume=resume, **options)
         report = made.report
         kept = not database.engine.one_shot
-    from anondb.reports import Report
+    from anondb.pipeline.reports import Report
 
     assert isinstance(report, Report)  # this process has made the release
     if as_json:
@@ -162,13 +110,11 @@ def anonymize(
         print_report(report, kept)
 
 
-def _algorithm_options(option: list[str] | None, flags: Mapping[str, Any]) -> dict[str, str]:
+def _algorithm_options(option: list[str] | None) -> dict[str, str]:
     """The values of --option, which is for options that have no flag."""
     options = pairs(option or ())
     for name in options:
-        if name in flags:
-            raise InputError(f"{name} is set twice.", code="bad_usage", hint="Set it once.")
-        if name in SOURCES or name in WORKLOAD:
+        if name in _FLAGS:
             dashed = name.replace("_", "-")
             raise InputError(f"{name} is not an option of an algorithm.", code="bad_usage", hint=f"Use --{dashed}.")
     return options

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from anondb.models import ALGORITHM, DATA, OUTPUT, PROMISE, READ
+from anondb.models import ALGORITHM, DATA, GENERAL, OUTPUT, PROMISE, READ
 
 
 class PanelCommand(TyperCommand):
@@ -19,9 +19,9 @@ class PanelCommand(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is not None:
                 is_argument = parameter.param_type_name == "argument"
-                panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if is_argument else "Options")
+                panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if is_argument else GENERAL)
                 panels.setdefault(panel, []).append(record)
-        order = ("Arguments", DATA, READ, PROMISE, ALGORITHM, OUTPUT, "Options")
+        order = ("Arguments", DATA, READ, PROMISE, ALGORITHM, OUTPUT, GENERAL)
         for panel in sorted(panels, key=lambda p: order.index(p) if p in order else len(order)):
             with formatter.section(panel):
                 formatter.write_dl(panels[panel])

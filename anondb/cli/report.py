@@ -60,12 +60,12 @@ def report(
 def _contents_of_file(file: str, show_sql: bool) -> Contents:
     """What a sealed file shows."""
     from anondb.engine.elsewhere import is_url
-    from anondb.postgres.place import place_of
     from anondb.reading.formats import is_data_file
     from anondb.release.objects import StoredRelease
     from anondb.release.reader import is_sealed, sealed_release
     from anondb.report.contents import read_contents
     from anondb.warehouse.at_hand import at_hand
+    from anondb.warehouse.postgres.place import place_of
 
     if not is_url(file) and is_data_file(file):
         raise InputError("A data file has no release.", code="bad_usage", hint="Name a database or a sealed file.")

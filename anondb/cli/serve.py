@@ -60,11 +60,7 @@ def serve(
         tables = ", ".join(session.tables)
     password = new_password() if password_file is None else read_password(password_file)
     door = Door(file, options, bounds, verifier_of(password), idle_seconds)
-    try:
-        listener = socket.create_server((HOST, port))
-    except OSError:
-        raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None
-    with listener:
+    with _listening(HOST, port) as listener:
         address = f"{HOST}:{listener.getsockname()[1]}"
 
         def announce() -> None:
@@ -75,3 +71,11 @@ def serve(
             serve_clients(door, listener, connections, announce)
         except KeyboardInterrupt:
             typer.echo("Stopped.", err=True)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """The socket of a port, for the connections of clients."""
+    try:
+        return socket.create_server((host, port))
+    except OSError:
+        raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None

@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import Json, Replace, Source, opened, transactions_of
+from anondb.cli.app import Json, Source, opened, transactions_of
 from anondb.cli.flags import flag_values, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
+from anondb.pipeline.report_rows import figure
 from anondb.reading.options import READING
-from anondb.report_rows import figure
 from anondb.taxonomies import BUILDERS, FAN_OUT
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from anondb.api.database import Database
     from anondb.data.taxonomy import Taxonomy
-    from anondb.database import Database
     from anondb.taxonomies.check import Checked
 
+OF_ITEMS = ("items", "transactions")
 LISTED = 20  # labels of each kind in the text of a check
 taxonomy = typer.Typer(
     name="taxonomy", help="Build, check and show taxonomies of items.", no_args_is_help=True, rich_markup_mode=None
@@ -34,7 +35,7 @@ Tree_ = Annotated[str, typer.Option("--taxonomy", help="The taxonomy.", metavar=
 
 
 @taxonomy.command()
-@with_flags(*READING)
+@with_flags(*READING, "replace")
 def build(
     source: Source,
     by: Annotated[str, typer.Option(help="How items are grouped.", metavar="|".join(BUILDERS))],
@@ -53,14 +54,14 @@ def build(
     ] = None,
     fan_out: Annotated[int, typer.Option(help="frequency, similarity: children of a node.", metavar="N")] = FAN_OUT,
     root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",
-    replace: Replace = False,
+    replace: bool = False,
     as_json: Json = False,
     **flags: Any,
 ) -> None:
     """Build a taxonomy of the items: by names, codes, categories, frequency or similarity."""
     from anondb.taxonomies.build import Request, build_taxonomy
 
-    request = Request(by, separator, _numbers(lengths), _names(columns), fan_out, root)
+    request = Request(by, separator, numbers(lengths), names(columns), fan_out, root)
     with opened(source) as database:
         _check_target(database, to)
         items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
@@ -70,7 +71,7 @@ def build(
 
 
 @taxonomy.command()
-@with_flags(*READING)
+@with_flags(*READING, "replace")
 def check(
     source: Source,
     name: Tree_,
@@ -81,7 +82,7 @@ def check(
         str | None, typer.Option(help="Add the missing items below this node; needs --to.", metavar="NODE")
     ] = None,
     to: Annotated[str | None, typer.Option(help="Where to write the complete taxonomy.", metavar="TABLE|FILE")] = None,
-    replace: Replace = False,
+    replace: bool = False,
     as_json: Json = False,
     **flags: Any,
 ) -> None:
@@ -103,7 +104,9 @@ def check(
     if as_json:
         print_json(checked.to_json())
     else:
-        _print_check(checked)
+        print_check(checked)
+        if checked.missing:
+            typer.echo("To add them: anondb taxonomy check ... --add-missing NODE --to TABLE|FILE", err=True)
     if not checked.fits:
         raise typer.Exit(2)
 
@@ -125,23 +128,39 @@ def show(
     """Show a taxonomy as a tree; with transactions also how many of them have an item below each node."""
     from anondb.taxonomies.supports import supported_taxonomy
 
-    if depth < 1 or most < 1:
-        raise InputError("--depth and --most are at least 1.", code="bad_parameter")
     with opened(source, read_only=True) as database:
         items = None
         if transactions is not None or database.engine.one_shot:
             items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
         tree, supports = supported_taxonomy(database.engine, name, items, id_column=id_column, item_column=item_column)
+    show_tree(tree, None if supports is None else supports.tolist(), OF_ITEMS, under, depth, most, as_json)
+
+
+def show_tree(
+    tree: Taxonomy,
+    supports: list[int] | None,
+    words: tuple[str, str],
+    under: str | None,
+    depth: int,
+    most: int,
+    as_json: bool,
+) -> None:
+    """Draw the tree below a node, or print its nodes as JSON; ``words`` name its leaves and who has them.
+
+    Raises:
+        InputError: ``bad_parameter``; ``unknown_item``: there is no such node.
+    """
+    if depth < 1 or most < 1:
+        raise InputError("--depth and --most are at least 1.", code="bad_parameter")
     top = 0 if under is None else tree.node_of.get(under, -1)
     if top < 0:
-        raise InputError("The taxonomy has no node of this name.", code="unknown_item", hint="Check --under.")
-    listed = None if supports is None else supports.tolist()
+        raise InputError("The tree has no node of this name.", code="unknown_item", hint="Check --under.")
     if as_json:
-        print_json({"nodes": [_node(tree, n, listed) for n in range(top, int(tree.last[top]) + 1)]})
+        print_json({"nodes": [_node(tree, n, supports, words[1]) for n in range(top, int(tree.last[top]) + 1)]})
         return
     from rich.console import Console
 
-    Console().print(_drawn(tree, top, listed, depth, most))
+    Console().print(_drawn(tree, top, supports, words, depth, most))
 
 
 def _check_target(database: Database, to: str) -> None:
@@ -165,14 +184,16 @@ def _write(database: Database, tree: Taxonomy, to: str, replace: bool) -> None:
     write_taxonomy(database.engine, tree, to, replace=replace)
 
 
-def _numbers(text: str | None) -> tuple[int, ...]:
+def numbers(text: str | None) -> tuple[int, ...]:
+    """The whole numbers of ``--lengths``."""
     try:
         return tuple(int(part) for part in (text or "").split(",") if part.strip())
     except ValueError:
         raise InputError("--lengths is a list of whole numbers, such as 1,3.", code="bad_parameter") from None
 
 
-def _names(text: str | None) -> tuple[str, ...]:
+def names(text: str | None) -> tuple[str, ...]:
+    """The parts of a text that commas separate."""
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
@@ -184,9 +205,13 @@ def _say_written(tree: Taxonomy, to: str, as_json: bool, added: int | None = Non
     typer.echo(plain(f"{to}: {counted(tree.size, 'node')}, {counted(tree.n_leaves, 'leaf', 'leaves')}{more}"))
 
 
-def _print_check(checked: Checked) -> None:
-    """Print the shape of a taxonomy, and what is wrong with it."""
-    typer.echo(f"{plain(checked.name)}: {'fits' if checked.fits else 'does not fit'}")
+def print_check(checked: Checked, words: tuple[str, str] = OF_ITEMS, *faults: str) -> None:
+    """Print the shape of a tree, and what is wrong with it; ``words`` name its leaves and who
+    has them, ``faults`` say what else is wrong."""
+    leaves, holder = words[0], words[1].removesuffix("s")
+    typer.echo(f"{plain(checked.name)}: {'fits' if checked.fits and not faults else 'does not fit'}")
+    for fault in faults:
+        typer.echo(f"  {plain(fault)}")
     if checked.shape is not None:
         s = checked.shape
         typer.echo(f"  nodes            {s.nodes:,}, of which {s.leaves:,} leaves")
@@ -195,11 +220,11 @@ def _print_check(checked: Checked) -> None:
             typer.echo(f"  children         {s.fan_outs[0]} to {s.fan_outs[2]}, median {figure(s.fan_outs[1])}")
         typer.echo(f"  balance          the largest branch has {s.largest:.0%} of the leaves")
     if checked.unused is not None:
-        typer.echo(f"  unused           {checked.unused:,} leaves occur in no transaction")
+        typer.echo(f"  unused           {checked.unused:,} leaves that no {holder} has")
     labels = {
         f"nodes with {kind}" if kind != "cycle" else "nodes on a cycle": of for kind, of in checked.faults.items()
     }
-    labels |= {"items that are missing": checked.missing, "items that are inner nodes": checked.internal}
+    labels |= {f"{leaves} that are missing": checked.missing, f"{leaves} that are inner nodes": checked.internal}
     labels["nodes with a single child"] = () if checked.shape is None else checked.shape.single_children
     for what, listed in labels.items():
         if listed:
@@ -207,27 +232,25 @@ def _print_check(checked: Checked) -> None:
             typer.echo(f"  {len(listed):,} {what}: {', '.join(map(plain, listed[:LISTED]))}{more}")
     if checked.types is not None:
         typer.echo("  the items have the type {}, the leaves {}: cast one of them in a view".format(*checked.types))
-    if checked.missing:
-        typer.echo("To add them: anondb taxonomy check ... --add-missing NODE --to TABLE|FILE", err=True)
 
 
-def _node(tree: Taxonomy, node: int, supports: list[int] | None) -> dict[str, Any]:
+def _node(tree: Taxonomy, node: int, supports: list[int] | None, holders: str) -> dict[str, Any]:
     parent = int(tree.parent[node])
     labels = {"node": tree.labels[node], "parent": None if parent < 0 else tree.labels[parent]}
     return {
         **labels,
         "leaves": int(tree.leaf_count[node]),
-        "transactions": None if supports is None else supports[node],
+        holders: None if supports is None else supports[node],
     }
 
 
-def _drawn(tree: Taxonomy, top: int, supports: list[int] | None, depth: int, most: int) -> Tree:
+def _drawn(tree: Taxonomy, top: int, supports: list[int] | None, words: tuple[str, str], depth: int, most: int) -> Tree:
     """The tree below a node, the children with the largest supports or the most leaves first."""
     from rich.tree import Tree
 
-    def words(node: int) -> str:
-        facts = [] if tree.is_leaf[node] else [f"{int(tree.leaf_count[node]):,} items"]
-        facts += [] if supports is None else [f"{supports[node]:,} transactions"]
+    def label(node: int) -> str:
+        facts = [] if tree.is_leaf[node] else [f"{int(tree.leaf_count[node]):,} {words[0]}"]
+        facts += [] if supports is None else [f"{supports[node]:,} {words[1]}"]
         return shown(tree.labels[node]) + (f"  [dim]{', '.join(facts)}[/dim]" if facts else "")
 
     def grow(branch: Tree, node: int, left: int) -> None:
@@ -235,10 +258,10 @@ def _drawn(tree: Taxonomy, top: int, supports: list[int] | None, depth: int, mos
         if supports is not None:
             children.sort(key=lambda child: -supports[child])
         for child in children[:most] if left else []:
-            grow(branch.add(words(child)), child, left - 1)
+            grow(branch.add(label(child)), child, left - 1)
         if left and len(children) > most:
             branch.add(f"[dim]and {len(children) - most:,} more[/dim]")
 
-    drawn = Tree(words(top), highlight=False)
+    drawn = Tree(label(top), highlight=False)
     grow(drawn, top, depth)
     return drawn

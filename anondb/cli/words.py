@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from anondb.pages.text import plain
-from anondb.report_rows import figure
+from anondb.pipeline.report_rows import figure
 
 if TYPE_CHECKING:
-    from anondb.reports import Report
+    from anondb.pipeline.reports import Report
     from anondb.session.output import Count
     from anondb.session.result import Result
     from anondb.verify import Verification

@@ -14,20 +14,18 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb import pipeline
 from anondb.algorithms.method import Task
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import resolve_table
-from anondb.database import Database, connect
-from anondb.engine import Table
+from anondb.engine import DuckDBEngine, Table
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
-from anondb.ledger.stored import current_catalog
-from anondb.load import load
+from anondb.ledger.stored import current_catalog, find_release
 from anondb.models.named import make_model
 from anondb.options import policy_of
-from anondb.policy import Policy
+from anondb.pipeline.anonymize import anonymize
+from anondb.pipeline.load import load
 from anondb.reading.formats import is_data_file, stem_of
 from anondb.reading.options import ReadAs, Reading, read_as
 from anondb.risk.attack import candidates
@@ -42,13 +40,16 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     """Anonymize, verify and measure; return the figures of the report and those that only a comparison needs."""
     for module in job["modules"]:
         import_module(module)
-    with connect(":memory:", threads=job["threads"], memory_limit=job["memory_limit"]) as database:
-        engine, log = database.engine, job["log"]
-        policy = _policy(_open(database, job), job)
+    engine, log = DuckDBEngine.open(threads=job["threads"], memory_limit=job["memory_limit"]), job["log"]
+    try:
+        options = {name: job[name] for name in ("size", "seed", "draw", "id", "item", "algorithm")} | job["options"]
+        options |= {"queries": 0 if log else job["queries"], "workload": None if log else job["workload"]}
+        model = make_model(job["model"], **job["parameters"])
+        policy = policy_of(_open(engine, job), {**options, "accept": FINDINGS}, model=model, name=NAME)
         with engine.transaction():
             task = load(engine, policy)
-            report = pipeline.anonymize(engine, policy, task=task).to_json()
-            risk = _risk(database, task, job)
+            report = anonymize(engine, policy, task=task).to_json()
+            risk = _risk(engine, task, job)
         if log:
             from anondb.risk.query_log import measure_log
 
@@ -61,40 +62,32 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             **{name: report["accuracy"][name] for name in ("queries", "skipped", "average_relative_error")},
             **{name: report["accuracy"][name] for name in ("relative_error", "frequent")},
             "refused": report["accuracy"].get("refused", []),
-            **_answer_figures(database, f"{NAME}: log " if log else f"{NAME}: "),
+            **_answer_figures(engine, f"{NAME}: log " if log else f"{NAME}: "),
             "anonymize_seconds": report["seconds"]["anonymize"],
             "risk": risk,
-            "generalized": _generalized(database),
+            "generalized": _generalized(engine),
         }
+    finally:
+        engine.close()
 
 
-def _policy(transactions: Any, job: dict[str, Any]) -> Policy:
-    """The policy of the run; a log of queries is measured after it."""
-    asked = {name: job[name] for name in ("queries", "size", "seed", "draw", "workload")}
-    asked |= {"queries": 0, "workload": None} if job["log"] else {}
-    columns = {name: job[name] for name in ("id", "item", "algorithm")}
-    model = make_model(job["model"], **job["parameters"])
-    return policy_of(transactions, {**asked, **columns, "accept": FINDINGS, **job["options"]}, model=model, name=NAME)
-
-
-def _risk(database: Database, task: Task, job: dict[str, Any]) -> dict[str, Any] | None:
+def _risk(engine: DuckDBEngine, task: Task, job: dict[str, Any]) -> dict[str, Any] | None:
     """What attackers find who know some items of each person, and the attributes that the release has: the number of persons
     who are alone, and the mean of 1 / the number of candidates, in the source and in the release."""
     if not job["known"]:
         return None
-    schema, hidden = database.release(NAME)._schema(), task.sensitive or ()
+    schema, hidden = find_release(engine, NAME), task.sensitive or ()
     sizes = {"individuals": PERSONS, "known": job["known"]}
     try:
-        found = candidates(database.engine, schema, task.dataset, task.records, hidden, **sizes)
+        found = candidates(engine, schema, task.dataset, task.records, hidden, **sizes)
     except InputError:  # nobody has an item that can be known
         return None
     before, after = ({"alone": int((n == 1).sum()), "chance": float((1 / n).mean())} for n in found)
     return {"persons": len(found[0]), "known": job["known"], "before": before, "after": after}
 
 
-def _open(database: Database, job: dict[str, Any]) -> Any:
+def _open(engine: DuckDBEngine, job: dict[str, Any]) -> Any:
     """The transactions: a file, or a view on the attached source's table; for a query log, with the name of the table."""
-    engine = database.engine
     file, reading = Path(job["source"]), Reading(**job["reading"])
     if is_data_file(file):
         if not job["log"]:
@@ -112,13 +105,13 @@ def _open(database: Database, job: dict[str, Any]) -> Any:
     return ReadAs(view, reading)
 
 
-def _answer_figures(database: Database, prefix: str) -> dict[str, Any]:
+def _answer_figures(engine: DuckDBEngine, prefix: str) -> dict[str, Any]:
     """The mean width of the bounds, the symmetric errors by size of the queries, and a digest of the queries that shows
     whether two runs answered the same ones."""
-    tables = {n: Table(current_catalog(database.engine), "anondb", n) for n in ("accuracy", "workloads")}
-    width = database.engine.scalar("compare/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
-    asked = database.engine.scalar("compare/asked_queries", tables, prefix=prefix)
-    errors = database.engine.query("compare/symmetric_errors", tables, prefix=prefix)
+    tables = {n: Table(current_catalog(engine), "anondb", n) for n in ("accuracy", "workloads")}
+    width = engine.scalar("compare/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
+    asked = engine.scalar("compare/asked_queries", tables, prefix=prefix)
+    errors = engine.query("compare/symmetric_errors", tables, prefix=prefix)
     by_size = [
         {"size": int(size), "queries": int(queries), "error": float(error)}
         for size, queries, error in zip(errors["size"], errors["queries"], errors["error"], strict=True)
@@ -127,11 +120,11 @@ def _answer_figures(database: Database, prefix: str) -> dict[str, Any]:
     return {"bounds_width": None if width is None else float(width), "symmetric_errors": by_size, "asked": asked}
 
 
-def _generalized(database: Database) -> list[dict[str, Any]]:
+def _generalized(engine: DuckDBEngine) -> list[dict[str, Any]]:
     """The most frequent generalized items: label, number of original items, and support."""
-    schema = database.release(NAME)._schema()
+    schema = find_release(engine, NAME)
     tables = {name: schema.table(name) for name in ("transactions", "released_items")}
-    rows = database.engine.query("compare/generalized_by_frequency", tables, most=MOST_ITEMS)
+    rows = engine.query("compare/generalized_by_frequency", tables, most=MOST_ITEMS)
     return [
         {"item": str(item)[:LABEL_LENGTH], "size": int(size), "support": int(support)}
         for item, size, support in zip(rows["item"], rows["size"], rows["support"], strict=True)

@@ -44,7 +44,7 @@ def row(result: Result) -> dict[str, Any]:
     return {name: values.get(name) for name in COLUMNS}
 
 
-def known(engine: Engine) -> dict[str, Result]:
+def stored_results(engine: Engine) -> dict[str, Result]:
     """The latest result of every run in the ledger, by key."""
     rows = _COMPARISONS.rows(engine, current_catalog(engine))
     return {row["key"]: Result.of(json.loads(row["result"])) for row in rows}

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from anondb.data.constraints import load_weights
-from anondb.data.edges import edge_columns
+from anondb.data.edges import Edges, edge_columns
 from anondb.data.sources import Source, open_source, texts_of
-from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
+from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.types import short
 from anondb.engine import Engine
 from anondb.errors import InputError
@@ -80,23 +80,35 @@ def attribute_hierarchies(
     if hierarchies is None:
         return {}, None
     names = {c.lower() for c in attributes}
-    if isinstance(hierarchies, Mapping):
-        trees = {str(name).lower(): load_taxonomy(engine, tree) for name, tree in hierarchies.items()}
-    elif isinstance(hierarchies, str | Path) and Path(hierarchies).is_dir():
-        files = sorted(p for p in Path(hierarchies).iterdir() if p.suffix.lower() in HIERARCHY_SUFFIXES)
-        used = {p.stem.lower(): load_taxonomy(engine, p) for p in files if p.stem.lower() in names}
-        return used, tuple(p.stem.lower() for p in files)
-    else:
-        with open_source(engine, hierarchies, "hierarchies") as source:
-            trees = _hierarchy_table(engine, source)
-    unknown = len(set(trees) - names)
-    if unknown and not set(trees) & names:
+    named = hierarchy_sources(engine, hierarchies)
+    unknown = len(set(named) - names)
+    if unknown and not set(named) & names and not is_folder(hierarchies):
         raise InputError(
             f"None of the {unknown} hierarchies has the name of a quasi-identifier.",
             code="unknown_hierarchy",
             hint="Give a table (attribute, node, parent), or a directory with one NAME.tree file for each.",
         )
-    return {name: tree for name, tree in trees.items() if name in names}, tuple(trees)
+    return {name: load_taxonomy(engine, of) for name, of in named.items() if name in names}, tuple(named)
+
+
+def hierarchy_sources(engine: Engine, hierarchies: Any) -> dict[str, Any]:
+    """What ``load_taxonomy`` and ``read_edges`` read for each attribute, by lower-case name.
+
+    Raises:
+        InputError: the source cannot be read, or rows lack an attribute or a node.
+    """
+    if isinstance(hierarchies, Mapping):
+        return {str(name).lower(): tree for name, tree in hierarchies.items()}
+    if is_folder(hierarchies):
+        files = sorted(p for p in Path(hierarchies).iterdir() if p.suffix.lower() in HIERARCHY_SUFFIXES)
+        return {p.stem.lower(): p for p in files}
+    with open_source(engine, hierarchies, "hierarchies") as source:
+        return dict(_hierarchy_table(engine, source))
+
+
+def is_folder(hierarchies: Any) -> bool:
+    """Whether a source of hierarchies is a folder of files."""
+    return isinstance(hierarchies, str | Path) and Path(hierarchies).is_dir()
 
 
 def attribute_weights(engine: Engine, weights: Any, attributes: Collection[str]) -> dict[str, Fraction]:
@@ -188,7 +200,7 @@ def _by_attribute(attributes: Collection[str], values: Mapping[str, _Value], wha
     return by_name
 
 
-def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
+def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Edges]:
     """Read several hierarchies from one edge list (attribute, node, parent[, ord])."""
     columns = [
         source.column(c, "--hierarchies") for c in ("attribute", *(edge_columns(source.columns) or ("node", "parent")))
@@ -200,4 +212,4 @@ def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
         if name is None or node is None:
             raise InputError(f"{source.name} has rows without an attribute or a node.", code="null_node")
         edges.setdefault(name.lower(), []).append((node, parent))
-    return {name: from_edges(pairs) for name, pairs in edges.items()}
+    return {name: Edges(pairs, f"the hierarchy of {name!r}") for name, pairs in edges.items()}

@@ -125,6 +125,8 @@ def _is_path_file(path: Path, reading: Reading) -> bool:
 
 def read_edges(engine: Engine, taxonomy: Any) -> Edges:
     """Read the edges of a taxonomy, which may be no tree; sources and other errors are those of ``load_taxonomy``."""
+    if isinstance(taxonomy, Edges):
+        return taxonomy
     data, reading = as_read(taxonomy).data, as_read(taxonomy).reading
     if isinstance(data, str | Path) and suffix_of(data) in (".tree", ".csv", ".txt", ".tsv", ".psv"):
         path = Path(data)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
@@ -12,12 +14,13 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.data.attributes import HIERARCHY_SUFFIXES, is_folder
 from anondb.data.layouts import arranged
-from anondb.data.sources import Source, is_file, open_source
+from anondb.data.sources import Source, all_columns, describe, is_file, open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import missing_of
 from anondb.data.types import check_types
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.engine.files import write_file
 from anondb.errors import EngineError, InputError
 from anondb.reading.account import Account
@@ -71,7 +74,7 @@ def load_files(
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
     with engine.transaction():
-        place = engine.query("release/current_place")
+        place = engine.query("engine/current_place")
         catalog, schema = str(place["catalog_name"][0]), str(place["schema_name"][0])
         for what, (file, name) in wanted.items():
             if file is None:
@@ -87,7 +90,7 @@ def load_files(
                     note = _load_records(engine, ReadAs(Path(file), beside(reading)), table, id)
                 else:
                     note = _load_transactions(engine, ReadAs(Path(file), reading), table, id, item)
-            rows = int(engine.scalar("transactions/row_count", {"source": table}))
+            rows = int(engine.scalar(reads.counted(table)))
             loaded.append(Loaded(name, rows, note, accounts[-1], table))
             if record is not None:
                 record(loaded[-1], file)
@@ -151,7 +154,7 @@ def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | Non
 def _account(engine: Engine, source: Source, rows: Table, pairs: Table | exp.Query | None) -> None:
     """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
     assert source.account is not None and source.records is not None
-    number = int(engine.scalar("transactions/row_count", {"source": rows}))
+    number = int(engine.scalar(reads.counted(rows)))
     account = source.account.counted(number, source.records, source.name)
     if pairs is not None:
         facts = engine.query("transactions/loaded_counts", {"source": pairs, "rows": rows})
@@ -210,10 +213,81 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
             f"The taxonomy file {Path(to).name!r} does not end in .tree.", code="bad_file", hint="Rename it."
         )
     with engine.transaction():
-        place = engine.query("release/current_place")
-        table = Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), to)
+        table = _table_here(engine, to)
         _make_room(engine, table, replace)
         put_taxonomy(engine, taxonomy, table)
+
+
+def _table_here(engine: Engine, name: str) -> Table:
+    """The table of this name in the current schema."""
+    place = engine.query("engine/current_place")
+    return Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), name)
+
+
+def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, replace: bool = False) -> str:
+    """Write the hierarchy of an attribute where ``load_records`` reads it; return the name of the file or the table.
+
+    Args:
+        engine: the engine, outside a transaction.
+        tree: the hierarchy.
+        attribute: the name of the attribute.
+        to: a folder, for a file ATTRIBUTE.tree in it: one that exists, or with a separator at its end, then it is made; else
+            a table (attribute, node, parent, ord), which may have the hierarchies of other attributes.
+        replace: whether to replace the hierarchy that the attribute has there.
+
+    Raises:
+        InputError: the name is empty, taken or of another table; the file cannot be written.
+    """
+    if to.endswith(("/", os.sep)) or is_folder(to):
+        if Path(attribute).name != attribute:
+            raise InputError(
+                "No file can have the name of the attribute.", code="bad_path", hint="Name a table with --to."
+            )
+        path = Path(to) / f"{attribute}.tree"
+        with contextlib.suppress(OSError):  # writing the file says what is wrong
+            path.parent.mkdir(parents=True, exist_ok=True)
+        _write_paths(tree, path, replace)
+        return str(path)
+    if not to:
+        raise InputError("The name of the table of hierarchies is empty.", code="empty_name")
+    if is_file(to) or Path(to).suffix.lower() in HIERARCHY_SUFFIXES:
+        hint = "Name the folder, with a / at its end: the file in it gets the name of the attribute."
+        raise InputError(
+            f"Hierarchies are written to a folder or a table, not to {Path(to).name!r}.", code="bad_file", hint=hint
+        )
+    rows = {"attribute": ("VARCHAR", [attribute] * tree.size), **_rows_of(tree)}
+    with engine.transaction():
+        table = _table_here(engine, to)
+        if engine.exists(table):
+            _add_hierarchy(engine, table, attribute, rows, replace)
+        else:
+            engine.put(table, rows)
+    return to
+
+
+def _add_hierarchy(engine: Engine, table: Table, attribute: str, rows: Mapping[str, Any], replace: bool) -> None:
+    """Add a hierarchy to a table that has others."""
+    if list(describe(engine, all_columns(table), table.name).columns) != list(rows):
+        raise InputError(
+            f"{table.name!r} exists already, and has not the columns {', '.join(rows)}.",
+            code="table_exists",
+            hint="Choose another name.",
+        )
+    same = exp.func("lower", exp.column("attribute")).eq(exp.Literal.string(attribute.lower()))
+    found = engine.select(exp.select(exp.Count(this=exp.Star()).as_("n")).from_(table.expression()).where(same))["n"][0]
+    if found and not replace:
+        raise InputError(
+            f"{table.name!r} has a hierarchy of {attribute!r} already.",
+            code="table_exists",
+            hint="Replace it with --replace.",
+        )
+    try:
+        engine.run(exp.delete(table.expression(), where=same.copy()), "replacing a hierarchy")
+        engine.insert(table, rows)
+    except EngineError:
+        raise InputError(
+            f"{table.name!r} cannot be written: it may be a view.", code="table_exists", hint="Name a table."
+        ) from None
 
 
 def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
@@ -244,13 +318,14 @@ def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
 
 def put_taxonomy(engine: Engine, taxonomy: Taxonomy, table: Table) -> None:
     """Create a table (node, parent, ord), in breadth-first order."""
+    engine.put(table, _rows_of(taxonomy))
+
+
+def _rows_of(taxonomy: Taxonomy) -> dict[str, tuple[str, list[Any]]]:
     order = taxonomy.rank.argsort(kind="stable").tolist()
     parents = [int(taxonomy.parent[node]) for node in order]
-    engine.put(
-        table,
-        {
-            "node": ("VARCHAR", [taxonomy.labels[node] for node in order]),
-            "parent": ("VARCHAR", [None if p < 0 else taxonomy.labels[p] for p in parents]),
-            "ord": ("INTEGER", list(range(taxonomy.size))),
-        },
-    )
+    return {
+        "node": ("VARCHAR", [taxonomy.labels[node] for node in order]),
+        "parent": ("VARCHAR", [None if p < 0 else taxonomy.labels[p] for p in parents]),
+        "ord": ("INTEGER", list(range(taxonomy.size))),
+    }

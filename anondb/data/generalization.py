@@ -26,6 +26,7 @@ from anondb.data.records import Attribute, Records
 from anondb.data.taxonomy import Taxonomy
 
 Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 Costs = npt.NDArray[Any]  # of int64, or of Python integers where these would overflow
 _NOTHING = 2**61  # low end of a group of NULLs; the high end is its negative
 _SMALL = 2**62
@@ -67,6 +68,18 @@ class _Ancestors:
             positions[here] = np.where(self._counts[a] >= self._counts[b], a, b)
         return positions
 
+    def reach(self, low: int, high: int) -> tuple[Ints, Ints]:
+        """For each leaf, the leaves below its lowest common ancestor with a range: if it were the low end, if the high one.
+
+        The number for the union with another range is the larger one of its two ends; a leaf inside widens nothing.
+        """
+        own = int(self._counts[low:high].max(initial=0))
+        below = np.full(len(self._counts) + 1, own, dtype=np.int64)
+        above = below.copy()
+        below[:low] = np.maximum(np.maximum.accumulate(self._counts[:low][::-1])[::-1], own)
+        above[high + 1 :] = np.maximum(np.maximum.accumulate(self._counts[high:]), own)
+        return below, above
+
     def count(self, low: Ints, high: Ints) -> Ints:
         """The number of leaves below the lowest common ancestor; 0 for a single leaf."""
         counts = np.zeros(len(low), dtype=np.int64)
@@ -91,14 +104,15 @@ class Groups:
         size: number of records of each group.
         low, high: for each attribute, the first and last code (ranges and hierarchies; unused for sets).
         null: for each attribute and group, whether the group has a NULL.
-        sets: for each attribute without range or hierarchy, a row of marks (by code) for each group; None for others.
+        sets: for each attribute without range or hierarchy, a row of marks for each group, as bits: code c is bit c % 64 of
+            word c // 64; None for others.
     """
 
     size: Ints
     low: list[Ints]
     high: list[Ints]
     null: list[npt.NDArray[np.bool_]]
-    sets: list[npt.NDArray[np.bool_] | None]
+    sets: list[Words | None]
 
     def take(self, rows: Any) -> Groups:
         """Select some of the groups."""
@@ -136,6 +150,7 @@ class Generalization:
     Attributes:
         records: the records.
         denominator: the common denominator of all costs; an NCP is ``cost / denominator``.
+        beyond: more than any cost.
         dtype: type of cost arrays: int64, or object where sums over all records could overflow int64.
     """
 
@@ -150,8 +165,8 @@ class Generalization:
         shares = [a.weight / n if n else Fraction(0) for a, n in zip(records.attributes, self._length, strict=True)]
         self.denominator = math.lcm(1, *(s.denominator for s in shares))
         self._factor = [int(s * self.denominator) for s in shares]
-        largest = self.denominator * max(1, math.ceil(sum(a.weight for a in records.attributes)))
-        self.dtype: type = np.int64 if largest * 2 * max(records.n, 1) < _SMALL else object
+        self.beyond = self.denominator * max(1, math.ceil(sum(a.weight for a in records.attributes))) + 1
+        self.dtype: type = np.int64 if self.beyond * 2 * max(records.n, 1) < _SMALL else object
 
     # ------------------------------------------------------------------ costs
 
@@ -172,13 +187,34 @@ class Generalization:
     def _lengths(self, i: int, attribute: Attribute, groups: Groups) -> Ints:
         marks, ancestors = groups.sets[i], self._ancestors[i]
         if marks is not None:
-            counts = marks.sum(axis=1).astype(np.int64)
-            return np.where(counts > 1, counts, 0)
+            return _of_set(marks)
         if ancestors is not None:
             return ancestors.count(groups.low[i], groups.high[i])
-        length = np.maximum(groups.high[i] - groups.low[i], 0) // self._step[i]
-        mixed = groups.null[i] & (groups.low[i] < _NOTHING)
-        return np.where(mixed, self._length[i], length)
+        return self._of_range(i, groups.low[i], groups.high[i], groups.null[i])
+
+    def _of_range(self, i: int, low: Ints, high: Ints, null: npt.NDArray[np.bool_]) -> Ints:
+        length = high - low
+        if self._step[i] > 1:
+            length //= self._step[i]
+        if not self.records.attributes[i].has_null:
+            return length
+        return np.where(null & (low < _NOTHING), self._length[i], np.maximum(length, 0))
+
+    def union_costs(self, groups: Groups, one: Groups) -> Costs:
+        """NCP of the union of each group with a single one, times the denominator: ``costs(groups.union(one))``, in less
+        time."""
+        lengths = []
+        for i in range(len(self.records.attributes)):
+            marks, ancestors, fixed = groups.sets[i], self._ancestors[i], one.sets[i]
+            if marks is not None and fixed is not None:
+                lengths.append(_of_set(marks | fixed))
+            elif ancestors is not None:
+                below, above = ancestors.reach(int(one.low[i][0]), int(one.high[i][0]))
+                lengths.append(np.maximum(below[groups.low[i]], above[groups.high[i]]))
+            else:
+                low, high = np.minimum(groups.low[i], one.low[i]), np.maximum(groups.high[i], one.high[i])
+                lengths.append(self._of_range(i, low, high, groups.null[i] | one.null[i]))
+        return self._weighted(lengths, len(groups.size))
 
     @cached_property
     def _columns(self) -> list[tuple[Ints, npt.NDArray[np.bool_] | None]]:
@@ -195,8 +231,7 @@ class Generalization:
         for i, (codes, null) in enumerate(self._columns):
             others, code, ancestors = codes[rows], codes[seed], self._ancestors[i]
             if ancestors is not None:
-                every = np.arange(len(self.records.attributes[i].values))
-                lengths.append(ancestors.count(np.minimum(every, code), np.maximum(every, code))[others])
+                lengths.append(np.maximum(*ancestors.reach(int(code), int(code)))[others])
             elif not self.records.attributes[i].is_range:
                 lengths.append(2 * (others != code).astype(np.int64))
             else:
@@ -226,13 +261,52 @@ class Generalization:
                 first = np.minimum.reduceat(codes, starts) if len(size) else size
                 last = np.maximum.reduceat(codes, starts) if len(size) else size
                 if attribute.hierarchy is None:
-                    marks = np.zeros((len(size), len(attribute.values)), dtype=np.bool_)
-                    marks[np.repeat(np.arange(len(size)), size), codes] = True
+                    marks = _bits(np.repeat(np.arange(len(size)), size), codes, len(size), len(attribute.values))
             low.append(first)
             high.append(last)
             nulls.append(np.logical_or.reduceat(null, starts) if len(size) else size.astype(np.bool_))
             sets.append(marks)
         return Groups(size, low, high, nulls, sets)
+
+    def record(self, record: int) -> Groups:
+        """The group of a single record."""
+        return self.cores(np.array([record]), np.zeros(1, dtype=np.int64))
+
+    def cores(self, flat: Ints, starts: Ints) -> Groups:
+        """What the unions of a group with each record of a part have in common; so no such union costs less than that with
+        the core of the part.
+
+        Args:
+            flat: the records of all parts, one after the other.
+            starts: the position of the first record of each part.
+        """
+        low, high, nulls, sets = [], [], [], []
+        for attribute in self.records.attributes:
+            codes, null, marks = attribute.codes[flat], attribute.null[flat], None
+            lows, highs = codes, codes
+            if attribute.is_range and attribute.has_null:
+                lows, highs = np.where(null, _NOTHING, codes), np.where(null, -_NOTHING, codes)
+            low.append(np.maximum.reduceat(lows, starts))
+            high.append(np.minimum.reduceat(highs, starts))
+            if not attribute.is_range and attribute.hierarchy is None:
+                equal = np.flatnonzero(low[-1] == high[-1])
+                marks = _bits(equal, low[-1][equal], len(starts), len(attribute.values))
+            nulls.append(np.logical_and.reduceat(null, starts))
+            sets.append(marks)
+        return Groups(np.ones(len(starts), dtype=np.int64), low, high, nulls, sets)
+
+    def widest(self, rows: Ints) -> Ints:
+        """The codes of these records in the attribute by which two of them can differ most, by NCP."""
+        spread = []
+        for (codes, _), ancestors, attribute, factor in zip(
+            self._columns, self._ancestors, self.records.attributes, self._factor, strict=True
+        ):
+            low, high = int(codes[rows].min()), int(codes[rows].max())
+            length = high - low if attribute.is_range else 2 * (low < high)
+            if ancestors is not None:
+                length = int(ancestors.reach(low, low)[1][high])
+            spread.append(length * factor)
+        return self._columns[spread.index(max(spread))][0][rows]
 
     def published(self, groups: Groups) -> list[tuple[Any, ...]]:
         """A key of each group's generalized values: groups with equal keys are published with equal values."""
@@ -240,7 +314,7 @@ class Generalization:
         for i, attribute in enumerate(self.records.attributes):
             marks, ancestors = groups.sets[i], self._ancestors[i]
             if marks is not None:
-                keys.append([row.tobytes() for row in np.packbits(marks, axis=1)])
+                keys.append([row.tobytes() for row in marks])
             elif ancestors is not None:
                 keys.append(ancestors.node(groups.low[i], groups.high[i]).tolist())
             else:
@@ -254,6 +328,26 @@ class Generalization:
         ancestors = self._ancestors[i]
         assert ancestors is not None
         return ancestors.node(groups.low[i], groups.high[i])
+
+
+def _bits(row: Ints, code: Ints, rows: int, codes: int) -> Words:
+    """Rows of marks as bits, with a mark at each of these rows and codes."""
+    words = np.zeros((rows, -(-codes // 64)), dtype=np.uint64)
+    np.bitwise_or.at(words, (row, code >> 6), np.uint64(1) << (code & 63).astype(np.uint64))
+    return words
+
+
+def marked(words: Words) -> Ints:
+    """The codes that are marked in a row of ``Groups.sets``."""
+    return np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+
+
+def _of_set(marks: Words) -> Ints:
+    """The number of values of each set; 0 for a single one."""
+    counts = np.zeros(len(marks), dtype=np.int64)
+    for word in range(marks.shape[1]):  # few; a sum along rows takes longer
+        counts += np.bitwise_count(marks[:, word])
+    return np.where(counts > 1, counts, 0)
 
 
 def _step(attribute: Attribute) -> int:

@@ -25,9 +25,9 @@ from anondb.data.attributes import (
 )
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy
-from anondb.data.transactions import Dataset
+from anondb.data.transactions import Dataset, id_of, text_of
 from anondb.data.types import released_type
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 
 Ints = npt.NDArray[np.int64]
@@ -175,7 +175,7 @@ def load_records(
         trees, named = attribute_hierarchies(engine, hierarchies, list(columns))
         shares = attribute_weights(engine, weights, columns)
         ranges = attribute_domains(engine, domains, columns)
-        table, types = _snapshot(engine, source, id_column, list(columns), dataset)
+        table, types = snapshot(engine, source, id_column, list(columns), dataset), source.columns
         shown = RECORDS_TABLE if source.reference is None and source.table == Source.table else source.table
         shown = dataset.table if shown == RECORDS_TABLE and _is_of_items(source, dataset) else shown
     share = Fraction(1, max(len(columns), 1))
@@ -224,14 +224,19 @@ def load_classes(
         names = [source.column(name, "--quasi-identifiers") for name, _ in parse_quasi_identifiers(quasi_identifiers)]
         for name in names:
             check_type(source, name)
-        rows, _ = _snapshot(engine, source, id_column, names, dataset)
-    columns: list[exp.Expr] = [exp.column(f"c{i}") for i in range(len(names))]
+        rows = snapshot(engine, source, id_column, names, dataset)
+    numbered = classes_of(engine, rows, [f"c{i}" for i in range(len(names))])
+    engine.drop(rows)
+    return numbered
+
+
+def classes_of(engine: Engine, rows: Table, names: Sequence[str]) -> Table:
+    """Make the work table ``(tid, class)`` of the rows of ``snapshot`` that agree in these columns; NULL equals NULL."""
+    columns: list[exp.Expr] = [exp.column(name) for name in names]
     order = [exp.Ordered(this=c) for c in columns or [exp.convert(1)]]
     number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=exp.Order(expressions=order))
     classes = exp.select("tid", exp.cast(number, "INTEGER").as_("class")).from_(rows.expression())
-    numbered = engine.create("classes", classes)
-    engine.drop(rows)
-    return numbered
+    return engine.create("classes", classes)
 
 
 def _is_of_items(source: Source, dataset: Dataset) -> bool:
@@ -239,20 +244,14 @@ def _is_of_items(source: Source, dataset: Dataset) -> bool:
     return dataset.item_column.lower() in {column.lower() for column in source.columns}
 
 
-def _snapshot(
-    engine: Engine, source: Source, id_column: str, columns: list[str], dataset: Dataset
-) -> tuple[Table, dict[str, str]]:
-    """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset; also return their types."""
+def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str], dataset: Dataset) -> Table:
+    """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset.
 
-    def text(column: str) -> exp.Expr:
-        node = exp.column(column, quoted=True)
-        if source.columns[column] == "VARCHAR":
-            return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
-        return exp.cast(node, "VARCHAR")
-
-    id_type = source.columns[id_column]
-    key = text(id_column) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(id_column, quoted=True)
-    texts = [text(c).as_(f"c{i}") for i, c in enumerate(columns)]
+    Raises:
+        InputError: NULL, repeated or missing ids; different values in the rows of an id.
+    """
+    key = id_of(id_column, source.columns[id_column])
+    texts = [text_of(c, source.columns[c]).as_(f"c{i}") for i, c in enumerate(columns)]
     query = exp.select(key.as_("id"), *texts).from_(source.rows)
     if source.how.drop_missing_ids:
         query = query.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
@@ -264,7 +263,7 @@ def _snapshot(
     if nulls:
         raise InputError(f"{nulls} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
     if distinct < total and of_items:
-        varying = int(engine.scalar("records/varying", {"source": rows}))
+        varying = int(engine.scalar(reads.counted(reads.counted(rows, "id", having=exp.Count(this=exp.Star()) > 1))))
         raise InputError(
             f"{varying} ids of {source.name} have different values of the quasi-identifiers in different rows.",
             code="varying_record",
@@ -288,7 +287,7 @@ def _snapshot(
     )
     table = engine.create("records", joined)
     engine.drop(rows)
-    return table, {c: source.columns[c] for c in columns}
+    return table
 
 
 class _Column:
@@ -375,7 +374,7 @@ class _Column:
 
     def _categorical(self, tree: Taxonomy | None) -> Attribute:
         values = exp.select("value").from_(self.source.subquery("rows"))
-        occurring = self.engine.query("records/domain", {"source": values})["value"].tolist()
+        occurring = self.engine.select(reads.rows(values, "value", distinct=True, order="value"))["value"].tolist()
         if tree is None:
             ordered: list[str | None] = occurring
         else:

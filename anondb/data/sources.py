@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.data.frames import check_frame, is_frame
-from anondb.engine import Engine, Table, is_binary
+from anondb.engine import Engine, Table, is_binary, reads
 from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
@@ -208,7 +208,8 @@ def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> froz
     inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     empty = exp.select(*(probe.as_(f"c{n}") for n, probe in enumerate(probes))).from_(inner).limit(0)
     table = engine.create("collations", empty)
-    definition = str(engine.scalar("transactions/collations", wanted=table.name))
+    made = exp.and_(exp.column("database_name").eq("temp"), exp.column("table_name").eq(table.name))
+    definition = str(engine.scalar(reads.rows(reads.system("duckdb_tables"), "sql AS definition", where=made)))
     engine.drop(table)
     collations = re.findall(r"\bc(\d+) VARCHAR COLLATE \"?([^\s,;)\"]+)", definition)
     return frozenset(texts[int(n)] for n, collation in collations if not is_binary(collation))
@@ -390,9 +391,7 @@ def _open_file(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[
             return
         with reading(name):
             rows = engine.create(f"file_{next(_NUMBERS)}", source.query)
-        account = file.account.counted(
-            int(engine.scalar("transactions/row_count", {"source": rows})), file.records, name
-        )
+        account = file.account.counted(int(engine.scalar(reads.counted(rows))), file.records, name)
         engine.account(account)
         yield replace(source, query=all_columns(rows), account=account)
         engine.drop(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anondb.data.edges import Edge, edges_of_levels, edges_of_paths, not_a_tree, read_edges
+from anondb.data.edges import Edge, not_a_tree, read_edges
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InputError, by_interface
@@ -211,16 +211,6 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
         np.add.at(subtree, parent[level], subtree[level])
         np.add.at(leaf_count, parent[level], leaf_count[level])
     return Taxonomy(tuple(labels), parent, nodes + subtree - 1, depth, leaf_count, rank)
-
-
-def from_paths(paths: Sequence[Sequence[str]]) -> Taxonomy:
-    """Build a taxonomy from leaf-to-root paths."""
-    return from_edges(edges_of_paths(paths))
-
-
-def from_wide(rows: list[tuple[str, ...]]) -> Taxonomy:
-    """Build a taxonomy from a wide table."""
-    return from_edges(edges_of_levels(rows))
 
 
 def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:

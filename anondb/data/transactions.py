@@ -12,7 +12,7 @@ from sqlglot import exp
 from anondb.data.layouts import ITEMS, arranged, is_single
 from anondb.data.sources import Partition, Source, reading
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
-from anondb.engine import Engine, Table, check_collation, load
+from anondb.engine import Engine, Table, check_collation, reads
 from anondb.errors import InputError
 from anondb.reading.account import Account
 
@@ -98,7 +98,7 @@ class Dataset:
         return sum(self.lengths.values())
 
 
-def _text(column: str, kind: str) -> exp.Expr:
+def text_of(column: str, kind: str) -> exp.Expr:
     """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
     node = exp.column(column, quoted=True)
     if kind == "VARCHAR":
@@ -106,10 +106,10 @@ def _text(column: str, kind: str) -> exp.Expr:
     return exp.cast(node, "VARCHAR")
 
 
-def _id(column: str, kind: str) -> exp.Expr:
-    """An id column: text and enums as in ``_text``, other types unchanged."""
+def id_of(column: str, kind: str) -> exp.Expr:
+    """An id column: text and enums as in ``text_of``, other types unchanged."""
     if kind.startswith(("VARCHAR", "ENUM")):
-        return _text(column, kind)
+        return text_of(column, kind)
     return exp.column(column, quoted=True)
 
 
@@ -221,9 +221,9 @@ class _Snapshot:
 
 def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, element: str | None) -> _Snapshot:
     """Read the source once; ``element`` is the type of the elements of a LIST item column."""
-    ids = _id(id_column, source.columns[id_column]).as_("id")
+    ids = id_of(id_column, source.columns[id_column]).as_("id")
     if element is None:
-        items = _text(item_column, source.columns[item_column]).as_("item")
+        items = text_of(item_column, source.columns[item_column]).as_("item")
         with reading(source.name):
             pairs = engine.create("source", exp.select(ids, items).from_(source.rows))
         return _Snapshot(pairs, pairs)
@@ -239,7 +239,7 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
         lists = engine.create(
             "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(source.rows)
         )
-    return _Snapshot(engine.create("source", "transactions/exploded", {"source": lists}), _ids_of(lists))
+    return _Snapshot(engine.create("source", reads.unnested(lists, "id", "items")), _ids_of(lists))
 
 
 def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[_Snapshot, int, int]:
@@ -315,10 +315,11 @@ def _coded(
         numbered = exp.select(tid, "item").from_(snapshot.pairs.expression())
     else:
         ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
-        numbered = load("transactions/numbered").bind({"source": snapshot.pairs, "ids": ids}, {})
+        numbered = reads.joined(snapshot.pairs, ids, "id", "other.tid, one.item")
     items = engine.create("items", "warehouse/load/items", {"source": snapshot.pairs})
     tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
-    coded = engine.create("transactions", "transactions/coded", tables)
+    pairs = reads.joined(numbered, items, "item = label", "one.tid, other.item", distinct=True, order="tid, item")
+    coded = engine.create("transactions", pairs)
     counted = engine.create("bags", "transactions/bags", tables) if bags else None
     engine.drop(snapshot.pairs)
     counts = engine.query("warehouse/load/item_counts", {"transactions": coded, "items": items})
@@ -327,7 +328,7 @@ def _coded(
         ids=ids,
         items=items,
         labels=tuple(counts["label"].tolist()),
-        n_transactions=int(engine.scalar("transactions/row_count", {"source": ids})),
+        n_transactions=int(engine.scalar(reads.counted(ids))),
         supports=counts["support"].astype(np.int64),
         lengths=lengths_of(engine, coded),
         table=source.table,
@@ -385,7 +386,7 @@ def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> e
             hint="Cast one of them: ids are never converted silently.",
         )
     with reading(source.name):
-        ids = engine.create("source_ids", exp.select(_id(column, kind).as_("id")).from_(source.rows))
+        ids = engine.create("source_ids", exp.select(id_of(column, kind).as_("id")).from_(source.rows))
     null_ids = int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0])
     if null_ids:
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")

@@ -53,10 +53,6 @@ class Binder:
         self._base.execute(exp.Detach(this=exp.to_table(self._catalog)).sql(dialect="duckdb"))
         self._base.close()
 
-    def accepts(self, sql: str, shape: str) -> bool:
-        """Whether DuckDB binds the text as one SELECT, without running it; also true if the shape cannot be created."""
-        return self.columns(sql, shape) is not None
-
     def columns(self, sql: str, shape: str) -> list[tuple[str, str]] | None:
         """The names and the types of the columns of a SELECT, as DuckDB binds it without running it.
 

@@ -235,9 +235,9 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         rows = NamedRows(name, tables or {}, values) if isinstance(name, str) else name
         return at_most(most, self.query(rows.name, rows.tables, **rows.values))
 
-    def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
-        """The single value that the named query returns; None for NULL."""
-        (column,) = self.query(name, tables, **values).values()
+    def scalar(self, name: str | exp.Query, tables: Tables | None = None, **values: Value) -> Any:
+        """The single value that a named query or a tree returns; None for NULL."""
+        (column,) = (self.query(name, tables, **values) if isinstance(name, str) else self.select(name)).values()
         return column[:1].tolist()[0]
 
     def create(

@@ -78,3 +78,15 @@ def write_private(path: str | os.PathLike[str], text: str) -> None:
             code="bad_path",
             hint="Name a file in a directory of yours.",
         ) from None
+
+
+@contextmanager
+def removed_after_error(*files: str | os.PathLike[str]) -> Iterator[None]:
+    """Remove new files after an error in the block, so that it can be tried again."""
+    try:
+        yield
+    except BaseException:
+        for file in files:
+            with suppress(OSError, ValueError):
+                os.unlink(file)
+        raise

@@ -129,8 +129,8 @@ class Engine(Runner, Protocol):
         statement for many; returns the rows of each. The values are numbers, and objects where some are NULL."""
         ...
 
-    def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
-        """Run a named query that returns one row and one column; return its value."""
+    def scalar(self, name: str | exp.Query, tables: Tables | None = None, **values: Value) -> Any:
+        """Run a named query or a tree that returns one row and one column; return its value."""
         ...
 
     def select(self, tree: exp.Query, what: str = "generated query") -> Columns:

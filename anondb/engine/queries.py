@@ -90,23 +90,25 @@ class NamedQuery:
         for node in list(tree.find_all(exp.Table)):
             if not _is_parameter(node, cte_names):
                 continue
-            target = tables[node.name]
-            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
-            bound: exp.Expression
-            if isinstance(target, Table):
-                bound = target.expression()
-                bound.set("alias", alias.copy())
-            else:
-                query = target.tree() if isinstance(target, NamedRows) else target.copy()
-                bound = exp.Subquery(this=query, alias=alias.copy())
+            table = bound(tables[node.name], node.alias or node.name)
             for key in ("joins", "laterals", "pivots"):
                 if node.args.get(key):
-                    bound.set(key, node.args[key])
-            node.replace(bound)
+                    table.set(key, node.args[key])
+            node.replace(table)
         for call in list(tree.find_all(exp.Anonymous)):
             if call.name.lower() == "getvariable":
                 call.replace(exp.convert(values[call.expressions[0].name]))
         return tree
+
+
+def bound(rows: Table | exp.Query | NamedRows, alias: str) -> exp.Expression:
+    """A table or query as a source of rows under another name."""
+    name = exp.TableAlias(this=exp.to_identifier(alias))
+    if isinstance(rows, Table):
+        table = rows.expression()
+        table.set("alias", name)
+        return table
+    return exp.Subquery(this=rows.tree() if isinstance(rows, NamedRows) else rows.copy(), alias=name)
 
 
 def _is_parameter(node: exp.Table, cte_names: set[str]) -> bool:

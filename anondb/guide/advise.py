@@ -20,7 +20,7 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.engine.spill import private_directory
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
-from anondb.guide.knowledge import KNOWN, Known, known
+from anondb.guide.knowledge import KNOWN, Known, what_attackers_find
 from anondb.guide.needs import Needs
 from anondb.guide.trials import Limits, distinct, error, ranked, supported, try_runs, write_input, write_queries
 
@@ -195,7 +195,7 @@ def _prepare(
             tree = load_taxonomy(engine, taxonomy)
             tree.leaf_nodes(dataset)
         runs = needs.candidates(None if tree is None else str(place))
-        threats = known(engine, dataset, needs.k, most=int(min(needs.m, max(KNOWN))))[-1]
+        threats = what_attackers_find(engine, dataset, needs.k, most=int(min(needs.m, max(KNOWN))))[-1]
         whole = write_input(engine, dataset, folder, "whole"), write_queries(engine, dataset, folder, "whole")
         part = write_input(engine, dataset, folder, "sample", SAMPLE) if dataset.n_transactions > SAMPLE else None
     if tree is not None:

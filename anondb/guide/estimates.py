@@ -16,6 +16,7 @@ from anondb.algorithms.transactional.clump import EXACT_PAIRS
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.guide.knowledge import MAX_ROWS, Known, ranges
+from anondb.guide.people import People
 from anondb.models.named import make_model
 from anondb.promises import PROMISES
 from anondb.taxonomies.check import Checked
@@ -33,6 +34,7 @@ class Features:
         persons, occurrences, items: their numbers.
         pair_rows: the sum over the persons of their pairs of items.
         pairs: the number of different pairs that somebody has; None if ``pair_rows`` are too many to be counted.
+        attributes: the number of quasi-identifiers; 0 without records.
     """
 
     persons: int
@@ -40,6 +42,7 @@ class Features:
     items: int
     pair_rows: int
     pairs: int | None
+    attributes: int = 0
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,9 @@ COSTS: Mapping[str, Cost] = {
 }
 
 
-def features(engine: Engine, dataset: Dataset, known: tuple[Known, ...]) -> Features:
-    """The figures of transactions, inside a transaction of the engine; ``known`` is what attackers find."""
+def features(engine: Engine, dataset: Dataset, known: tuple[Known, ...], people: People | None = None) -> Features:
+    """The figures of transactions, inside a transaction of the engine; ``known`` is what attackers find, with ``people``
+    those who know attributes."""
     rows = next(x.rows for x in known if x.m == M)
     pairs = None
     if rows <= MAX_ROWS:
@@ -123,13 +127,15 @@ def features(engine: Engine, dataset: Dataset, known: tuple[Known, ...]) -> Feat
             int(engine.scalar("guide/distinct_pairs", tables, low=low, high=high))
             for low, high in ranges(engine, dataset.transactions, M)
         )
-    return Features(dataset.n_transactions, dataset.n_occurrences, dataset.n_items, rows, pairs)
+    attributes = 0 if people is None else len(people.quasi_identifiers)
+    return Features(dataset.n_transactions, dataset.n_occurrences, dataset.n_items, rows, pairs, attributes)
 
 
 def terms(features: Features, k: int) -> dict[str, float]:
     """What the coefficients are multiplied with: 1 for the run, millions of occurrences, rows of pairs and pairs, thousands
     of items. For clump, billions of pairs of an occurrence and a cluster of k persons; for similar, millions of pairs that
-    occur, and of all pairs of items, over the root of k: larger groups need fewer merges."""
+    occur, and of all pairs of items, over the root of k: larger groups need fewer merges. With attributes, thousands of
+    persons, and millions of pairs of a person and a cluster of k."""
     return {
         "run": 1,
         "occurrences": features.occurrences / 1e6,
@@ -139,17 +145,21 @@ def terms(features: Features, k: int) -> dict[str, float]:
         "merges": (features.pairs or 0) / 1e6 / k**0.5,
         "item_pairs": features.items**2 / 1e6 / k**0.5,
         "clusters": features.occurrences * features.persons / k / 1e9,
+        "people": features.persons / 1e3,
+        "neighbours": features.persons**2 / k / 1e6,
     }
 
 
 def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Estimate, ...]:
-    """The cost of each algorithm that keeps k^m-anonymity, or more, and needs nothing but transactions and a taxonomy."""
+    """The cost of each algorithm that keeps k^m-anonymity, or more, and needs nothing but transactions and a taxonomy; with
+    attributes, of those for (k,k^m)-anonymity."""
     made = []
+    asked, inputs = ("kkm", {"records", "quasi_identifiers"}) if features.attributes else ("km", {"taxonomy"})
     for name, method in METHODS.items():
-        model = next((m for m in ("km", *PROMISES["km"].implied_by) if m in method.models), None)
-        if model is None or set(method.needs) - {"taxonomy"} or PROMISES[model].needs:
+        model = next((m for m in (asked, *PROMISES[asked].implied_by) if m in method.models), None)
+        if model is None or set(method.needs) - inputs or PROMISES[model].needs:
             continue
-        promise = make_model(model, **({"k": k, "m": M} if model == "km" else {"k": k})).promise
+        promise = make_model(model, **({"k": k, "m": M} if model == asked else {"k": k})).promise
         if "taxonomy" in method.needs and (taxonomy is None or not taxonomy.fits):
             reason = "a taxonomy is needed" if taxonomy is None else "a taxonomy that fits is needed"
             made.append(Estimate(name, promise, None, None, reason))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, load, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
@@ -38,7 +38,7 @@ class Known:
     skipped: str | None = None
 
 
-def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Known, ...]:
+def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Known, ...]:
     """What attackers find who know one, two and three items of a person.
 
     Args:
@@ -47,8 +47,7 @@ def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -
         k: the promise's k, for violations.
         most: the largest number of known items.
     """
-    facts = engine.query("guide/join_rows", {"transactions": dataset.transactions}, least=2)
-    rows = {1: 0, 2: int(facts["pairs"][0]), 3: int(facts["triples"][0])}
+    rows = join_rows(engine, dataset.transactions)
     alone = engine.create("guide_alone", "guide/alone_by_one", {"transactions": dataset.transactions})
     counts: list[Known] = []
     for m in KNOWN[:most]:
@@ -65,15 +64,25 @@ def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -
             counts.append(Known(m, None, None, rows[m], skipped))
             continue
         if m > 1:
-            _add(engine, dataset, alone, m)
-        counts.append(Known(m, verified.violations, _count(engine, alone), rows[m]))
+            add_alone(engine, dataset.transactions, alone, m)
+        counts.append(Known(m, verified.violations, row_count(engine, alone), rows[m]))
     engine.drop(alone)
     return tuple(counts)
 
 
-def _add(engine: Engine, dataset: Dataset, alone: Table, m: int) -> None:
-    """Add the persons who stand alone by m items, and not by fewer, to the table ``alone``."""
-    shared = engine.create("guide_shared", "guide/shared_items", {"transactions": dataset.transactions, "alone": alone})
+def join_rows(engine: Engine, transactions: Table) -> dict[int, int]:
+    """The rows of the joins that count sets of 1, 2 and 3 items."""
+    facts = engine.query("guide/join_rows", {"transactions": transactions}, least=2)
+    return {1: 0, 2: int(facts["pairs"][0]), 3: int(facts["triples"][0])}
+
+
+def add_alone(engine: Engine, transactions: Table, alone: Table, m: int) -> None:
+    """Add the persons who stand alone by m items, and are not there by fewer, to the table ``alone``."""
+    if m == 1:
+        single = load("guide/newly_alone_by_one").bind({"transactions": transactions, "alone": alone}, {})
+        engine.run(exp.Insert(this=alone.expression(), expression=single), "counting persons who stand alone")
+        return
+    shared = engine.create("guide_shared", "guide/shared_items", {"transactions": transactions, "alone": alone})
     query = load("guide/alone_by_two" if m == 2 else "guide/alone_by_three")
     for low, high in told(engine.progress, f"persons who stand alone by {m} items", ranges(engine, shared, m)):
         rows = query.bind({"transactions": shared, "alone": alone}, {"low": low, "high": high})
@@ -87,5 +96,6 @@ def ranges(engine: Engine, transactions: Table, m: int) -> list[tuple[int, int]]
     return list(zip(rows["low"].tolist(), rows["high"].tolist(), strict=True))
 
 
-def _count(engine: Engine, table: Table) -> int:
-    return int(engine.scalar("transactions/row_count", {"source": table}))
+def row_count(engine: Engine, table: Table) -> int:
+    """The number of rows of a table."""
+    return int(engine.scalar(reads.counted(table)))

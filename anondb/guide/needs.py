@@ -19,6 +19,7 @@ USES: Mapping[str, tuple[str, ...]] = {
     "categories": ("node",),
     "items": ("item",),
 }
+PEOPLE = ("records", "quasi_identifiers", "hierarchies", "sensitive")  # options that say what people have
 QUESTIONS: Mapping[str, str] = {
     "m": "How many items of a person may somebody know? (a number, or inf)",
     "k": "How many persons should such knowledge fit, at least?",
@@ -105,6 +106,8 @@ def call_of(run: Run, transactions: str, taxonomy: str) -> str:
     named = f"anondb.{type(model).__name__}({', '.join(f'{n}={getattr(model, n)}' for n in run.parameters)})"
     named = named.replace("=inf", "=math.inf")
     tree = f", taxonomy={taxonomy}" if "taxonomy" in run.options else ""
+    others = [(n, run.options[n]) for n in PEOPLE if n in run.options]
+    tree += "".join(f", {n}={repr(x) if isinstance(x, str) else type(x).__name__}" for n, x in others)
     supports = f"item_supports={bool(run.options.get('item_supports'))}"
     return f"db.anonymize({transactions}, model={named}{tree}, algorithm={run.algorithm!r}, {supports})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import accumulate
@@ -11,7 +12,8 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.guide.estimates import Estimate, estimates, features
-from anondb.guide.knowledge import Known, known
+from anondb.guide.knowledge import Known, what_attackers_find
+from anondb.guide.people import People, people
 from anondb.models.km import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
 from anondb.taxonomies.check import Checked, checked
@@ -51,6 +53,7 @@ class Profile:
         estimates: the cost of each algorithm that keeps k^m-anonymity or more, with m = 2.
         warnings: remarks on the source.
         read: what was read of each file.
+        people: what attackers find who know attributes; None without records.
     """
 
     source: str
@@ -68,6 +71,7 @@ class Profile:
     estimates: tuple[Estimate, ...]
     warnings: tuple[str, ...] = ()
     read: tuple[Account, ...] = ()
+    people: People | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The profile as JSON values; of the taxonomy, numbers only."""
@@ -98,6 +102,8 @@ def profile(
     k: int = 5,
     id_column: str = "tid",
     item_column: str = "item",
+    records: Any = None,
+    **attributes: Any,
 ) -> Profile:
     """Profile transactions.
 
@@ -107,22 +113,28 @@ def profile(
         taxonomy: the taxonomy of the items, which need not fit.
         k: the k of the promise that violations and costs are counted for.
         id_column, item_column: the columns of the transactions.
+        records: the records of the persons; those of the transactions if only ``quasi_identifiers`` are named.
+        attributes: ``quasi_identifiers``, ``hierarchies`` and ``sensitive``, see ``anondb.guide.people.people``.
 
     Raises:
         InputError: a source cannot be read, or ``bad_parameter``.
     """
     k = KmAnonymity(k).k
+    if records is None and any(value is not None for value in attributes.values()):
+        records = transactions
     with (
         engine.accounting() as accounts,
         engine.transaction(),
         open_source(engine, transactions, "transactions") as source,
+        contextlib.nullcontext() if records is None else open_source(engine, records, "records") as persons,
     ):
         engine.progress("loading transactions")
-        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
-        fit = None if taxonomy is None else checked(engine, taxonomy, dataset)
+        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column, more_ids=persons)
+        fit = None if taxonomy is None else checked(engine, taxonomy, dataset.labels, dataset.item_kind)
         rare = dataset.supports < k
-        threats = known(engine, dataset, k)
-        costs = estimates(features(engine, dataset, threats), k, fit)
+        threats = what_attackers_find(engine, dataset, k)
+        known_people = None if persons is None else people(engine, persons, dataset, **attributes)
+        costs = estimates(features(engine, dataset, threats, known_people), k, fit)
     return Profile(
         source=dataset.table,
         persons=dataset.n_transactions,
@@ -139,6 +151,7 @@ def profile(
         estimates=costs,
         warnings=dataset.warnings,
         read=accounts_of(accounts, dataset.account),
+        people=known_people,
     )
 
 

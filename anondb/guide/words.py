@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from anondb.guide.people import People
 from anondb.guide.profile import Profile, taxonomy_figures
 
 _COST = (
@@ -38,7 +39,8 @@ class Section:
 def profile_sections(profile: Profile) -> list[Section]:
     """The sections of a profile."""
     notes = (*(f"read {account.words}" for account in profile.read), *profile.warnings)
-    sections = [Section(f"profile of {profile.source}", (), tuple(_sizes(profile)), notes), _known(profile)]
+    sections = [Section(f"profile of {profile.source}", (), tuple(_sizes(profile)), notes)]
+    sections += [_known(profile)] if profile.people is None else _people(profile, profile.people)
     if profile.taxonomy is not None:
         sections.append(Section("taxonomy", (), tuple(_taxonomy(profile)), _how_to_mend(profile)))
     return [*sections, _costs(profile)]
@@ -71,6 +73,42 @@ def _known(profile: Profile) -> Section:
     return Section(
         "what an attacker finds who knows some items of a person", head, tuple(rows), tuple(notes), (1, 2, 3)
     )
+
+
+def _people(profile: Profile, people: People) -> Iterable[Section]:
+    """What attackers find who know attributes, and the columns of the records."""
+    of = profile.persons
+
+    def cells(count: int | None) -> tuple[str, str]:
+        return ("not counted", "-") if count is None else (f"{count:,}", share(count, of))
+
+    by_items = [0, *(known.alone for known in profile.known)]
+    rows = [(str(m), *cells(by_items[m]), *cells(both)) for m, both in enumerate(people.alone)]
+    head = ("known items", "alone by the items", "of all", "by them and the quasi-identifiers", "of all")
+    note = "Alone: persons whom such knowledge fits, and nobody else."
+    if people.hidden:
+        note += f" With the quasi-identifiers, {people.hidden:,} sensitive items are not known."
+    which = f"quasi-identifiers{' (proposed)' * people.proposed}: {', '.join(people.quasi_identifiers) or 'none'}"
+    yield Section(which, head, tuple(rows), (note,), (1, 2, 3, 4))
+    shown = [
+        (
+            c.name,
+            "-" if c.values is None else f"{c.values:,}",
+            *("" if n is None else f"{n:,}" for n in (c.alone, c.without)),
+            c.role,
+            c.why,
+            c.hierarchy or "",
+        )
+        for c in people.columns
+    ]
+    all_known = f"{people.alone[0]:,}"
+    notes = (
+        f"Alone: by this column only. Without it: by all other quasi-identifiers ({all_known} by all): what lowers it most"
+        " contributes most. Roles are proposals: you know who knows what.",
+        "To build a hierarchy: anondb hierarchy build SOURCE --records TABLE --attribute NAME --to hierarchies/",
+    )
+    names = ("column", "values", "alone", "without it", "proposed role", "why", "hierarchy")
+    yield Section("columns of the records", names, tuple(shown), notes, (1, 2, 3))
 
 
 def _taxonomy(profile: Profile) -> Iterable[tuple[str, str]]:

@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb import options
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.policy import Policy
@@ -21,17 +21,13 @@ from anondb.release.objects import SchemaName, StoredRelease, find_schema, read_
 
 def current_catalog(engine: Engine) -> str:
     """The name of the database that releases are written to."""
-    return str(engine.scalar("ledger/current_catalog"))
+    return str(engine.query("engine/current_place")["catalog_name"][0])
 
 
 def check_writable(engine: Engine, catalog: str) -> None:
     """Raise an ``InputError`` for a read-only database, before the long work."""
-    query = (
-        exp.select("readonly")
-        .from_(exp.Table(this=exp.Anonymous(this="duckdb_databases")))
-        .where(exp.column("database_name").eq(exp.convert(catalog)))
-    )
-    if bool(engine.select(query, "looking up the database")["readonly"][0]):
+    here = exp.column("database_name").eq(catalog)
+    if bool(engine.scalar(reads.rows(reads.system("duckdb_databases"), "readonly", where=here))):
         raise InputError(
             "The database is open read-only, so nothing can be written into it.",
             code="read_only",

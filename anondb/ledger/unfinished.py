@@ -22,7 +22,7 @@ from anondb.data.columns import load_columns
 from anondb.data.layouts import arranged
 from anondb.data.sources import all_columns, open_source
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
 from anondb.policy import Policy
@@ -100,7 +100,8 @@ class Unfinished:
         """The result of a step that was kept under a key; None if there is none."""
         if "steps" not in (self._names() or ()):
             return None
-        rows = self._engine.query("ledger/kept_steps", {"steps": self._steps}, step=step, key=key)["value"].tolist()
+        kept = exp.and_(exp.column("step").eq(step), exp.column("key").eq(key))
+        rows = self._engine.select(reads.rows(self._steps, "value", where=kept))["value"].tolist()
         return self._decoded(json.loads(rows[0])) if rows else None
 
     def keep(self, step: str, key: str, value: Any) -> Any:

@@ -33,7 +33,8 @@ def check_count(name: str, value: Any, *, infinity: bool = False, low: int = 1) 
 
 
 TEXT, INTEGER, NUMBER, BOOLEAN = "a text", "an integer", "a number", "true or false"
-DATA, READ, PROMISE, ALGORITHM, OUTPUT = "Data", "Reading", "Promise", "Algorithm", "Output"  # panels of --help
+# The panels of --help.
+DATA, READ, PROMISE, ALGORITHM, OUTPUT, GENERAL = "Data", "Reading", "Promise", "Algorithm", "Output", "Options"
 
 
 @dataclass(frozen=True)

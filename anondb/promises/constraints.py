@@ -33,10 +33,13 @@ def _verify(subject: Subject, model: ConstraintAnonymity, witnesses: int) -> Ver
         checked = verify_km(engine, subject.transactions, subject.items, everything, witnesses=witnesses)
         return replace(checked, model=model)
     from anondb.data.requirements import put_sets
+    from anondb.engine import reads
     from anondb.verify.constraints import verify_constraints
 
     named = put_sets(engine, "stated_constraints", privacy, "constraint_id")
-    image = subject.released_items or engine.create("own_items", "transactions/own_items", {"items": subject.items})
+    image = subject.released_items or engine.create(
+        "own_items", reads.rows(subject.items, "label AS released_item, label AS item")
+    )
     checked = verify_constraints(engine, subject.transactions, subject.items, image, named, model, witnesses=witnesses)
     engine.drop(named, *([] if subject.released_items else [image]))
     return checked

@@ -99,8 +99,8 @@ def earlier(
         engine.drop(made)
     else:
         shared = of_persons.shared(engine, catalog, persons)
-    known = of_persons.known(engine, catalog)
-    counts = [(e, shared.get(e.release_id, 0 if e.release_id in known else e.transactions)) for e in before]
+    recorded = of_persons.recorded_releases(engine, catalog)
+    counts = [(e, shared.get(e.release_id, 0 if e.release_id in recorded else e.transactions)) for e in before]
     return [Earlier(entry, number) for entry, number in counts if number]
 
 

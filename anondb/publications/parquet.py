@@ -19,7 +19,7 @@ from anondb.release.digest import file_digest
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.objects import Kind, SchemaName
 from anondb.release.parquet import MANIFEST_FILE, is_parquet_release, read_back, write_manifest, write_tables
-from anondb.release.paths import PRIVATE, build_directory, check_target, described, sweep_builds, sync, valid_path
+from anondb.release.paths import PRIVATE, build_directory, check_target, described, sync, valid_path
 from anondb.release.publish import BUILD_NAME
 from anondb.release.publish import publish as seal
 from anondb.release.reader import sealed_release
@@ -74,7 +74,6 @@ def publish(
         AnondbError: see ``check_folder`` and ``release.publish.publish``; nothing was written.
     """
     target = check_folder(engine, path, replace)
-    sweep_builds(target.parent)
     with build_directory(target.parent) as build:
         sealed = seal(engine, schema, build / BUILD_NAME, kind=kind, **options)
         made = _write(build / BUILD_NAME, build, sealed.content_digest)

@@ -57,7 +57,7 @@ def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, i
     return {str(i): int(n) for i, n in zip(counts["release_id"].tolist(), counts["n"].tolist(), strict=True)}
 
 
-def known(engine: Engine, catalog: str) -> set[str]:
+def recorded_releases(engine: Engine, catalog: str) -> set[str]:
     """The numbers of the releases whose persons the ledger has."""
     if not PERSONS.present(engine, catalog):
         return set()

@@ -22,13 +22,13 @@ from anondb.ledger.stored import (
 )
 from anondb.models.named import model_of
 from anondb.policy import Policy
-from anondb.postgres.place import Place
 from anondb.promises.check import verify_release
 from anondb.promises.spec import Knowledge
 from anondb.publications import history, overlap, targets
 from anondb.publications.history import Intersection, Publication, PublishedFile
 from anondb.release.objects import SchemaName, StoredRelease
 from anondb.release.relational import value_columns
+from anondb.warehouse.postgres.place import Place
 
 if TYPE_CHECKING:
     from anondb.release.row_sums import RowSums

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, load, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, tables
 from anondb.models.named import group_size
@@ -248,7 +248,8 @@ def _compare_buckets(
         "overlap_cells", "publications/common_columns", {"first_buckets": first, "second_buckets": second}
     )
     values = [load("publications/common_values").bind({"buckets": b, "cells": cells}, {}) for b in both]
-    common = _difference(engine, values, "column values", k, int(engine.scalar("publications/cells", {"cells": cells})))
+    n_cells = int(engine.scalar(reads.counted(reads.rows(cells, "cell", distinct=True))))
+    common = _difference(engine, values, "column values", k, n_cells)
     engine.drop(cells)
     return whole, common
 
@@ -268,7 +269,7 @@ def _without_values(rows: exp.Query) -> exp.Select:
 
 
 def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
-    pairs = engine.query("release/members", {"released_items": release.members})
+    pairs = engine.select(reads.rows(release.members, "released_item, item", order="released_item, item"))
     return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
-from anondb.postgres.place import Place, target
 from anondb.reading.formats import SUFFIXES
 from anondb.release import paths
 from anondb.release.objects import Kind, SchemaName
 from anondb.statements.statement import Value
+from anondb.warehouse.postgres.place import Place, target
 
 if TYPE_CHECKING:
     from anondb.release.sealed_file import SealedFile
@@ -44,7 +44,7 @@ def check_target(engine: DuckDBEngine, where: Any, replace: bool, format: str = 
 
         check_folder(engine, where, replace)
     elif isinstance(where, Place):
-        from anondb.postgres.publish import check_target as check_place
+        from anondb.warehouse.postgres.publish import check_target as check_place
 
         check_place(engine, where, replace)
     else:
@@ -91,7 +91,7 @@ def publish(
 
         return publish_folder(engine, schema, where, kind, mode=paths.PRIVATE if mode is None else mode, **options)
     if isinstance(where, Place):
-        from anondb.postgres.publish import publish as publish_there
+        from anondb.warehouse.postgres.publish import publish as publish_there
 
         return publish_there(engine, schema, where, kind=kind, **options)
     from anondb.release.publish import publish as publish_file

@@ -11,9 +11,10 @@ from anondb.answers.rules.contents import Possible
 from anondb.answers.rules.supports import Array
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
+from anondb.query.item_tests import listed
 from anondb.query.kinds import Kinds
 from anondb.query.pairs import with_item
-from anondb.query.predicates import AtLeast, Condition, both, conjuncts, has, listed
+from anondb.query.predicates import AtLeast, Condition, both, conjuncts, has
 from anondb.query.reading import transactions_by_item
 
 if TYPE_CHECKING:

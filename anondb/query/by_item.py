@@ -15,8 +15,9 @@ import numpy.typing as npt
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
+from anondb.query.item_tests import NO_ITEM
 from anondb.query.plan import Plan
-from anondb.query.predicates import ALWAYS, NO_ITEM
+from anondb.query.predicates import ALWAYS
 from anondb.query.reading import holdings, transactions_by_item
 from anondb.query.refusals import unsupported
 from anondb.query.relational import covered, values_part

@@ -13,15 +13,16 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Table, check_collation, load
+from anondb.engine import DuckDBEngine, Table, check_collation, load, reads
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Matching, Passing, classes_of
 from anondb.query.evaluate import Bag, Passed, Question
 from anondb.query.held_sums import counted, grouped_sums
+from anondb.query.item_tests import ItemTest
 from anondb.query.merged import SUM
 from anondb.query.original import Original
 from anondb.query.parsing import inline_table
-from anondb.query.predicates import ItemTest, Weights
+from anondb.query.predicates import Weights
 from anondb.query.reading import HeldItems, Together, images_of
 from anondb.query.relational import cell_columns, cells_of, read_attributes
 from anondb.query.summed import Members, Summed, of_sums, shares_by_item, with_sums
@@ -98,7 +99,9 @@ class Opened:
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
-        rows = self.engine.query("query/bag_items", self.tables())
+        rows = self.engine.select(
+            reads.rows(self.tables()["transactions"], "item, label, copies, nested", distinct=True, order="item")
+        )
         bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
         for item, label, copies, nested in zip(*(c.tolist() for c in rows.values()), strict=True):
             if label not in bags or copies is None or copies < 1:
@@ -290,7 +293,9 @@ class Opened:
         """The number of transactions of each released item."""
         if self.numbered is not None:
             return self.numbered.supports()
-        rows = self.engine.query("query/supports", self.tables())
+        rows = self.engine.select(
+            reads.counted(self.tables()["transactions"], "item AS released_item", count="transactions")
+        )
         return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))
 
     @cached_property
@@ -307,7 +312,7 @@ class Opened:
     @cached_property
     def is_laminar(self) -> bool:
         """Whether the released items form a laminar family (nested or disjoint), like the nodes of a taxonomy."""
-        return not self.engine.scalar("query/apart", {"overlaps": self._overlaps()})
+        return not self.engine.scalar(reads.counted(self._overlaps(), where=exp.column("apart") > 0))
 
     def tables(self) -> dict[str, Table | exp.Query]:
         """The rows of the release, as queries name them."""
@@ -338,12 +343,12 @@ class Opened:
             "items": self._items(),
         }
         coded = load("release/coded_transactions").bind(stored, {})
-        merged = load("release/merged_rows").bind({"transactions": coded}, {})
+        merged = reads.summed(coded, "tid, item", "copies")
         return self._kept("verify/classes", {"transactions": merged, "ids": ids})
 
     def _items(self) -> exp.Query:
         """A number for each published label."""
-        return load("release/coded_items").bind({"labels": self.schema.table("labels")}, {})
+        return load("warehouse/load/items").bind({"source": self.schema.table("labels")}, {})
 
     @cached_property
     def _rows(self) -> Table | exp.Query:

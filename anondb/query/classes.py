@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.query.evaluate import Bag, Part, Passed, Question, Vector, bag_part, released_part
-from anondb.query.predicates import ItemTest, mentioned, passes
+from anondb.query.item_tests import ItemTest, mentioned, passes
 from anondb.query.relational import Cell
 from anondb.query.values import OnValue
 

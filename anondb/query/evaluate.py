@@ -27,19 +27,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
 
-from anondb.query.predicates import (
-    And,
-    AtLeast,
-    Condition,
-    Constant,
-    ItemTest,
-    Not,
-    Or,
-    finite,
-    leaves,
-    passes,
-    patterns,
-)
+from anondb.query.item_tests import ItemTest, finite, passes, patterns
+from anondb.query.predicates import And, AtLeast, Condition, Constant, Not, Or, leaves
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.values import OnValue
 

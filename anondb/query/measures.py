@@ -20,6 +20,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.held_sums import added_up
+from anondb.query.item_tests import finite
 from anondb.query.merged import SUM, VALUES
 from anondb.query.plan import IDS, Plan
 from anondb.query.predicates import (
@@ -31,7 +32,6 @@ from anondb.query.predicates import (
     Weights,
     at_least,
     conjuncts,
-    finite,
     leaves,
     replaced,
 )

@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from anondb.engine import Table
 from anondb.query.cached_release import Opened
+from anondb.query.item_tests import ANY_ITEM, Labels, listed
 from anondb.query.parsing import inline_table
 from anondb.query.plan import PAIRS, Plan
-from anondb.query.predicates import ALWAYS, ANY_ITEM, NEVER, AtLeast, Condition, Labels, conjuncts, listed
+from anondb.query.predicates import ALWAYS, NEVER, AtLeast, Condition, conjuncts
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.totals import Bounds
 

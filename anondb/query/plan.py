@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from anondb.query.predicates import AtLeast, Condition, ItemTest, OnSum, Weights, finite, leaves
+from anondb.query.item_tests import ItemTest, finite
+from anondb.query.predicates import AtLeast, Condition, OnSum, Weights, leaves
 from anondb.query.values import Attribute
 
 IDS, ROWS, ITEMS, PAIRS, MEASURE = "ids", "rows", "items", "pairs", "measure"

@@ -9,9 +9,10 @@ from math import ceil
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
+from anondb.query.item_tests import ANY_ITEM, finite
 from anondb.query.measures import counted, measured, with_sizes_as_sums
 from anondb.query.plan import MEASURE, ROWS, Plan
-from anondb.query.predicates import ALWAYS, ANY_ITEM, Weights, at_least, finite
+from anondb.query.predicates import ALWAYS, Weights, at_least
 from anondb.query.relational import Cell, RecordAnswers
 from anondb.query.totals import Bounds, chosen, labels_of, of_some_item, outcomes, outside_of, total
 from anondb.query.values import LISTS, ROW, OnValue

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.query.classes import Group, Size, Sums
+from anondb.query.item_tests import finite, patterns
 from anondb.query.merged import MAX_VALUES, NEUTRAL, SUM, VALUES, added, ends_of, of_suppressed, shares_of
-from anondb.query.predicates import Weights, finite, patterns
+from anondb.query.predicates import Weights
 from anondb.query.refusals import unsupported
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Passing
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question, suppressed_part
 from anondb.query.held_sums import Array, HeldRows, indices
+from anondb.query.item_tests import mentioned
 from anondb.query.plan import Plan
-from anondb.query.predicates import mentioned
 
 Bounds = tuple[int, int]
 """Lower bound and upper bound of a count."""

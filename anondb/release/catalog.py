@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
@@ -262,7 +262,8 @@ class _TableTexts:
     def _made(self, tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         engine, memory = self._engine, SchemaName("memory", SEALED_SCHEMA)
         engine.run_all((create_table(memory, name, columns) for name, columns in tables.items()), "making empty tables")
-        texts = engine.query("release/table_texts", catalog_name=memory.catalog)
+        here = exp.column("database_name").eq(memory.catalog)
+        texts = engine.select(reads.rows(reads.system("duckdb_tables"), "table_name AS name, sql AS text", where=here))
         engine.run_all((_drop_table(memory, name) for name in tables), "dropping empty tables")
         return dict(zip(*texts.values(), strict=True))
 

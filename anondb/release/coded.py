@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Table
+from anondb.engine import Engine, NamedRows, Table, reads
 from anondb.errors import InputError
 from anondb.release.objects import SchemaName
 
@@ -37,7 +37,7 @@ class CodedRelease:
         """
         if int(self._engine.scalar("release/unlabelled", self._rows)):
             raise InputError("Rows of the release have no label.", code="not_a_release", hint="Publish it again.")
-        return self._make("frozen_items", "release/coded_items", labels=self._rows["labels"])
+        return self._make("frozen_items", "warehouse/load/items", source=self._rows["labels"])
 
     @cached_property
     def transactions(self) -> Table:
@@ -48,7 +48,7 @@ class CodedRelease:
         tables = {"items": self.items, **self._rows}
         if int(self._engine.scalar("release/out_of_order", self._rows)):  # merging takes 15 times as long
             rows = NamedRows("release/coded_transactions", tables, {})
-            return self._make("frozen_transactions", "release/merged_rows", transactions=rows)
+            return self._make("frozen_transactions", reads.summed(rows, "tid, item", "copies"))
         return self._make("frozen_transactions", "release/coded_transactions", **tables)
 
     @property
@@ -64,7 +64,7 @@ class CodedRelease:
         """
         return self._make("frozen_contents", "verify/classes", transactions=self.transactions, ids=self.ids)
 
-    def _make(self, target: str, name: str, **tables: Table | exp.Query | NamedRows) -> Table:
+    def _make(self, target: str, name: str | exp.Query, **tables: Table | exp.Query | NamedRows) -> Table:
         self._made.append(self._engine.create(target, name, tables))
         return self._made[-1]
 

@@ -22,7 +22,7 @@ from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
 from anondb.release.item_supports import wrong_weights
-from anondb.release.manifest import SUPPRESSED, tells_suppressed, types_text
+from anondb.release.manifest import SUPPRESSED, empty_transactions, tells_suppressed, types_text
 from anondb.release.modelled import RULE, StoredTable, stored_tables
 from anondb.release.objects import (
     ANATOMY,
@@ -144,14 +144,8 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
         Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}") for name, column in counts.items() if column[0]
     ]
     manifest = read_manifest(engine, schema)
-    empty = 0 if kind is ANATOMY else _empty(engine, schema)
+    empty = 0 if kind is ANATOMY else empty_transactions(engine, schema)
     return findings + _manifest_findings(manifest, [a.name for a in kind.attributes or ()], empty)
-
-
-def _empty(engine: Engine, schema: SchemaName) -> int:
-    """The number of transactions without a released item."""
-    shown = engine.scalar("warehouse/release/shown", {"transaction_items": schema.table("transaction_items")})
-    return int(engine.scalar("transactions/row_count", {"source": schema.table("transaction_ids")})) - int(shown)
 
 
 def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:

@@ -18,7 +18,7 @@ from anondb.release.buckets import check_buckets, write_buckets
 from anondb.release.catalog import unexpected_objects
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.item_supports import SupportRule, write_item_supports
-from anondb.release.manifest import SUPPRESSED, manifest_of, suppressed_in
+from anondb.release.manifest import SUPPRESSED, empty_transactions, manifest_of, suppressed_in
 from anondb.release.numbering import number_transactions
 from anondb.release.objects import (
     ANATOMY,
@@ -182,31 +182,37 @@ def freeze(
         local = isinstance(items, LocalRecoding)
         write_item_supports(engine, dataset, numbered, release_schema, supports, local=local)
     engine.drop(numbered)
-    suppression = "some" if rows.suppression else "none"
     attributes = () if values is None else values.attributes
-    manifest = manifest_of(dataset, model, release_id, suppression, items.semantics, attributes)
-    shown = engine.scalar("warehouse/release/shown", {"transaction_items": release_schema.table("transaction_items")})
-    manifest |= suppressed_in(dataset, listed, manifest, dataset.n_transactions - int(shown))
+    manifest = manifest_of(dataset, model, release_id, rows.suppression, items.semantics, attributes)
+    manifest |= suppressed_in(dataset, listed, manifest, empty_transactions(engine, release_schema))
     if values is not None:
         manifest |= {"sensitive": sensitive_text(values.sensitive), "records_table": records_table or RECORDS}
-    if supports is not None:
-        manifest["item_supports"] = "true"
-    _put_texts(engine, release_schema.table("manifest"), list(manifest), list(manifest.values()))
     layout = LAYOUTS[model.layout] if values is None else relational_kind(shown_attributes(values))
     if supports is not None:
+        manifest["item_supports"] = "true"
         layout = with_item_supports(layout)
-    kind = as_read(engine, release_schema, layout)
-    create_views_and_macros(engine, release_schema, release_id, kind)
-    counts = _checked_counts(engine, release_schema, kind, dataset.n_transactions)
+    return _finished(engine, release_schema, layout, manifest, rows, dataset.n_transactions)
+
+
+def _finished(
+    engine: Engine, schema: SchemaName, layout: Kind, manifest: dict[str, str], rows: _Rows, transactions: int
+) -> FrozenRelease:
+    """Add the manifest, the views and the macros to the rows of a release, and count them."""
+    _put_texts(engine, schema.table("manifest"), list(manifest), list(manifest.values()))
+    kind = as_read(engine, schema, layout)
+    create_views_and_macros(engine, schema, manifest["release_id"], kind)
+    counts = table_counts(engine, schema, kind)
+    if any(counts.get(name, transactions) != transactions for name in ("transaction_ids", "records")):
+        raise InternalError("The frozen release lost a transaction.")
     return FrozenRelease(
-        schema=release_schema,
-        release_id=release_id,
-        transactions=counts["transaction_ids"],
+        schema=schema,
+        release_id=manifest["release_id"],
+        transactions=transactions,
         rows=counts[kind.rows],
         released_items=len(rows.occurring),
         suppressed_items=rows.suppressed_items,
         suppressed_occurrences=rows.suppressed_occurrences,
-        suppression=suppression,
+        suppression=rows.suppression,
         manifest=manifest,
         kind=kind,
         cover=rows.cover,
@@ -240,14 +246,6 @@ def _write_members(
     return stands_for
 
 
-def _checked_counts(engine: Engine, schema: SchemaName, kind: Kind, transactions: int) -> dict[str, int]:
-    """The numbers of rows of all tables; those with one row for each transaction are checked."""
-    counts = table_counts(engine, schema, kind)
-    if any(counts.get(name, transactions) != transactions for name in ("transaction_ids", "records")):
-        raise InternalError("The frozen release lost a transaction.")
-    return counts
-
-
 def _put_texts(engine: Engine, table: Table, *columns: list[str]) -> None:
     """Write a table of a release whose columns are all text."""
     engine.put(table, {c: ("VARCHAR", v) for c, v in zip(GLOBAL.tables[table.name], columns, strict=True)})
@@ -255,13 +253,13 @@ def _put_texts(engine: Engine, table: Table, *columns: list[str]) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Rows:
-    """Figures of the written rows: the released items that occur, whether anything may have been suppressed, the numbers of
-    suppressed items and occurrences, and the cover of a local recoding."""
+    """Figures of the written rows: the released items that occur, whether anything may have been suppressed (``some`` or
+    ``none``), the numbers of suppressed items and occurrences, and the cover of a local recoding."""
 
     occurring: set[int]
-    suppression: bool
-    suppressed_items: int
-    suppressed_occurrences: int
+    suppression: str = "none"
+    suppressed_items: int = 0
+    suppressed_occurrences: int = 0
     cover: Cover | None = None
 
 
@@ -304,7 +302,7 @@ def _write_global(
     engine.create(schema.table("transaction_items"), "release/frozen_transactions", tables)
     engine.create(schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=not items)
     engine.drop(image, labels)
-    return _Rows(occurring, bool(items), items, occurrences)
+    return _Rows(occurring, "some" if items else "none", items, occurrences)
 
 
 @_write_rows.register(LocalRecoding)
@@ -341,7 +339,7 @@ def _write_local(
     engine.create(schema.table("transaction_ids"), "release/frozen_local_ids", ids)
     gone = dataset.n_items - cover.items
     engine.drop(incomplete, labels)
-    return _Rows(occurring, bool(len(recoding.incomplete)), gone, lost, cover)
+    return _Rows(occurring, "some" if len(recoding.incomplete) else "none", gone, lost, cover)
 
 
 def _freeze_buckets(
@@ -359,17 +357,4 @@ def _freeze_buckets(
     labels = list(dataset.labels)
     _put_texts(engine, schema.table("released_items"), labels, labels)
     manifest = manifest_of(dataset, model, release_id, "none", "set") | {SUPPRESSED: "0"}
-    _put_texts(engine, schema.table("manifest"), list(manifest), list(manifest.values()))
-    create_views_and_macros(engine, schema, release_id, ANATOMY)
-    return FrozenRelease(
-        schema=schema,
-        release_id=release_id,
-        transactions=dataset.n_transactions,
-        rows=table_counts(engine, schema, ANATOMY)["buckets"],
-        released_items=len(labels),
-        suppressed_items=0,
-        suppressed_occurrences=0,
-        suppression="none",
-        manifest=manifest,
-        kind=ANATOMY,
-    )
+    return _finished(engine, schema, ANATOMY, manifest, _Rows(set(range(len(labels)))), dataset.n_transactions)

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from anondb.data.types import released_type
+from anondb.engine import Engine, reads
 from anondb.models import Model
 from anondb.recoding import PublishedAttribute
+from anondb.release.objects import SchemaName, showing
 
 if TYPE_CHECKING:
     from anondb.data.transactions import Dataset
@@ -54,6 +56,12 @@ def _types_in(dataset: Dataset, attributes: Sequence[PublishedAttribute]) -> dic
         **{attribute.name: attribute.type for attribute in attributes},
         dataset.item_column: dataset.item_type,
     }
+
+
+def empty_transactions(engine: Engine, schema: SchemaName) -> int:
+    """The number of transactions without a released item."""
+    shown = engine.scalar(showing(schema.table("transaction_items")))
+    return int(engine.scalar(reads.counted(schema.table("transaction_ids")))) - int(shown)
 
 
 def suppressed_in(dataset: Dataset, listed: Iterable[str], manifest: Mapping[str, str], empty: int) -> dict[str, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, NamedRows, Table, reads
 from anondb.errors import InputError
 from anondb.models.named import MODELS, parameters_of
 from anondb.release.conditions import VALUES, ReleasedAttribute, record_columns, released_attributes
@@ -300,6 +300,11 @@ def read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
     """The manifest of a release: its model and parameters, N, semantics, and so on, all as text."""
     rows = engine.query("release/manifest", {"manifest": schema.table("manifest")})
     return dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
+
+
+def showing(rows: Table | exp.Query | NamedRows) -> exp.Select:
+    """The number of transactions that show an item, from the rows of ``transaction_items``."""
+    return reads.counted(reads.rows(rows, "transaction_id", distinct=True))
 
 
 def read_members(engine: Engine, schema: SchemaName) -> dict[str, list[str]]:

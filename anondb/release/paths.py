@@ -9,7 +9,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from anondb.engine import Engine
+from sqlglot import exp
+
+from anondb.engine import Engine, reads
 from anondb.engine.elsewhere import is_url
 from anondb.engine.spill import new_private, sweep
 from anondb.errors import AnondbError, EngineError, InputError
@@ -64,7 +66,9 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
     if not target.name or target.is_dir():
         raise InputError(f"{shown} is a directory.", code="bad_path", hint="Name a file in it.")
     if exists:
-        for attached in engine.query("release/databases")["path"].tolist():
+        has_path = exp.column("path").is_(exp.null()).not_()
+        paths = reads.rows(reads.system("duckdb_databases"), "path", where=has_path, distinct=True, order="path")
+        for attached in engine.select(paths)["path"].tolist():
             with contextlib.suppress(OSError):
                 if os.path.samefile(attached, target):
                     raise InputError(
@@ -87,7 +91,11 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
 
 @contextlib.contextmanager
 def build_directory(parent: Path) -> Iterator[Path]:
-    """Make a private directory (mode 0700) beside the target, and remove it at the end, also after an error."""
+    """Make a private directory (mode 0700) beside the target, and remove it at the end, also after an error.
+
+    First it removes those left behind by anondb processes of this machine that have ended.
+    """
+    sweep(parent, _BUILD_PREFIX)
     try:
         build = new_private(parent, _BUILD_PREFIX)
     except OSError as error:
@@ -96,11 +104,6 @@ def build_directory(parent: Path) -> Iterator[Path]:
         yield build
     finally:
         shutil.rmtree(build, ignore_errors=True)
-
-
-def sweep_builds(parent: Path) -> None:
-    """Remove build directories left behind by anondb processes of this machine that have ended."""
-    sweep(parent, _BUILD_PREFIX)
 
 
 def sync(path: Path) -> None:

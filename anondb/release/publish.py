@@ -33,7 +33,7 @@ from anondb.release.objects import (
     release_kind,
     table_counts,
 )
-from anondb.release.paths import PRIVATE, build_directory, check_target, described, sweep_builds, sync
+from anondb.release.paths import PRIVATE, build_directory, check_target, described, sync
 from anondb.release.reader import SealedRelease
 from anondb.release.row_sums import RowSums, row_sums, rows_of
 from anondb.release.sealed_file import SealedFile
@@ -84,13 +84,11 @@ def publish(
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
         EngineError: the disk is full, memory ran out, or writing failed.
     """
-    kind = release_kind(engine, release_schema) if kind is None else kind
+    kind = kind or release_kind(engine, release_schema)
     if kind is None:
-        raise InputError(
-            f"The schema {release_schema.name!r} does not hold a release.", code="not_a_release", hint="Check the name."
-        )
+        words = f"The schema {release_schema.name!r} does not hold a release."
+        raise InputError(words, code="not_a_release", hint="Check the name.")
     target = check_target(engine, path, replace)
-    sweep_builds(target.parent)
     with build_directory(target.parent) as build, clean_writer(build) as writer:
         manifest = read_manifest(engine, release_schema)
         expected = _hand_over(engine, release_schema, kind, build, key, verified)

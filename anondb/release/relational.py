@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.release.conditions import VALUES, ReleasedAttribute
@@ -164,6 +164,6 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
 def sensitive_codes(engine: Engine, items: Table, labels: Collection[str]) -> Table:
     """Write the codes ``(item)`` of the labels that occur in ``items (item, label)``."""
     named = engine.put("sensitive_labels", {"label": ("VARCHAR", list(labels))})
-    codes = engine.create("sensitive_codes", "release/sensitive", {"items": items, "sensitive": named})
+    codes = engine.create("sensitive_codes", reads.among(items, named, "label", "item"))
     engine.drop(named)
     return codes

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, reads
 from anondb.models.named import model_of
 from anondb.promises import PROMISES
 from anondb.release.conditions import ReleasedAttribute
@@ -175,7 +175,7 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
 
 
 def _counts(engine: DuckDBEngine, schema: SchemaName) -> tuple[Bounds, ...]:
-    rows = engine.query("query/item_counts", {"item_counts": schema.table("item_counts")})
+    rows = engine.select(reads.rows(schema.table("item_counts"), "item, lower_bound, estimate, upper_bound"))
     columns = [rows[name].tolist() for name in ("item", "lower_bound", "estimate", "upper_bound")]
     counts = [
         Bounds((item,), int(low), float(middle), int(high)) for item, low, middle, high in zip(*columns, strict=True)

@@ -9,14 +9,14 @@ import contextlib
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from anondb import reports
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, reads
 from anondb.errors import EngineError, InputError
 from anondb.ledger import ledger, stored
 from anondb.models import check_count
 from anondb.models.km import KmAnonymity
 from anondb.models.named import group_size, model_of
+from anondb.pipeline import reports
 from anondb.policy import Workload
 from anondb.promises.check import subject_of, verify_release, verify_subject
 from anondb.publications import history, overlap
@@ -240,7 +240,8 @@ def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged
         queries = queries_of(engine, dataset, workload, lambda: None)
         shown = release.schema, release.kind, release.manifest
         accuracy = measure_on(engine, dataset, *shown, queries, must_hold=unchanged)
-        listed = engine.query("report/answers", {"answers": accuracy.answers})
+        columns = "items, truth, estimate, lower_bound, upper_bound"
+        listed = engine.select(reads.rows(accuracy.answers, columns, order="truth, items, query_id"))
     answers = zip(*(column.tolist() for column in listed.values()), strict=True)
     words = f"{workload.size} item{'s' * (workload.size > 1)}"
     return Asked(words, tuple((tuple(items), *counts) for items, *counts in answers))

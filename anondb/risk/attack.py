@@ -17,13 +17,13 @@ from sqlglot import exp
 
 from anondb.data.records import Attribute, Records, load_records
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.stored import current_catalog, find_release, load_source, records_of
 from anondb.models import check_count
 from anondb.models.named import group_size, model_of
-from anondb.pages.tables import AsTable
+from anondb.models.result import AsTable
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 
@@ -208,14 +208,14 @@ def _drawn(
     """
     secret = [n for n, label in enumerate(dataset.labels) if label in hidden]
     hiding = engine.put("hidden", {"item": ("INTEGER", secret)})
-    rows = engine.create("knowable", "risk/knowable", {"transactions": dataset.transactions, "hidden": hiding})
-    persons = engine.query("risk/persons", {"rows": dataset.ids if everyone else rows})["tid"]
+    rows = engine.create("knowable", reads.among(dataset.transactions, hiding, "item", "tid, item", absent=True))
+    persons = engine.select(reads.rows(dataset.ids if everyone else rows, "tid", distinct=True, order="tid"))["tid"]
     if not len(persons):
         raise InputError("No person of the source has an item that can be known.", code="empty")
     rng = np.random.default_rng(seed)
     drawn = np.sort(rng.choice(persons, size=min(individuals, len(persons)), replace=False))
     table = engine.put("drawn", {"person": ("INTEGER", drawn)})
-    items = engine.query("risk/items_of", {"transactions": rows, "drawn": table})
+    items = engine.select(reads.among(rows, table, "tid = person", "tid, item", order="tid, item"))
     order = np.lexsort((rng.random(len(items["tid"])), items["tid"]))
     person, item = items["tid"][order], items["item"][order]
     chosen = np.arange(len(person)) - np.searchsorted(person, person) < known
@@ -331,7 +331,7 @@ def _distinct(shown: Table, **columns: str) -> exp.Query:
 
 def _known_values(engine: Engine, attribute: Attribute, persons: Table) -> Table:
     """The value of each drawn person ``(person, value)``: the text of a category, of a number, or of microseconds."""
-    drawn = engine.query("risk/drawn", {"persons": persons})["person"]
+    drawn = engine.select(reads.rows(persons, "person", order="person"))["person"]
     codes, nulls = attribute.codes[drawn - 1].tolist(), attribute.null[drawn - 1].tolist()
     if attribute.is_range:
         scale = Decimal(attribute.unit.numerator) / attribute.unit.denominator  # a power of ten

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
-from anondb.pages.tables import AsTable
+from anondb.models.result import AsTable
 from anondb.release.objects import SchemaName, is_local, read_manifest, read_members
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
@@ -145,7 +145,7 @@ def _published_bounds(engine: Engine, schema: SchemaName, item: str, outcome: st
     """What the item supports of the release say of a generalized item, as a sentence."""
     if outcome != GENERALIZED or "item_supports" not in read_manifest(engine, schema):
         return ""
-    counts = engine.query("query/item_counts", {"item_counts": schema.table("item_counts")})
+    counts = engine.select(reads.rows(schema.table("item_counts"), "item, lower_bound, estimate, upper_bound"))
     place = counts["item"].tolist().index(item)
     low, high = (int(counts[name][place]) for name in ("lower_bound", "upper_bound"))
     return f" Its item support says that {low:,} to {high:,} transactions hold it."

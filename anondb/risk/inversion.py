@@ -19,7 +19,7 @@ from anondb.algorithms.method import Task
 from anondb.data.requirements import Requirements
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
-from anondb.engine import Columns, DuckDBEngine, Engine
+from anondb.engine import Columns, DuckDBEngine, Engine, reads
 from anondb.errors import AnondbError, BudgetExceeded, InputError, InternalError
 from anondb.ledger import ledger
 from anondb.ledger.stored import current_catalog, find_release
@@ -119,7 +119,7 @@ def read_view(engine: Engine, schema: SchemaName) -> ReaderView:
         transactions.setdefault(number, set()).update([label] if label is not None else [])
     supports: Supports | None = None
     if "item_supports" in manifest:
-        stored = engine.query("risk/item_supports", {"item_supports": schema.table("item_supports")})
+        stored = engine.select(reads.rows(schema.table("item_supports"), "released_item, item, at_least, at_most"))
         supports = _bounds_of(stored)
     suppressed = manifest["suppression"] == "some"
     return ReaderView(list(map(frozenset, transactions.values())), members, suppressed, supports)

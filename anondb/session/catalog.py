@@ -89,7 +89,7 @@ class Catalog:
             raise unsupported("this PRAGMA", "A session has PRAGMA table_info and show_tables.")
         return self._rows(tree)
 
-    def told(self, word: str, tree: exp.Expr) -> Result:
+    def statement_rows(self, word: str, tree: exp.Expr) -> Result:
         """The rows of SHOW, of DESCRIBE of a table, of EXPLAIN of a query, on the empty tables, or of PRAGMA."""
         if word == "SHOW":
             return self._rows(exp.Show(this=tree.name))

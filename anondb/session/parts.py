@@ -41,7 +41,6 @@ _GIVEN = (
     exp.Null,
     exp.Boolean,
 )
-_HINT = "Group by it, or use it in a condition of WHERE that names no other column."
 
 
 class Parts:

@@ -16,24 +16,9 @@ from anondb.query.aggregates import CONT, DISC, SPREADS, Aggregated, average_ove
 from anondb.query.answer import Answer, answer_plan, average_in
 from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
+from anondb.query.item_tests import ItemAll, ItemAny, ItemNot, ItemTest, Labels, item_all, item_any, item_not
 from anondb.query.plan import ITEMS, PAIRS
-from anondb.query.predicates import (
-    NEVER,
-    AtLeast,
-    Condition,
-    Constant,
-    ItemAll,
-    ItemAny,
-    ItemNot,
-    ItemTest,
-    Labels,
-    OnSum,
-    at_least,
-    item_all,
-    item_any,
-    item_not,
-    replaced,
-)
+from anondb.query.predicates import NEVER, AtLeast, Condition, Constant, OnSum, at_least, replaced
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.session.kept import Kept

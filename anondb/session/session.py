@@ -166,7 +166,7 @@ class Session:
             result = self._answer(self._resolved(tree.this), bounds, empty=True)
             return self.catalog.columns(result.columns, result.types)
         if word in ("DESCRIBE", "EXPLAIN", "PRAGMA", "SHOW"):
-            return self.catalog.told(word, self._resolved(tree) if word == "EXPLAIN" else tree)
+            return self.catalog.statement_rows(word, self._resolved(tree) if word == "EXPLAIN" else tree)
         done = Statements(self._scratch, self._prepared).run(replace(statement, tree=self._written(tree)))
         self._changed()
         return Result(materialized(self._desk.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)

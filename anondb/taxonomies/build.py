@@ -1,6 +1,6 @@
 """Build a taxonomy of the items of the data: by their names, by their codes, by categories, by frequency, or by similarity.
 
-Every builder says for each item to which groups it belongs, from the coarsest to the finest; ``_tree`` makes the tree. A
+Every builder says for each item to which groups it belongs, from the coarsest to the finest; ``tree_of`` makes the tree. A
 group of one group or item alone is left out, because generalizing to it would tell no less.
 """
 
@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from anondb.data.sources import Source, open_source
 from anondb.data.taxonomy import Taxonomy, from_edges
-from anondb.data.transactions import Dataset, load_transactions
+from anondb.data.transactions import Dataset, load_transactions, text_of
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InputError
 from anondb.taxonomies import BUILDERS, FAN_OUT
@@ -33,23 +34,27 @@ Path = tuple[Hashable, ...]
 
 @dataclass(frozen=True)
 class Request:
-    """What to build a taxonomy from.
+    """What to build a taxonomy of items, or a hierarchy of the values of an attribute, from.
 
     Attributes:
-        by: the name of a builder (``BUILDERS``).
+        by: the name of a builder (``BUILDERS``, ``HIERARCHIES``); empty, for a hierarchy, for what the values suggest.
         separator: for ``prefix``: the text between the parts of a name; None finds it.
         lengths: for ``code``: how many first characters the groups have in common, from the coarsest to the finest.
         columns: for ``categories``: the columns with the groups of an item, the coarsest first.
         fan_out: for ``frequency`` and ``similarity``: the number of children of a node.
         root: the label of the root.
+        steps: for ``bands``: their widths, the finest first, as texts.
+        mapping: for ``mapping``: a taxonomy with the values, in a table or a file.
     """
 
-    by: str
+    by: str = ""
     separator: str | None = None
     lengths: tuple[int, ...] = ()
     columns: tuple[str, ...] = ()
     fan_out: int = FAN_OUT
     root: str = "all"
+    steps: tuple[str, ...] = ()
+    mapping: Any = None
 
 
 def build_taxonomy(
@@ -68,21 +73,27 @@ def build_taxonomy(
             item is in several groups.
         BudgetExceeded: too many items to be ordered by similarity.
     """
-    _check(request)
+    check_request(request, BUILDERS)
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
         if request.by == "categories":
             groups = _paths_of_categories(engine, source, item_column, request.columns)
-            tree = _tree(dataset.labels, [groups[label] for label in dataset.labels], _named_by_key, request.root)
+            tree = tree_of(dataset.labels, [groups[label] for label in dataset.labels], named_by_key, request.root)
         else:
-            builder, name = _BUILDERS[request.by]
-            tree = _tree(dataset.labels, builder(engine, dataset, request), name, request.root)
+            similarity: tuple[Builder, Name] = (partial(_by_similarity, engine, dataset), _named_by_first)
+            builder, name = BY_LABELS.get(request.by, similarity)
+            tree = tree_of(dataset.labels, builder(dataset.labels, dataset.supports, request), name, request.root)
         return replace(tree, kind=dataset.item_kind)
 
 
-def _check(request: Request) -> None:
-    if request.by not in BUILDERS:
-        raise InputError(f"A taxonomy is built by {', '.join(BUILDERS)}, not by {request.by!r}.", code="bad_parameter")
+def check_request(request: Request, builders: Sequence[str]) -> None:
+    """Refuse a request that none of the builders can fulfil.
+
+    Raises:
+        InputError: ``bad_parameter``, ``empty_name``.
+    """
+    if request.by not in builders:
+        raise InputError(f"Groups are built by {', '.join(builders)}, not by {request.by!r}.", code="bad_parameter")
     if request.by == "code" and (not request.lengths or min(request.lengths) < 1):
         raise InputError(
             "By code needs the lengths of the prefixes, each at least 1.",
@@ -104,10 +115,10 @@ def _check(request: Request) -> None:
 # --- builders -------------------------------------------------------------------------------------------------------
 
 
-def _by_prefix(engine: Engine, dataset: Dataset, request: Request) -> list[Path]:
+def _by_prefix(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
     """Names such as ``dairy/milk/whole``: a group for all names with the same first parts."""
-    separator = request.separator or _separator(dataset.labels)
-    parts = [label.split(separator) for label in dataset.labels]
+    separator = request.separator or _separator(labels)
+    parts = [label.split(separator) for label in labels]
     return [tuple(separator.join(p[: n + 1]) for n in range(len(p) - 1)) for p in parts]
 
 
@@ -128,30 +139,32 @@ def _separator(labels: Sequence[str]) -> str:
     return best
 
 
-def _by_code(engine: Engine, dataset: Dataset, request: Request) -> list[Path]:
+def _by_code(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
     """Codes such as 250.01: a group for all codes with the same first characters."""
     lengths = sorted(set(request.lengths))
-    return [tuple(f"{label[:n]}*" for n in lengths if n <= len(label)) for label in dataset.labels]
+    return [tuple(f"{label[:n]}*" for n in lengths if n <= len(label)) for label in labels]
 
 
-def _by_frequency(engine: Engine, dataset: Dataset, request: Request) -> list[Path]:
+def _by_frequency(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
     """Neighbours in the order of names, in groups that occur about equally often."""
-    order = sorted(range(dataset.n_items), key=lambda item: _natural(dataset.labels[item]))
-    return _divided(order, dataset.supports, request.fan_out)
+    order = sorted(range(len(labels)), key=lambda item: _natural(labels[item]))
+    return _divided(order, weights, request.fan_out)
 
 
-def _by_similarity(engine: Engine, dataset: Dataset, request: Request) -> list[Path]:
+def _by_similarity(
+    engine: Engine, dataset: Dataset, labels: Sequence[str], weights: Ints, request: Request
+) -> list[Path]:
     """Items that occur with the same other items, in groups of about equally many."""
-    n = dataset.n_items
+    n = len(labels)
     if n > MAX_SIMILAR:
         raise BudgetExceeded(
             f"{n:,} items cannot be ordered by similarity, at most {MAX_SIMILAR:,}.",
             hint="Build by frequency, code, prefix or categories.",
         )
     together = np.zeros((n, n), dtype=np.float32)
-    rows = engine.query("taxonomies/pairs", {"transactions": dataset.transactions})
+    rows = engine.query("transactions/pairs", {"transactions": dataset.transactions})
     together[rows["first"], rows["second"]] = together[rows["second"], rows["first"]] = rows["transactions"]
-    order = _chain(together, dataset.supports)
+    order = _chain(together, weights)
     return _divided(order, np.ones(n, dtype=np.int64), request.fan_out)
 
 
@@ -204,11 +217,8 @@ def _paths_of_categories(engine: Engine, source: Source, item_column: str, names
             hint="Name a table with a row for each person and item.",
         )
 
-    def text(column: str) -> exp.Expr:
-        return exp.cast(exp.column(column, quoted=True), "VARCHAR")
-
-    wanted = [text(c).as_(f"c{n}") for n, c in enumerate(columns)]
-    named = exp.select(text(item).as_("item"), *wanted).distinct().from_(source.rows)
+    wanted = [text_of(c, source.columns[c]).as_(f"c{n}") for n, c in enumerate(columns)]
+    named = exp.select(text_of(item, source.columns[item]).as_("item"), *wanted).distinct().from_(source.rows)
     cells = zip(
         *(np.ma.asarray(c).tolist() for c in engine.select(named, "the categories of items").values()), strict=True
     )
@@ -235,7 +245,8 @@ def _natural(label: str) -> list[tuple[int, int, str]]:
 Name = Callable[[Hashable, Sequence[str]], str]
 
 
-def _named_by_key(key: Hashable, members: Sequence[str]) -> str:
+def named_by_key(key: Hashable, members: Sequence[str]) -> str:
+    """A group has the name of its key."""
     return str(key)
 
 
@@ -249,16 +260,17 @@ def _named_by_first(key: Hashable, members: Sequence[str]) -> str:
     return f"{members[0]} and {len(members) - 1} more"
 
 
-_BUILDERS: Mapping[str, tuple[Callable[[Engine, Dataset, Request], list[Path]], Name]] = {
-    "prefix": (_by_prefix, _named_by_key),
-    "code": (_by_code, _named_by_key),
+Builder = Callable[[Sequence[str], Ints, Request], list[Path]]
+"""Gives the groups of each label, from the labels and how many transactions or persons have each."""
+BY_LABELS: Mapping[str, tuple[Builder, Name]] = {
+    "prefix": (_by_prefix, named_by_key),
+    "code": (_by_code, named_by_key),
     "frequency": (_by_frequency, _named_by_range),
-    "similarity": (_by_similarity, _named_by_first),
 }
 
 
-def _tree(labels: Sequence[str], paths: Sequence[Path], name: Name, root: str) -> Taxonomy:
-    """The tree of items with these groups."""
+def tree_of(labels: Sequence[str], paths: Sequence[Path], name: Name, root: str) -> Taxonomy:
+    """The tree of items or values with these groups."""
     members: dict[Path, list[str]] = defaultdict(list)
     children: dict[Path, set[object]] = defaultdict(set)
     for label, path in zip(labels, paths, strict=True):

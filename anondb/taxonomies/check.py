@@ -81,25 +81,26 @@ def check_taxonomy(
     """
     with engine.transaction():
         dataset = None if transactions is None else _dataset(engine, transactions, id_column, item_column)
-        return checked(engine, taxonomy, dataset)
+        known = (None, None) if dataset is None else (dataset.labels, dataset.item_kind)
+        return checked(engine, taxonomy, *known)
 
 
-def checked(engine: Engine, taxonomy: Any, dataset: Dataset | None) -> Checked:
-    """Check a taxonomy, with ``dataset`` also against its items; inside a transaction. Errors are those of
-    ``check_taxonomy``."""
+def checked(engine: Engine, taxonomy: Any, labels: Sequence[str] | None, kind: str | None = None) -> Checked:
+    """Check a taxonomy, with ``labels`` also against these items or values and their type; inside a transaction. Errors are
+    those of ``check_taxonomy``."""
     edges = read_edges(engine, taxonomy)
     faults = faults_of(edges.pairs)
     if faults:
         return Checked(edges.name, faults)
     tree = from_edges(edges.pairs)
-    if dataset is None:
+    if labels is None:
         return Checked(edges.name, shape=_shape(tree))
-    if edges.kind is not None and dataset.item_kind not in (None, edges.kind):
-        return Checked(edges.name, shape=_shape(tree), types=(str(dataset.item_kind), edges.kind))
+    if edges.kind is not None and kind is not None and kind != edges.kind:
+        return Checked(edges.name, shape=_shape(tree), types=(kind, edges.kind))
     inner = set(np.array(tree.labels, dtype=object)[~tree.is_leaf].tolist())
-    missing = tuple(label for label in dataset.labels if label not in tree.node_of)
-    internal = tuple(label for label in dataset.labels if label in inner)
-    unused = tree.n_leaves - (dataset.n_items - len(missing) - len(internal))
+    missing = tuple(label for label in labels if label not in tree.node_of)
+    internal = tuple(label for label in labels if label in inner)
+    unused = tree.n_leaves - (len(labels) - len(missing) - len(internal))
     return Checked(edges.name, shape=_shape(tree), missing=missing, internal=internal, unused=unused)
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
-from anondb.pages.tables import AsTable
+from anondb.models.result import AsTable
 from anondb.recoding import GlobalRecoding
 from anondb.utility.counting import count_sets
 from anondb.utility.errors import RelativeError, error_figures
@@ -135,8 +135,9 @@ def of_release(
         suppressed: whether its manifest reports a suppression.
         target: prefix of the work tables.
     """
-    tables = {"released_items": released_items, "items": items}
-    members = engine.create(f"{target}_members", "utility/released_members", tables)
+    columns = "other.item AS released, one.item AS label"
+    named = reads.joined(released_items, items, "released_item = label", columns, distinct=True)
+    members = engine.create(f"{target}_members", named)
     return ReleasedData(transactions, members, suppressed)
 
 
@@ -231,14 +232,14 @@ def _count_images(
     engine: Engine, released: ReleasedData, workload: Workload, target: str
 ) -> tuple[Table, Table, Table]:
     """Work tables of the released items of each query, of the numbers of their distinct sets, and of the sets' supports."""
-    supports = load("transactions/supports").bind({"transactions": released.transactions}, {})
+    supports = reads.counted(released.transactions, "item", count="support", order="item")
     tables: dict[str, Table | exp.Query] = {
         "items": workload.items,
         "members": released.members,
         "supports": supports,
     }
     cover = engine.create(f"{target}_cover", "utility/cover", tables)
-    overlaps = int(engine.scalar("utility/overlaps", {"cover": cover}))
+    overlaps = int(engine.scalar(reads.counted(reads.counted(cover, "item", having=exp.Count(this=exp.Star()) > 1))))
     if overlaps:
         raise InputError(
             f"Several released items stand for each of {overlaps} original items, so this is not a global recoding.",
@@ -247,7 +248,7 @@ def _count_images(
         )
     images = engine.create(f"{target}_images", "utility/images", {"queries": workload.queries, "cover": cover})
     keys = engine.create(f"{target}_keys", "utility/image_keys", {"images": images})
-    sets = load("utility/image_sets").bind({"images": images, "keys": keys}, {})
+    sets = reads.joined(images, keys, "query_id", "other.set_id, one.released AS item", distinct=True)
     counts = count_sets(engine, f"{target}_counts", released.transactions, sets)
     engine.drop(cover)
     return images, keys, counts

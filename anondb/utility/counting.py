@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Table
+from anondb.engine import Engine, NamedRows, Table, reads
 
 Ints = npt.NDArray[np.int64]
 
@@ -27,9 +27,9 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
     Returns:
         Work table ``(set_id, support)``; sets without support and the empty set are missing.
     """
-    supports = NamedRows("transactions/supports", {"transactions": transactions}, {})
+    supports = reads.counted(transactions, "item", count="support", order="item")
     ranked = engine.create(f"{target}_ranked", "utility/ranked", {"sets": sets, "supports": supports})
-    sizes = engine.query("utility/set_sizes", {"ranked": ranked})["size"].tolist()
+    sizes = engine.select(reads.rows(ranked, "size", distinct=True, order="size"))["size"].tolist()
     counted = _count_ranked(engine, target, transactions, ranked, sizes)
     engine.drop(ranked)
     return counted
@@ -37,8 +37,10 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
 
 def _count_ranked(engine: Engine, target: str, transactions: Table, ranked: Table, sizes: list[int]) -> Table:
     """Count the supports of ranked sets ``(set_id, item, place, size)``, whose distinct sizes are ``sizes``, ascending."""
-    hits: Table | NamedRows = NamedRows("utility/first_hits", {"ranked": ranked, "transactions": transactions}, {})
-    counts = {1: NamedRows("utility/hit_counts", {"hits": hits}, {"place": 1})}
+    first = exp.column("place", "one").eq(1)
+    columns = "one.set_id, other.tid, one.size"
+    hits: Table | exp.Query | NamedRows = reads.joined(ranked, transactions, "item", columns, where=first)
+    counts = {1: reads.counted(hits, "set_id", count="support", where=exp.column("size").eq(1))}
     kept: list[Table] = []
     for place in range(2, max(sizes, default=1) + 1):
         tables = {"hits": hits, "ranked": ranked, "transactions": transactions}
@@ -46,12 +48,12 @@ def _count_ranked(engine: Engine, target: str, transactions: Table, ranked: Tabl
         if place < sizes[-1]:
             hits = engine.create(f"{target}_hits_{place}", hits)
             kept.append(hits)
-        counts[place] = NamedRows("utility/hit_counts", {"hits": hits}, {"place": place})
+        counts[place] = reads.counted(hits, "set_id", count="support", where=exp.column("size").eq(place))
     wanted = [counts[place] for place in sizes or [1]]
     if len(wanted) == 1:
         result = engine.create(target, wanted[0])
     else:
-        result = engine.create(target, exp.union(*(rows.tree() for rows in wanted), distinct=False))
+        result = engine.create(target, exp.union(*wanted, distinct=False))
     engine.drop(*kept)
     return result
 
@@ -72,7 +74,7 @@ def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints, supports
     }
     ranked = engine.put("candidate_sets", {name: ("INTEGER", values) for name, values in places.items()})
     counted = _count_ranked(engine, "candidate_supports", transactions, ranked, [size])
-    columns = engine.query("utility/set_supports", {"supports": counted})
+    columns = engine.select(reads.rows(counted, "set_id, support", order="set_id"))
     result[columns["set_id"]] = columns["support"]
     engine.drop(ranked, counted)
     return result

@@ -8,7 +8,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.utility.accuracy import Accuracy, accuracy_of, true_counts
 from anondb.utility.published import Published
 from anondb.utility.supported_items import SupportedItems
@@ -25,7 +25,6 @@ def measure_local(
     workload: Workload,
     *,
     k: int | None = None,
-    sanity_bound: float = 0.0,
     target: str = "answers",
     holders: exp.Query | None = None,
     suppressed: bool | None = None,
@@ -43,15 +42,16 @@ def measure_local(
         released_items: ``(released_item, item)``, the original items that these stand for.
         semantics: ``set`` or ``atomic``, from its manifest.
         workload: the queries; drawn ones must come from this dataset.
-        k, sanity_bound, target: see ``measure``.
+        k, target: see ``measure``.
         holders: of a release of sets, the query ``(released_item, item, at_least, at_most, expected)`` of
             ``expected_holders``. Without it the non-empty sets of a released item's members are equally likely, as in the
             papers, and the release is a local recoding.
         suppressed: of a global recoding, whether something was suppressed; None for a local recoding.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
-    tables = {"released_items": released_items, "items": items}
-    members = engine.create(f"{target}_members", "utility/released_members", tables)
+    columns = "other.item AS released, one.item AS label"
+    shown = reads.joined(released_items, items, "released_item = label", columns, distinct=True)
+    members = engine.create(f"{target}_members", shown)
     published = Published.read(engine, classes, items, members, workload, semantics == "atomic")
     if holders is not None:
         named: dict[str, Table | exp.Query] = {"members": members, "coded": items, "items": workload.items}
@@ -70,17 +70,14 @@ def measure_local(
             "truths": truths,
         },
         transactions=dataset.n_transactions,
-        sanity=float(sanity_bound),
     )
     engine.drop(truths, members, counts)
-    return accuracy_of(
-        engine, workload, answers, "joint" if holders is None else "expected", k, sanity_bound * dataset.n_transactions
-    )
+    return accuracy_of(engine, workload, answers, "joint" if holders is None else "expected", k)
 
 
 def _counts(engine: Engine, published: Published, workload: Workload) -> dict[str, tuple[str, list[float] | list[int]]]:
     """Columns of the lower bound, estimate and upper bound of each query with items."""
-    rows = engine.query("utility/asked", {"queries": workload.queries})
+    rows = engine.select(reads.rows(workload.queries, "query_id, item", order="query_id, item"))
     query, item = rows["query_id"], rows["item"].tolist()
     starts = np.flatnonzero(np.concatenate((np.ones(min(len(query), 1), dtype=np.bool_), query[1:] != query[:-1])))
     answers = [published.answer(item[a:b]) for a, b in pairwise([*starts.tolist(), len(query)])]

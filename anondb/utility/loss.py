@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
-from anondb.pages.tables import AsTable
+from anondb.engine import Engine, Table, reads
+from anondb.models.result import AsTable
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 
 Ints = npt.NDArray[np.int64]
@@ -118,7 +118,7 @@ class Cover:
         tables = {"transactions": dataset.transactions, "recoded": recoding.transactions, "members": members}
         rows = engine.query("utility/local_cover", tables)
         engine.drop(members)
-        shown = engine.query("utility/local_copies", {"recoded": recoding.transactions})
+        shown = engine.select(reads.summed(recoding.transactions, "released", "copies"))
         copies = np.zeros(len(recoding.labels), dtype=np.int64)
         copies[shown["released"]] = shown["copies"]
         item, released, occurrences = (rows[c].astype(np.int64) for c in ("item", "released", "occurrences"))

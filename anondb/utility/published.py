@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.utility.workload import Workload
 
 Ints = npt.NDArray[np.int64]
@@ -42,11 +42,13 @@ class Published:
     ) -> Published:
         """Read the published transactions from the work tables of ``measure_local``."""
         rows = engine.query("utility/content_items", {"contents": classes})
-        held = engine.query("utility/weights", {"contents": classes})
+        held = engine.select(reads.rows(classes, "complete, support AS weight", order="content_id"))
         sizes = engine.query("utility/local_sizes", {"coded": items, "members": members})["size"].astype(np.int64)
         at = np.searchsorted(rows["item"], np.arange(len(sizes) + 1)).tolist()
         place, copies = rows["content_id"].astype(np.int64) - 1, rows["copies"].astype(np.int64)
-        pairs = engine.query("utility/local_covers", {"items": workload.items, "members": members})
+        pairs = engine.select(
+            reads.joined(workload.items, members, "label", "one.item, other.released", order="item, released")
+        )
         covers: dict[int, list[int]] = {}
         for item, released in zip(pairs["item"].tolist(), pairs["released"].tolist(), strict=True):
             covers.setdefault(item, []).append(released)

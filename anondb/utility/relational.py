@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from anondb.data.records import Records
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.utility.errors import error_figures
@@ -96,10 +96,11 @@ class RtEstimator:
     def __init__(self, engine: Engine, dataset: Dataset, records: Records, recoding: RelationalRecoding) -> None:
         self._records = records
         self._attributes = recoding.attributes
-        classes = engine.query("utility/classes", {"classes": recoding.classes})
+        classes = engine.select(reads.rows(recoding.classes, "class", order="tid"))
         self._class = classes["class"].astype(np.int64)
-        rows = engine.query("utility/local_rows", {"transactions": recoding.items.transactions})
-        record, released = rows["record"].astype(np.int64), rows["released"].astype(np.int64)
+        shown = reads.rows(recoding.items.transactions, "tid, released AS item")
+        rows = engine.query("transactions/occurrences", {"transactions": shown})
+        record, released = rows["record"].astype(np.int64), rows["item"].astype(np.int64)
         order = np.argsort(released, kind="stable")
         ends = np.cumsum(np.bincount(released, minlength=len(recoding.items.labels)))[:-1]
         self._holding = np.split(record[order], ends)

@@ -16,7 +16,7 @@ from sqlglot import exp
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset, lengths_of
 from anondb.data.types import ID_TYPES, element_of
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, load, reads
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.utility.counting import count_itemsets
@@ -119,7 +119,7 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
     items = np.arange(dataset.n_items) if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
     if pool is not None:
         listed = engine.put("pool", {"item": ("INTEGER", items)})
-        transactions = engine.create("pool_rows", "utility/pool_rows", {"transactions": transactions, "pool": listed})
+        transactions = engine.create("pool_rows", reads.among(transactions, listed, "item", "tid, item"))
         engine.drop(listed)
     lengths = dataset.lengths if pool is None else lengths_of(engine, transactions)
     classes = [
@@ -345,7 +345,7 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     else:
         texts = exp.cast(exp.column(item_column, quoted=True), "VARCHAR[]", dialect="duckdb")
         every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(source.rows))
-        rows = engine.create(f"{target}_rows", "transactions/exploded", {"source": every})
+        rows = engine.create(f"{target}_rows", reads.unnested(every, "id", "items"))
         dropped.append(every)
     _refuse_nulls(engine, source, every, rows, element is not None)
 

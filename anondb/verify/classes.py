@@ -9,7 +9,7 @@ from operator import itemgetter
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Engine, Runner, Table
+from anondb.engine import Engine, Runner, Table, reads
 from anondb.models.transactional import TransactionalK
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, bound, work
@@ -44,7 +44,7 @@ def verify_k(
         ``violations`` is the number of classes with fewer than k members; a witness is such a class: the published
         items of its members, each as often as it has copies, and the number of members.
     """
-    small = bound("small_classes", {"classes": classes}, k=model.k)
+    small = reads.rows(classes, "content, complete, support", where=exp.column("support") < model.k)
     violations = Work(engine).count(small)
     seen: list[Witness] = []
     if violations and witnesses:

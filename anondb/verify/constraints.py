@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
@@ -120,16 +120,15 @@ def verify_constraints(
 
 def _count_constraints(place: Work[Engine], constraints: Table) -> int:
     """The number of constraints."""
-    names = exp.select(exp.column("constraint_id").as_("value")).distinct().from_(constraints.expression())
-    return int(place.engine.scalar("verify/constraint_size", {"found": names}))
+    return int(place.engine.scalar(reads.counted(reads.rows(constraints, "constraint_id", distinct=True))))
 
 
 def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int) -> Table:
     """The violating parts ``(id, items, support)`` of the constraints' images."""
     baskets = place.table("baskets", "constraint_baskets", {"transactions": transactions})
-    basket_items = place.table("basket_items", "constraint_basket_items", {"baskets": baskets})
+    basket_items = place.table("basket_items", reads.unnested(baskets, "basket", "items"))
     content = {"baskets": baskets, "basket_items": basket_items}
-    shape_items = place.table("shape_items", "constraint_shape_items", {"shapes": shapes})
+    shape_items = place.table("shape_items", reads.unnested(shapes, "id", "items"))
     candidates = place.table("holders", "constraint_candidates", {"shapes": shapes, "basket_items": basket_items})
     named = {"shapes": shapes, "shape_items": shape_items, "candidates": candidates}
     whole = place.table("whole", "constraint_whole", {**named, **content})
@@ -142,7 +141,9 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
     )
     size = place.row("constraint_open_size", {"open_lists": open_lists, "basket_items": basket_items})
     check_budget(size["rows_"], limits.MAX_JOINED_ROWS, "parts of privacy constraints")
-    parts: list[Table | exp.Query] = [bound("constraint_rare", {"shapes": shapes, "whole": whole}, k=k)]
+    few = exp.column("support", "one") < k
+    rare = reads.joined(whole, shapes, "id", "one.id, other.items, one.support", where=few)
+    parts: list[Table | exp.Query] = [rare]
     for part in range(size["parts"]):
         traces = place.table("traces", "constraint_traces", {"open_lists": open_lists, **content}, part=part)
         parts.append(place.table(f"few_{part}", "constraint_few", {"traces": traces}, k=k))
@@ -174,13 +175,10 @@ def verify_utility(
         max_suppression: s, in percent.
     """
     mixed = bound("constraint_mixed", {"released_items": released_items, "groups": groups})
-    suppressed = bound("constraint_suppressed", {"originals": originals, "released_items": released_items})
-    count = "verify/constraint_size"
-    n_mixed = int(engine.scalar(count, {"found": _value("released_item").from_(mixed.subquery("mixed"))}))
-    n_suppressed = int(engine.scalar(count, {"found": _value("label").from_(suppressed.subquery("gone"))}))
+    suppressed = reads.among(originals, released_items, "label = item", "label", absent=True)
+    shown = exp.column("released_item").is_(exp.null()).not_()
+    n_mixed, n_suppressed = (
+        int(engine.scalar(one)) for one in (reads.counted(mixed, where=shown), reads.counted(suppressed))
+    )
     within = 100 * n_suppressed <= Fraction(max_suppression) * items
     return UtilityVerification(within and not n_mixed, n_mixed, n_suppressed, items, within)
-
-
-def _value(column: str) -> exp.Select:
-    return exp.select(exp.column(column).as_("value"))

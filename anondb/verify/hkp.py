@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import BudgetExceeded
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
@@ -53,11 +53,10 @@ def verify_hkp(
     """
     with work(engine) as place:
         labels = place.engine.put("verify_private_labels", {"label": ("VARCHAR", sorted(set(private)))})
-        hidden = place.table("private_items", "private_items", {"items": items, "labels": labels})
+        hidden = place.table("private_items", reads.among(items, labels, "label", "item"))
         place.engine.drop(labels)
-        tables = {"transactions": transactions, "private": hidden}
-        public = place.table("public", "public_rows", tables)
-        secret = place.table("private", "private_rows", tables)
+        public = place.table("public", reads.among(transactions, hidden, "item", "tid, item", absent=True))
+        secret = place.table("private", reads.among(transactions, hidden, "item", "tid, item"))
         bounded = model.h < 1 and place.engine.query("verify/lengths", {"transactions": secret})["n"].size > 0
         if not bounded:
             anonymity = verify_km(engine, public, items, KmAnonymity(model.k, model.p), witnesses=witnesses)
@@ -91,11 +90,11 @@ def _all_sizes(
         grown = place.table("grown", "subsets_next", {"occurrences": occurrences, "public": public})
         numbered = place.table("numbered", "subsets_numbered", {"grown": grown})
         if wanted:
-            columns = engine.query("verify/subsets_named", {"numbered": numbered})
+            columns = engine.select(reads.rows(numbered, "prefix, item", order="itemset"))
             levels.append((columns["prefix"].astype(np.int64), columns["item"].astype(np.int64)))
         place.drop(occurrences)
-        tables = {"grown": grown, "numbered": numbered}
-        occurrences = place.table(f"occurrences_{size}", "subsets_occurrences", tables)
+        next_ones = reads.joined(grown, numbered, "prefix, item", "one.tid, other.itemset, one.item AS last")
+        occurrences = place.table(f"occurrences_{size}", next_ones)
         place.drop(grown, numbered)
 
 
@@ -115,7 +114,7 @@ def _witnesses(
     wanted: int,
 ) -> list[Witness]:
     """The first moles of one size, by labels."""
-    names = engine.query("verify/item_labels", {"items": items})
+    names = engine.select(reads.rows(items, "item, label", order="item"))
     label = dict(zip(names["item"].tolist(), names["label"].tolist(), strict=True))
 
     def labels(itemset: int) -> tuple[str, ...]:

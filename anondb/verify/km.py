@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from anondb.engine import NamedRows, Runner, Table
+from anondb.engine import NamedRows, Runner, Table, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.km import KmAnonymity
@@ -23,6 +23,8 @@ from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Bound, Work, bound, check_budget, work
 
 NO_LIMIT = 2**62
+ITEMSETS = "itemset, item, support"  # the columns of candidates
+CODED = "one.tid, other.code AS item"
 SHORTCUT_SIZE = 4  # from this size on, first check whether the promise holds for every m ...
 SHORTCUT_ROWS = 20_000_000  # ... if the join of this size has at least this many rows
 
@@ -74,11 +76,11 @@ def verify_km(
 
 def _infinite(place: Work[Runner], transactions: Table, items: Table, k: int, wanted: int) -> tuple[int, list[Witness]]:
     codes = place.table("codes", "warehouse/verify/codes", {"transactions": transactions}, least=1)
-    coded = place.table("coded", "warehouse/verify/coded", {"transactions": transactions, "codes": codes})
+    coded = place.table("coded", reads.joined(transactions, codes, "item", CODED, order="tid, item"))
     few = supersets.few_supersets(place, codes, supersets.plan(place, coded, k), k)
     if not few.count or not wanted:
         return few.count, []
-    names = place.table("names", "names", {"codes": codes, "items": items})
+    names = place.table("names", reads.joined(codes, items, "item", "one.code, other.label"))
     return few.count, supersets.witnesses(place, few, names, wanted)
 
 
@@ -107,8 +109,8 @@ def _finite(
         return _rare_pairs(place, transactions, profile["pair_rows"], profile["items"], k), []
 
     codes = place.table("codes", "warehouse/verify/codes", {"transactions": transactions}, least=k)
-    coded = place.table("coded", "warehouse/verify/coded", {"transactions": transactions, "codes": codes})
-    names = place.table("names", "names", {"codes": codes, "items": items}) if wanted else None
+    coded = place.table("coded", reads.joined(transactions, codes, "item", CODED, order="tid, item"))
+    names = place.table("names", reads.joined(codes, items, "item", "one.code, other.label")) if wanted else None
     if violations:
         profile = place.row("warehouse/verify/profile", {"transactions": coded}, k=k)
     search = _Search(place, k, codes, coded, names, wanted, violations, seen)
@@ -161,9 +163,9 @@ class _Search:
     def run(self, m: int, pair_rows: int) -> None:
         """Search the sizes from 2 to m while there are candidates."""
         place = self.place
-        frequent = place.table("frequent_1", "warehouse/verify/single_items", {"codes": self.codes})
+        frequent = place.table("frequent_1", reads.rows(self.codes, "code AS id, 0 AS itemset, code AS item, support"))
         self.levels = [frequent]
-        subsets = place.table("subsets_1", "warehouse/verify/no_subsets", {"frequent": frequent})
+        subsets = place.table("subsets_1", reads.rows(frequent, "id, 0 AS position, 0 AS subset", where=exp.false()))
         occurrences = self.coded
         size = place.row("warehouse/verify/size", {"frequent": frequent})
         for s in range(2, m + 1):
@@ -182,7 +184,7 @@ class _Search:
                 candidates = place.table("candidates", self._candidates(s, occurrences, low, high, NO_LIMIT))
                 self._threats(s, candidates, subsets)
                 parts.append(
-                    place.table(f"part_{i}", "warehouse/verify/at_least", {"candidates": candidates}, k=self.k)
+                    place.table(f"part_{i}", reads.rows(candidates, ITEMSETS, where=exp.column("support") >= self.k))
                 )
                 place.drop(candidates)
             fresh = place.table(f"frequent_{s}", "warehouse/verify/frequent", {"itemsets": _union(parts)})
@@ -236,7 +238,7 @@ class _Search:
 
     def _threats(self, s: int, candidates: Table | exp.Query, subsets: Table) -> None:
         """Count the minimal threats among the candidates: those with a support below k and only frequent subsets."""
-        threats = bound("warehouse/verify/below", {"candidates": candidates}, k=self.k)
+        threats: exp.Query = reads.rows(candidates, ITEMSETS, where=exp.column("support") < self.k)
         for position in range(1, s - 1):
             tables: Bound = {"candidates": threats, "subsets": subsets, "frequent": self.levels[-1]}
             threats = bound("warehouse/verify/with_subset", tables, position=position)

@@ -11,7 +11,7 @@ converse is false, so the two checks may differ.
 
 from __future__ import annotations
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.models.km import KmAnonymity
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification
@@ -39,7 +39,9 @@ def verify_levels(
     Raises:
         BudgetExceeded: the check would need too much memory or time.
     """
-    cover_rows = engine.query("verify/level_covers", {"items": items, "released_items": released_items})
+    named = "one.item AS label, other.item AS released"
+    shown = reads.joined(released_items, items, "released_item = label", named, order="one.item, other.item")
+    cover_rows = engine.select(shown)
     covers: dict[str, list[int]] = {}
     for label, released in zip(cover_rows["label"].tolist(), cover_rows["released"].tolist(), strict=True):
         covers.setdefault(label, []).append(released)
@@ -50,7 +52,8 @@ def verify_levels(
     with work(engine) as place:
         columns = {"kind": [k for k, _ in pairs], "released": [r for _, r in pairs]}
         by_kind = engine.put("verify_kinds", {name: ("INTEGER", values) for name, values in columns.items()})
-        rows = place.table("level_rows", "level_rows", {"transactions": transactions, "covers": by_kind})
+        held = reads.joined(transactions, by_kind, "item = released", "one.tid, other.kind AS item", distinct=True)
+        rows = place.table("level_rows", held)
         engine.drop(by_kind)
         names = engine.put(
             "verify_kind_names", {"item": ("INTEGER", range(len(kinds))), "label": ("VARCHAR", list(kinds.values()))}

@@ -11,7 +11,7 @@ from math import comb, inf
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify import work as limits
@@ -52,11 +52,11 @@ def verify_kkm(
     """
     with work(engine) as place:
         small = place.table("few_records", "few_records", {"classes": classes}, k=model.k)
-        counts = engine.query("verify/record_counts", {"small": small})["records"]
+        counts = engine.select(reads.rows(small, "records", order="records, class"))["records"]
         seen: list[Witness] = [Witness((), int(n)) for n in counts]
         violations = len(seen)
         codes, coded = _coded(place, "class", transactions, classes, items, sensitive, small)
-        labels = place.table("class_labels", "class_labels", {"codes": codes})
+        labels = place.table("class_labels", reads.rows(codes, "code AS item, label"))
         inner = verify_km(engine, coded, labels, KmAnonymity(model.k, model.m), witnesses=witnesses)
         violations += inner.violations
         seen += inner.witnesses
@@ -65,7 +65,7 @@ def verify_kkm(
             holding = place.table("holding", "class_sensitive", tables)
             none = exp.select("class").from_(small.expression()).where(exp.false())
             codes, coded = _coded(place, "exposed", transactions, classes, items, sensitive, none)
-            labels = place.table("exposed_labels", "class_labels", {"codes": codes})
+            labels = place.table("exposed_labels", reads.rows(codes, "code AS item, label"))
             more = _exposed(place, coded, labels, classes, holding, model, witnesses)
             violations += more[0]
             seen += more[1]
@@ -86,7 +86,8 @@ def _coded(
     tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "small": small}
     rows = place.table(f"{name}_rows", "class_rows", tables)
     codes = place.table(f"{name}_items", "class_items", {"rows": rows, "items": items})
-    coded = place.table(f"{name}_coded", "class_coded", {"rows": rows, "codes": codes})
+    named = reads.joined(rows, codes, "class, item", "one.tid, other.code AS item", order="tid, item")
+    coded = place.table(f"{name}_coded", named)
     place.drop(rows)
     return codes, coded
 
@@ -102,8 +103,8 @@ def _exposed(
     columns = (by_class[c].tolist() for c in ("sensitive", "support"))
     exposed: list[Witness] = [SensitiveWitness((), int(n), str(z)) for z, n in zip(*columns, strict=True)]
     count = len(exposed)
-    lengths = place.engine.query("verify/class_lengths", {"coded": coded})
-    pairs = list(zip(lengths["length"].tolist(), lengths["transactions"].tolist(), strict=True))
+    lengths = place.engine.query("verify/lengths", {"transactions": coded})
+    pairs = list(zip(lengths["length"].tolist(), lengths["n"].tolist(), strict=True))
     longest = max((n for n, _ in pairs), default=0)
     for size in range(1, longest + 1 if model.m == inf else int(min(model.m, longest)) + 1):
         sets = sum(comb(int(length), size) * int(n) for length, n in pairs)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anondb.models import Model
-from anondb.pages.tables import AsTable
+from anondb.models.result import AsTable
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anondb.engine import Runner, Table
+from anondb.engine import Runner, Table, reads
 from anondb.engine.telling import told
 from anondb.verify import work as limits
 from anondb.verify.result import Witness
@@ -47,7 +47,7 @@ def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
         BudgetExceeded: the distinct transactions hold too many pairs.
     """
     sets = place.table("sets", "sets", {"transactions": coded})
-    set_items = place.table("set_items", "set_items", {"sets": sets})
+    set_items = place.table("set_items", reads.unnested(sets, "id", "items"))
     profile = place.row("sets_profile", {"sets": sets}, k=k)
     if not profile["open_sets"]:
         return Plan(sets, set_items, None, 0, 0)

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from sqlglot import exp
 
-from anondb.engine import NamedRows, Runner, Table, load
+from anondb.engine import NamedRows, Runner, Table, load, reads
 from anondb.errors import BudgetExceeded
 
 CHUNK_ROWS = 30_000_000  # groups of one aggregate, or rows of one candidate table: about 1 GB
@@ -47,7 +47,7 @@ class Work(Generic[R]):
 
     def count(self, itemsets: Table | exp.Query | NamedRows) -> int:
         """The number of rows of a table or query."""
-        return int(self.engine.fetch("warehouse/verify/count", {"itemsets": itemsets}, most=1)["n"][0])
+        return int(self.engine.fetch(reads.counted(itemsets), most=1)["n"][0])
 
 
 @contextlib.contextmanager

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
 from anondb.data.taxonomy import from_edges
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, NamedRows, Table
+from anondb.engine import DuckDBEngine, Engine, NamedRows, Table, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, loaded_files, stored
 from anondb.models import Model
@@ -56,9 +57,15 @@ def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, w
         return replace(check, source_file=loaded_files.again(engine, entry, dataset.reference))
 
 
+def _images(dataset: Dataset, schema: SchemaName) -> exp.Query:
+    """``(item, released_item)`` of each item of the data; NULL if it has none."""
+    columns, members = "one.item, other.released_item", schema.table("released_items")
+    return reads.joined(dataset.items, members, "label = item", columns, left=True, order="one.item")
+
+
 def images_of(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
     """The released item of each item of the data, by item number; the number 0 (not a text) if it has none."""
-    images = engine.query("views/images", {"items": dataset.items, "released_items": schema.table("released_items")})
+    images = engine.select(_images(dataset, schema))
     column = images["released_item"]
     labels = np.asarray(np.ma.getdata(column), dtype=object).copy()
     labels[np.ma.getmaskarray(column)] = 0
@@ -110,15 +117,14 @@ def _verify_recoded(
     witnesses: int,
 ) -> Verification:
     """Verify the promise on a dataset under the image map of a release."""
-    released = schema.table("released_items")
-    images = engine.create("old_images", "views/images", {"items": dataset.items, "released_items": released})
-    codes = engine.create("old_codes", "views/codes", {"images": images})
+    images = engine.create("old_images", _images(dataset, schema))
+    codes = engine.create("old_codes", "warehouse/load/items", {"source": reads.rows(images, "released_item AS item")})
     recoded = engine.create(
         "recoded", "views/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
     subject = checks.subject_of(engine, replace(dataset, transactions=recoded, items=codes, bags=None))
     knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
-    subject = replace(subject, knowledge=knowledge, released_items=released)
+    subject = replace(subject, knowledge=knowledge, released_items=schema.table("released_items"))
     verification = checks.verify_subject(subject, model, witnesses)
     if "item_supports" in read_manifest(engine, schema):
         differing = _differing_supports(engine, dataset, schema, model, recoded, codes)
@@ -148,7 +154,8 @@ def _differing_supports(
 
 def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:
     """The loss of a release's recoding on a dataset; items without a released item count as suppressed."""
-    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
+    members = schema.table("released_items")
+    pairs = engine.select(reads.rows(members, "released_item, item", order="released_item, item"))
     labels, member_of = np.unique(np.asarray(pairs["released_item"], dtype=object), return_inverse=True)
     number = {label: n for n, label in enumerate(labels.tolist())}
     recoding = GlobalRecoding(

@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored, tables
 from anondb.publications import history
@@ -226,8 +226,10 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Que
     catalog = stored.current_catalog(engine)
     if not tables.VIEWS.present(engine, catalog):
         return
-    read = {table.name: table.at(catalog) for table in (tables.VIEWS, tables.RELEASES)}
-    views = engine.query("views/view_names", read)["name"].tolist()
+    noted, releases = tables.VIEWS.at(catalog), tables.RELEASES.at(catalog)
+    present = exp.column("status", "other").eq(ledger.PRESENT)
+    named = reads.joined(noted, releases, "release_id", "one.name", where=present, order="name", distinct=True)
+    views = engine.select(named)["name"].tolist()
     if not any(view.lower() in text.lower() for view in views):
         return
     for table in _selected(text, catalog):

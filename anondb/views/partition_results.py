@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from anondb.pipeline.reports import Report
 from anondb.publications.history import notes
-from anondb.reports import Report
 from anondb.views.results import Result
 
 

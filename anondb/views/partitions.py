@@ -13,14 +13,15 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb import pipeline, reports
-from anondb.clock import Clock
 from anondb.data.sources import Partition
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.asked import of_parts
-from anondb.load import load_step
+from anondb.pipeline import reports
+from anondb.pipeline.anonymize import anonymize
+from anondb.pipeline.clock import Clock
+from anondb.pipeline.load import load_step
 from anondb.publications import overlap
 from anondb.publications import persons as of_persons
 from anondb.publications import published_rows as published
@@ -261,7 +262,7 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | 
             raise _shared_persons(value.partition.column, number)
         raw, table = part.table, of_parts(engine, part, task.dataset)
         part, task = replace(part, table=table), replace(task, dataset=replace(task.dataset, table=table))
-        report = pipeline.anonymize(engine, policy, view=part, task=task, sums=folder is not None, clock=clock)
+        report = anonymize(engine, policy, view=part, task=task, sums=folder is not None, clock=clock)
         (now,) = values_of(engine, view, value.partition)
         parts.record(engine, catalog, report.frozen.release_id, now)
         if table != raw:

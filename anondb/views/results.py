@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from anondb.pages.tables import AsTable
+from anondb.models.result import AsTable
+from anondb.pipeline.reports import Report
 from anondb.publications.history import notes
-from anondb.reports import Report
 from anondb.utility import Loss
 from anondb.verify import Verification
 

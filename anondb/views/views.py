@@ -11,9 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb import pipeline, reports
 from anondb.algorithms.method import Task
-from anondb.clock import Clock
 from anondb.data.columns import load_columns
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
@@ -21,10 +19,12 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.asked import of_view
-from anondb.load import load, load_step
 from anondb.models.named import parameters_of
+from anondb.pipeline import reports
+from anondb.pipeline.anonymize import anonymize
+from anondb.pipeline.clock import Clock
+from anondb.pipeline.load import load, load_step
 from anondb.policy import Policy
-from anondb.postgres.place import Place
 from anondb.publications import overlap
 from anondb.publications import published_rows as published
 from anondb.publications.history import PublishedFile
@@ -42,6 +42,7 @@ from anondb.views.partition_values import survey_of
 from anondb.views.parts import parts_of
 from anondb.views.results import Created, Dropped, Kept, Refreshed, RefreshedAll, Shown
 from anondb.warehouse.at_hand import at_hand
+from anondb.warehouse.postgres.place import Place
 
 _ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view with its options and allow_overlap = true in WITH (...)."
 
@@ -71,14 +72,14 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
     written = how(path, view.options)
     clock = Clock(path is not None, limit=view.time_limit)
     if path is None:
-        return Created(view.name, pipeline.anonymize(engine, policy, view=view, clock=clock))
+        return Created(view.name, anonymize(engine, policy, view=view, clock=clock))
     check_target(engine, path, statement.replace, written["format"])
     with engine.transaction():
         with clock.limited(engine):
             task = load_step(engine, clock, policy)
             before = _published_before(engine, view, task.dataset, "Add allow_overlap = true if that is wanted.")
         publish = partial(_sealed, engine, clock, view, path, statement.replace, before)
-        report = pipeline.anonymize(engine, policy, view=view, task=task, publish=publish, clock=clock)
+        report = anonymize(engine, policy, view=view, task=task, publish=publish, clock=clock)
         return Created(view.name, report)
 
 
@@ -120,7 +121,7 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
                 check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
                 old = images_of(engine, task.dataset, schema)
         if causes:
-            report = pipeline.anonymize(engine, policy, view=view, task=task, sums=path is not None, clock=clock)
+            report = anonymize(engine, policy, view=view, task=task, sums=path is not None, clock=clock)
         if compared:
             changed = int((old != images_of(engine, task.dataset, schema)).sum())
         if path is not None:

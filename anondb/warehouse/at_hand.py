@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from anondb.engine.elsewhere import is_url
 
 if TYPE_CHECKING:
-    from anondb.postgres.place import Place
+    from anondb.warehouse.postgres.place import Place
 
 
 @contextlib.contextmanager
@@ -37,7 +37,7 @@ def at_hand(
             return
         yield source
         return
-    from anondb.postgres.local import fetched_file
+    from anondb.warehouse.postgres.local import fetched_file
 
     with fetched_file(source, on_statement) as file:
         yield file
@@ -45,6 +45,6 @@ def at_hand(
 
 def name_of(source: str | os.PathLike[str]) -> str:
     """The name of a release in messages, without a password."""
-    from anondb.postgres.place import place_of
+    from anondb.warehouse.postgres.place import place_of
 
     return place_of(str(source)).shown if is_url(source) else Path(source).name

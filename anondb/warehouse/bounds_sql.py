@@ -14,16 +14,16 @@ from sqlglot import exp
 from anondb.engine import Table, load
 from anondb.engine.texts import text_of
 from anondb.errors import InputError
-from anondb.postgres.catalog import release_statements
-from anondb.postgres.modelled import schema_statements, table_statements
-from anondb.postgres.server import text_of as postgres_text
-from anondb.postgres.tables import schema_creation
 from anondb.release.catalog import modelled_statements
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, with_item_supports
 from anondb.release.publish import rows_file
-from anondb.warehouse.spark_release import function_of
+from anondb.warehouse.postgres.catalog import release_statements
+from anondb.warehouse.postgres.modelled import schema_statements, table_statements
+from anondb.warehouse.postgres.server import text_of as postgres_text
+from anondb.warehouse.postgres.tables import schema_creation
+from anondb.warehouse.spark.release import function_of
 from anondb.warehouse.statements import text_in
 
 SCHEMA = "release"

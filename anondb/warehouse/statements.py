@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from anondb.engine import Columns, NamedRows, Table, Tables, load
+from anondb.engine import Columns, NamedRows, Table, Tables, load, reads
 from anondb.engine.queries import Value
 from anondb.errors import InputError
 
@@ -88,7 +88,8 @@ def sorted_rows(rows: Table, columns: Sequence[str], order: Sequence[str]) -> ex
 def view_of(name: str, tables: Mapping[str, Table]) -> exp.Create:
     """The statement that creates the view ``transactions`` of a release beside its tables."""
     place = tables[ROWS_OF_VIEW[0]]
-    body = load("warehouse/release/transactions").bind({t: tables[t] for t in ROWS_OF_VIEW}, {})
+    rows, labels = (tables[name] for name in ROWS_OF_VIEW)
+    body = reads.joined(rows, labels, "item_id", "one.transaction_id, other.item, one.copies")
     return exp.Create(this=Table(place.catalog, place.schema, name).expression(), kind="VIEW", expression=body)
 
 

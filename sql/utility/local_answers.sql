@@ -1,5 +1,5 @@
 -- reads: names(query_id, name), queries(query_id, item), items(item, label), counts(query_id, lower_bound, estimate, upper_bound), contents(complete, support), truths(set_id, support)
--- params: transactions, sanity
+-- params: transactions
 -- returns: query_id, items, truth, estimate, lower_bound, upper_bound, relative_error
 -- grain: query_id
 -- Each query's true count beside its estimate and bounds on a local recoding.
@@ -27,12 +27,6 @@ counted AS (
     LEFT JOIN listed ON names.query_id = listed.query_id
     LEFT JOIN truths ON names.query_id = truths.set_id
     LEFT JOIN counts ON names.query_id = counts.query_id
-),
-scaled AS (
-    SELECT
-        position, query_id, items, truth, estimate, lower_bound, upper_bound,
-        greatest(CAST(truth AS DOUBLE), getvariable('sanity') * getvariable('transactions')) AS scale
-    FROM counted
 )
 SELECT
     query_id,
@@ -41,6 +35,6 @@ SELECT
     CAST(estimate AS DOUBLE) AS estimate,
     CAST(lower_bound AS BIGINT) AS lower_bound,
     CAST(upper_bound AS BIGINT) AS upper_bound,
-    CASE WHEN scale > 0 THEN abs(truth - estimate) / scale END AS relative_error
-FROM scaled
+    CASE WHEN truth > 0 THEN abs(truth - estimate) / CAST(truth AS DOUBLE) END AS relative_error
+FROM counted
 ORDER BY position

@@ -25,9 +25,9 @@ from realdata import DATA, needs
 from reference_expected import expected_count, expected_holders
 
 import anondb
-from anondb import pipeline
 from anondb.__main__ import interrupt, on_interrupt
 from anondb.engine import DuckDBEngine
+from anondb.pipeline import anonymize as pipeline
 
 COMMANDS = ("anonymize", "verify", "accuracy", "publish", "releases", "load", "demo")
 SMALL = ("--k", 2, "--m", 2, "--queries", 20)

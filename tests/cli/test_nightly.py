@@ -93,7 +93,7 @@ def test_quiet(run: Run, shop: Path, tmp_path: Path) -> None:
 
 def test_time_limit(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = state_of(shop)
-    monkeypatch.setattr("anondb.pipeline.check_constraints", long_work)
+    monkeypatch.setattr("anondb.pipeline.anonymize.check_constraints", long_work)
     stopped = run("anonymize", shop, *SALES, "--release", "late", "--time-limit", 1, "--json")
     assert stopped.code == 5 and stopped.json["error"]["code"] == "time_limit"
     assert "Raise --time-limit" in stopped.err and state_of(shop) == before
@@ -116,8 +116,8 @@ def long_work(engine: Any, *_: Any, **__: Any) -> Any:
 @pytest.mark.parametrize(
     "at",
     some(
-        ["load.load_taxonomy", "owner.views.overlap.earlier", "owner.views.overlap.measure"],
-        "owner.views.overlap.measure",
+        ["pipeline.load.load_taxonomy", "publications.overlap.earlier", "publications.overlap.measure"],
+        "publications.overlap.measure",
     ),
 )
 def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
@@ -148,7 +148,7 @@ def test_the_time_limit_and_the_mode_of_a_partitioned_view(shop: Path, monkeypat
         )
         refused = pytest.raises(anondb.BudgetExceeded, match="the releases of earlier values are kept")
         with monkeypatch.context() as patched, refused:
-            patched.setattr("anondb.load.load_taxonomy", long_work)
+            patched.setattr("anondb.pipeline.load.load_taxonomy", long_work)
             database.sql(words.format("late") + "time_limit = 0.7)")
         assert [entry.name for entry in database.releases()] == ["old"]
         database.sql(words.format("open") + f"publish = '{shop.parent / 'weeks'}', mode = '0644')")

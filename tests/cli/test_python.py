@@ -100,9 +100,9 @@ def test_a_connection_is_left_as_it_was_after_errors(
         raise KeyboardInterrupt
 
     for kind, failure in ((RuntimeError, broken), (KeyboardInterrupt, stopped)):
-        for step in ("pipeline.verify_release", "pipeline.fingerprint", "load.load_taxonomy", "pipeline.loss_of"):
+        for step in ("anonymize.verify_release", "anonymize.fingerprint", "load.load_taxonomy", "anonymize.loss_of"):
             with monkeypatch.context() as patch:
-                patch.setattr(f"anondb.{step}", failure)
+                patch.setattr(f"anondb.pipeline.{step}", failure)
                 check(kind, "sales")
     assert list(tmp_path.iterdir()) == []
 

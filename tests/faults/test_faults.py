@@ -22,7 +22,7 @@ from portions import some
 
 import anondb
 from anondb.errors import EngineError, InputError
-from anondb.release.paths import sweep_builds
+from anondb.release.paths import build_directory
 from anondb.release.reader import read_sealed_manifest
 
 SCRIPT = Path(__file__).with_name("run_publish.py")
@@ -168,7 +168,8 @@ def _interrupt(place: Path, seed: int, repeats: int, limit: float) -> None:
         assert time.perf_counter() - begun < limit
         assert process.returncode in (130, 0, -signal.SIGINT, 1)
         assert check_whole(place, releases) in releases
-        sweep_builds(place / "out")
+        with build_directory(place / "out"):  # which removes those that were left behind
+            pass
         assert sorted(p.name for p in (place / "out").iterdir()) == ["spring.duckdb"]
 
 
@@ -214,7 +215,7 @@ def test_ctrl_c_after_the_commit_says_what_stays(place: Path, monkeypatch: pytes
 
     with anondb.connect(place / "shop.duckdb") as database:
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
-            patch.setattr("anondb.pipeline.verify_release", stop)
+            patch.setattr("anondb.pipeline.anonymize.verify_release", stop)
             database.anonymize("sales", name="three", **options)
         assert not getattr(caught.value, "__notes__", []) and "three" not in {e.name for e in database.releases()}
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:

@@ -91,7 +91,7 @@ def stopped(place: Path, at: str, monkeypatch: pytest.MonkeyPatch, **options: An
         raise RuntimeError("stopped")
 
     with monkeypatch.context() as patched, pytest.raises(RuntimeError, match="stopped"):
-        patched.setattr(f"anondb.pipeline.{at}", stop)
+        patched.setattr(f"anondb.pipeline.anonymize.{at}", stop)
         run(place, **options)
 
 
@@ -121,10 +121,10 @@ def test_goes_on_to_the_same_release(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 KILLED = """
 import os, signal, sys
-import anondb.pipeline
+import anondb.pipeline.anonymize
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
-setattr(anondb.pipeline, sys.argv.pop(1), die)
+setattr(anondb.pipeline.anonymize, sys.argv.pop(1), die)
 from anondb.__main__ import console
 console()
 """
@@ -229,6 +229,6 @@ def test_refused(tmp_path: Path) -> None:
 def test_a_time_limit_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = shop(tmp_path / "shop.duckdb")
     with monkeypatch.context() as patched, pytest.raises(anondb.BudgetExceeded, match="are kept for resume=True"):
-        patched.setattr("anondb.pipeline.recode", lambda *_: time.sleep(3) or [0 for _ in range(10**9)])
+        patched.setattr("anondb.pipeline.anonymize.recode", lambda *_: time.sleep(3) or [0 for _ in range(10**9)])
         run(place, time_limit=2, **MODELS["mhghs"])
     assert kept(place) == {"load"}

@@ -20,8 +20,8 @@ from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import load_transactions
 from anondb.errors import InputError
-from anondb.load import load
 from anondb.options import policy_of
+from anondb.pipeline.load import load
 from anondb.reading.options import Reading
 from anondb.utility.workload import owner_workload
 

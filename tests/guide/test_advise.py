@@ -7,7 +7,7 @@ import math
 import random
 import shlex
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,6 @@ from anondb.guide.advice_words import reasons
 from anondb.guide.knowledge import Known
 from anondb.guide.needs import Needs, flags_of, read_answer
 from anondb.guide.trials import distinct, error, ranked
-
-Runner = Callable[[Setting, Run], Result]
 
 
 @pytest.fixture

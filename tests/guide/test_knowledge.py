@@ -15,7 +15,7 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import DuckDBEngine
 from anondb.engine.telling import Progress
 from anondb.guide import knowledge
-from anondb.guide.knowledge import Known, known
+from anondb.guide.knowledge import Known, what_attackers_find
 
 Baskets = list[frozenset[int]]
 
@@ -35,7 +35,7 @@ def counted(engine: DuckDBEngine, baskets: Baskets, k: int) -> tuple[Known, ...]
     rows = [(tid, item) for tid, basket in enumerate(baskets) for item in sorted(basket)]
     frame = pd.DataFrame(rows, columns=["tid", "item"]).astype("int64")
     with engine.transaction(), open_source(engine, frame, "transactions") as source:
-        return known(engine, load_transactions(engine, source), k)
+        return what_attackers_find(engine, load_transactions(engine, source), k)
 
 
 def drawn(seed: int) -> tuple[Baskets, int]:

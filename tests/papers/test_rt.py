@@ -12,7 +12,7 @@ import pytest
 import rt_reference as naive
 from rt_cases import TumOrder, item_sets, records_of
 
-from anondb.algorithms.relational.bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
+from anondb.algorithms.relational.bounds import BoundViolated, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster
 from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, Recoder, ul_exact
@@ -84,7 +84,7 @@ def test_cluster(inputs: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("exact_order", [False, True])
-@pytest.mark.parametrize("by", VARIANTS)
+@pytest.mark.parametrize("by", ["r", "t", "rt"])
 @pytest.mark.parametrize(("inputs", "expected"), goldens.params("rum_bound") + goldens.params("tum_bound"))
 def test_bounds(request: Any, inputs: Any, expected: Any, by: str, exact_order: bool) -> None:
     schema, rows, transactions = originals(inputs)

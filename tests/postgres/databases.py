@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import subprocess
 import sys
@@ -82,5 +83,17 @@ def shop(databases: Databases, persons: int = 60) -> None:
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of anondb."""
-    return subprocess.run([sys.executable, "-m", "anondb", *arguments], capture_output=True, text=True, check=False)
+    """Call a command of anondb in this process."""
+    from anondb.cli import main
+
+    out, err, code = io.StringIO(), io.StringIO(), None
+    argv, sys.argv = sys.argv, ["anondb", *arguments]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        code = end.code
+    finally:
+        sys.argv = argv
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())

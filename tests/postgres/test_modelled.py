@@ -10,8 +10,8 @@ from postgres.databases import Databases
 
 import anondb
 from anondb.errors import InputError
-from anondb.postgres.local import inspect_release
 from anondb.release.modelled import COMMENT
+from anondb.warehouse.postgres.local import inspect_release
 
 OPTIONS: dict[str, Any] = {
     "taxonomy": "shop.food",

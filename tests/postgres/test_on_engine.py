@@ -13,12 +13,12 @@ from realdata import DATA, needs
 from sqlglot import parse_one
 
 import anondb
-from anondb import on_engine
 from anondb.data.taxonomy import load_taxonomy
 from anondb.errors import InputError
 from anondb.models.transactional import TransactionalK
+from anondb.pipeline import on_engine
 from anondb.utility import workload
-from anondb.warehouse.postgres import PostgresWarehouse
+from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
 KINDS = {
     "plain": {"model": anondb.KmAnonymity(5, 2), "taxonomy": "shop.food"},

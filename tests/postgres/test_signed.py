@@ -10,8 +10,8 @@ from postgres.databases import Databases
 from release.signed import opens, ways
 
 import anondb
-from anondb.postgres.local import inspect_release
 from anondb.release.signing import new_keys
+from anondb.warehouse.postgres.local import inspect_release
 
 CHANGES = {
     "a row less": "DELETE FROM signed.transaction_items WHERE transaction_id = 7",

@@ -8,7 +8,7 @@ from postgres.databases import Databases
 
 import anondb
 from anondb.errors import InputError
-from anondb.postgres.local import inspect_release
+from anondb.warehouse.postgres.local import inspect_release
 
 CHANGES = {  # what a stranger does to a release, and words of the finding
     "view": ("CREATE OR REPLACE VIEW x.transactions AS SELECT transaction_id, item, copies + public.trap() AS copies "

@@ -17,8 +17,8 @@ from anondb.data.transactions import load_transactions
 from anondb.errors import InputError
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.on_engine import warehouse_of
-from anondb.postgres.tables import Column, SourceTable, declared_types
+from anondb.pipeline.on_engine import warehouse_of
+from anondb.warehouse.postgres.tables import Column, SourceTable, declared_types
 
 UUID = "6b1f0c0e-0000-4000-8000-000000000000"
 TYPES = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -18,12 +19,13 @@ from properties.trees import random_tree
 from rt_cases import TumOrder, item_sets, published, records_of, taxonomy_of
 from rt_reference import Itemset, Schema
 
+from anondb.algorithms.relational import bounds, btd, neighbours
 from anondb.algorithms.relational.apriori import taxonomy_recoder
-from anondb.algorithms.relational.bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
+from anondb.algorithms.relational.bounds import BoundViolated, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster
 from anondb.algorithms.relational.greedy import diversity_recoder
-from anondb.algorithms.relational.items import ClusterRecoding, ItemTree, Recoder, ul, ul_exact
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, ul, ul_exact
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
 from anondb.engine import DuckDBEngine, Engine
@@ -34,6 +36,14 @@ from anondb.verify.result import SensitiveWitness
 
 PLACES = {"all": ["north", "south", "far"], "north": ["a", "b"], "south": ["c"], "far": ["d", "e", "f"]}
 FOOD = {"food": ["fruit", "drink", "u"], "fruit": ["p", "q", "r"], "drink": ["s", "t"]}
+
+
+@pytest.fixture(autouse=True)
+def as_if_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search few records as many are: in several blocks, and a few first clusters before all."""
+    monkeypatch.setattr(neighbours, "BLOCK", 2)
+    monkeypatch.setattr(bounds, "_FIRST", 1)
+    monkeypatch.setattr(btd, "_LONGEST", 1)
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +256,7 @@ def check_bounds(rng: random.Random) -> tuple[list[tuple[object, Itemset]], int,
     start = cluster(measure, k)
     items, labels = item_sets(transactions)
     recode = set_recoder(items, k, m)
-    by, exact = rng.choice(VARIANTS), rng.random() < 0.5
+    by, exact = rng.choice(("r", "t", "rt")), rng.random() < 0.5
     order = TumOrder(recode, start) if exact else BtdOrder(items, start)
 
     def near(members: list[int]) -> Fraction:
@@ -329,6 +339,50 @@ def test_bounds(engine: Engine, seeds: range) -> None:
             kept = put_rows(engine, [(number_of[v], t) for v, t in rows], [])
             assert verify_kkm(engine, *kept, KkmAnonymity(k, m)).verified
             assert not verify_kkm(engine, *kept, KkmAnonymity(k + 1, m)).verified
+
+
+def many(rng: random.Random, n: int) -> tuple[Generalization, ItemSets]:
+    """Records with two numbers and a color, and items of which a few are frequent."""
+    rows = [{"x": rng.randint(0, 999), "y": rng.randint(0, 99), "color": rng.choice("abcdefgh")} for _ in range(n)]
+    schema = Schema({"x": ("numeric", (0, 999)), "y": ("numeric", (0, 99)), "color": ("set", set("abcdefgh"))})
+    sets = [{f"i{min(rng.randint(0, 60), rng.randint(0, 60)):02d}" for _ in range(rng.randint(0, 9))} for _ in range(n)]
+    return Generalization(records_of(schema, rows)), item_sets(sets)[0]
+
+
+def test_no_search_leaves_out_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One block of all records, and first clusters that are all clusters, find the same."""
+    measure, items = many(random.Random(5), 400)
+
+    def found() -> list[list[list[int]]]:
+        start = cluster(measure, 3)
+        merged = (
+            rum_bound(measure, start, Fraction(d, 10), by, BtdOrder(items, start))
+            for by in ("r", "t", "rt")
+            for d in (5, 9)
+        )
+        return [as_lists(start), *map(as_lists, merged)]
+
+    quick = found()
+    monkeypatch.setattr(neighbours, "BLOCK", 10**6)
+    monkeypatch.setattr(bounds, "_FIRST", 10**6)
+    assert found() == quick
+
+
+def test_cluster_looks_at_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far from all pairs; twice as many records take less than three times as many."""
+    pairs = Counter[int]()
+    whole = Generalization.pair_costs
+
+    def counted(self: Generalization, seed: int, rows: np.ndarray) -> np.ndarray:
+        pairs[self.records.n] += len(rows)
+        return whole(self, seed, rows)
+
+    monkeypatch.setattr(neighbours, "BLOCK", 32)
+    monkeypatch.setattr(Generalization, "pair_costs", counted)
+    for n in (1500, 3000):
+        cluster(many(random.Random(7), n)[0], 5)
+    assert 3 * pairs[1500] < 1500**2 / 10  # records left, in each of 300 steps
+    assert pairs[3000] < 2.8 * pairs[1500]
 
 
 def test_btd_of_one_record_is_one_at_most() -> None:

@@ -17,7 +17,8 @@ import reference as ref
 from each import each
 from properties.trees import random_tree, taxonomy_of
 
-from anondb.data.taxonomy import Taxonomy, from_edges, from_paths, from_wide, load_taxonomy
+from anondb.data.edges import edges_of_levels, edges_of_paths
+from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
 from anondb.engine import Engine
 from anondb.errors import InputError
 
@@ -133,7 +134,7 @@ def test_order_of_siblings(engine: Engine) -> None:
 
 def test_duplicated_rows_count_once() -> None:
     assert from_edges([("a", "r"), ("b", "r"), ("a", "r"), ("r", None), ("r", None)]).labels == ("r", "a", "b")
-    assert from_paths([["a", "r"], ["a", "r"]]).labels == ("r", "a")
+    assert from_edges(edges_of_paths([["a", "r"], ["a", "r"]])).labels == ("r", "a")
 
 
 def test_unusual_labels_stay_what_they_are(engine: Engine, tmp_path: Path) -> None:
@@ -219,14 +220,14 @@ def test_a_file_that_may_not_be_read(engine: Engine, tmp_path: Path, monkeypatch
 def test_unbalanced_wide_tables(engine: Engine) -> None:
     """A value repeated in the next level counts once; a missing root is added under a label that is free."""
     rows = [("a", "A", "A"), ("b", "b", "A"), ("c", "c", "c"), ("*", "B", "B")]
-    taxonomy = from_wide(rows)
+    taxonomy = from_edges(edges_of_levels(rows))
     assert parents_of(taxonomy) == {"ANY": None, "A": "ANY", "c": "ANY", "B": "ANY", "a": "A", "b": "A", "*": "B"}
     assert taxonomy.n_leaves == 4
 
 
 def test_single_nodes_and_chains() -> None:
     assert from_edges([("only", None)]).n_leaves == 1
-    assert from_paths([["only"]]).labels == ("only",)
+    assert from_edges(edges_of_paths([["only"]])).labels == ("only",)
     chain = from_edges([(f"n{i}", f"n{i + 1}") for i in range(3000)])
     assert (chain.size, chain.n_leaves, int(chain.depth.max()), chain.labels[0]) == (3001, 1, 3000, "n3000")
 

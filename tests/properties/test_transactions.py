@@ -170,7 +170,7 @@ IDS = [
 @each("kind, values", IDS)
 def test_exact_ids(db: Engine, kind: str, values: list[str]) -> None:
     """Ids are compared exactly, never through a float."""
-    run(db, f"CREATE TABLE s (tid {kind}, item VARCHAR)")
+    run(db, f"CREATE OR REPLACE TABLE s (tid {kind}, item VARCHAR)")
     for value in values:
         db._connection.execute(
             f"INSERT INTO s SELECT CAST(? AS {kind}), x FROM (VALUES ('a'), (?)) AS v(x)", [value, f"i{value}"]
@@ -183,7 +183,7 @@ def test_exact_ids(db: Engine, kind: str, values: list[str]) -> None:
 
 @each("kind", ["DOUBLE", "FLOAT", "BLOB", "INTEGER[]", "TIMESTAMP[]", "STRUCT(a INTEGER)", "BIT", "INTERVAL"])
 def test_ids_that_cannot_be_compared(db: Engine, kind: str) -> None:
-    run(db, f"CREATE TABLE s (tid {kind}, item VARCHAR)")
+    run(db, f"CREATE OR REPLACE TABLE s (tid {kind}, item VARCHAR)")
     refused(db, "bad_type", "s", kind.split("(")[0])
 
 
@@ -203,7 +203,7 @@ def test_ids_that_cannot_be_compared(db: Engine, kind: str) -> None:
     ],
 )
 def test_item_types(db: Engine, expression: str, label: str) -> None:
-    run(db, f"CREATE TABLE s AS SELECT 1 AS tid, {expression} AS item")
+    run(db, f"CREATE OR REPLACE TABLE s AS SELECT 1 AS tid, {expression} AS item")
     assert loaded(db, "s") == {1: {label}}
 
 
@@ -225,7 +225,7 @@ def test_item_types(db: Engine, expression: str, label: str) -> None:
     ],
 )
 def test_items_that_cannot_be_compared(db: Engine, expression: str) -> None:
-    run(db, f"CREATE TABLE s AS SELECT 1 AS tid, {expression} AS item")
+    run(db, f"CREATE OR REPLACE TABLE s AS SELECT 1 AS tid, {expression} AS item")
     refused(db, "bad_type", "s")
 
 

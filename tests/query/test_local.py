@@ -17,7 +17,7 @@ from release.benches import SCHEMA, ReleaseBench, coded
 from session.checker import without_bounds
 
 import anondb
-from anondb.database import Database
+from anondb.api.database import Database
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.release.manifest import types_text

@@ -16,9 +16,10 @@ from query.small import release, untouched
 from session.checker import check_bounds, without_bounds
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
-from anondb.database import Database
+from anondb.api.database import Database
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
+from anondb.ledger.stored import current_catalog
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest
 from anondb.release.publish import publish
 from anondb.session.output import one_count
@@ -786,7 +787,7 @@ def test_a_sealed_file_opened_read_only(
     place = publish(engine, schemas["t", "suppressed"], tmp_path / "baskets.duckdb").path
     sealed = DuckDBEngine.open(place, read_only=True, threads=1)
     try:
-        main = SchemaName(str(sealed.scalar("ledger/current_catalog")), SEALED_SCHEMA)
+        main = SchemaName(current_catalog(sealed), SEALED_SCHEMA)
         for sql, _ in ANSWERED[:40]:
             found, expected = answer_of(sealed, main, sql), answer_of(engine, schemas["t", "suppressed"], sql)
             assert found.columns == expected.columns and found.notes == expected.notes

@@ -12,6 +12,7 @@ from sqlglot import exp
 from anondb.data.sources import open_source
 from anondb.data.transactions import ROWS, Dataset, load_transactions
 from anondb.engine import Engine
+from anondb.ledger.stored import current_catalog
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.release.freeze import FrozenRelease, freeze
@@ -81,7 +82,7 @@ def frozen(
 
 def catalog(engine: Engine) -> str:
     """The name of the owner's database."""
-    return str(engine.scalar("ledger/current_catalog"))
+    return current_catalog(engine)
 
 
 def rows(engine: Engine, text: str) -> list[tuple[Any, ...]]:

@@ -19,11 +19,11 @@ import anondb
 from anondb.engine import DuckDBEngine
 from anondb.engine.queries import SQL_ROOT
 from anondb.errors import InputError
+from anondb.publications.sealed import verify_file
 from anondb.release import digest
 from anondb.release.definitions import definition_queries
 from anondb.release.digest import PREFIX
 from anondb.release.objects import ANATOMY, GLOBAL, ROW_ORDER, Kind
-from anondb.sealed import verify_file
 
 KINDS = {"km": GLOBAL, "anatomy": ANATOMY}
 

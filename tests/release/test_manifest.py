@@ -62,7 +62,7 @@ def facts(release: anondb.Release) -> tuple[str, dict[str, str]]:
     return release.manifest["layout"], types_of(release.manifest)
 
 
-@each(
+@pytest.mark.parametrize(
     "source, layout, kind",
     [
         ("SELECT unnest([1, 1, 2, 2])::UINTEGER AS tid, unnest([1, 2, 1, 2])::SMALLINT AS item", "rows", "BIGINT"),
@@ -159,7 +159,7 @@ def test_it_is_left_out_under_other_models(owner: Engine) -> None:
     assert frozen(owner, ["a", "b"], model=model)["suppressed_items"] == "0"
 
 
-@each(
+@pytest.mark.parametrize(
     "key, value",
     [
         ("layout", "row"),

@@ -273,6 +273,7 @@ def test_ids_that_the_original_has_are_refused(from_file: bool, tmp_path: Path) 
     assert not (tmp_path / "a.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_views_policies_and_the_command_line_have_the_option(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

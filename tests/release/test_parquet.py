@@ -230,6 +230,7 @@ def test_anonymize_publishes_parquet(tmp_path: Path) -> None:
         assert inspect_folder(tmp_path / "view").manifest["transactions"] == "10"
 
 
+@pytest.mark.slow
 def test_the_permissions_of_a_folder(owner: anondb.Database, tmp_path: Path) -> None:
     """They do not depend on the umask: without a mode the files are their owner's alone."""
     place, release = tmp_path / "pq", made(owner, "modes", **KINDS["global"])

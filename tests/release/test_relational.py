@@ -14,7 +14,8 @@ import duckdb
 import pytest
 from reference_expected import expected_count, expected_holders
 
-from anondb.algorithms.relational.rt import RT_ALGORITHMS, relational
+from anondb.algorithms.relational import METHODS
+from anondb.algorithms.relational.rt import relational
 from anondb.data.records import Records, load_records
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import from_edges
@@ -156,7 +157,7 @@ def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
     for seed in range(number):
         rng = random.Random(seed)
         rows, sets = draw(rng)
-        algorithm = RT_ALGORITHMS[seed % len(RT_ALGORITHMS)]
+        algorithm = METHODS[seed % len(METHODS)].name
         k, m = rng.randint(1, 3), rng.choice([1, 2, inf])
         model = rng.choice([KkmAnonymity(k, m), KlmDiversity(k, rng.randint(1, 3), m)])
         sensitive = frozenset(["z"] if rng.random() < 0.7 else ["z", "p"])

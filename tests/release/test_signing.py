@@ -61,17 +61,19 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
 
 
 def test_what_the_trusted_key_signed_opens_everywhere(published: Published, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place, trusted in ((published.file, published.key), (published.folder, published.place / "publisher.pub")):
-        for name, way in ways(str(place), trusted).items():
-            assert opens(way), (place, name)
+    assert all(opens(way) for way in ways(str(published.file), published.key).values())
+    in_folder = ways(str(published.folder), published.place / "publisher.pub")
+    assert all(opens(in_folder[way]) for way in ("open", "dbapi", "verify", "inspect"))
     checked = anondb.verify_file(published.folder, trusted=published.key)
     assert checked.holds and checked.signed_by == published.key and checked.to_json()["signed_by"] == published.key
     assert inspect(published.file).clean and inspect_folder(published.folder, published.key).clean
     monkeypatch.setenv("ANONDB_TRUSTED", published.key)
     assert opens(ways(str(published.file), None)["verify_file"])
+    monkeypatch.setenv("ANONDB_TRUSTED", published.other)
+    assert not opens(ways(str(published.file), None)["verify_file"])
 
 
-@pytest.mark.parametrize("by_environment", [False, True])
+@pytest.mark.parametrize("by_environment", some([False, True], False))
 def test_others_are_refused_everywhere(
     published: Published, by_environment: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,9 +107,7 @@ def test_the_content_digest_leaves_the_signature_out(published: Published, tmp_p
     assert anondb.verify_file(place).content_digest == digest
 
 
-@pytest.mark.parametrize(
-    "what", some(ALL, "an item less", "a larger k", "another signature", "two signatures", "a view")
-)
+@pytest.mark.parametrize("what", some(ALL, "a larger k", "two signatures", "a view"))
 def test_a_changed_file_is_refused_everywhere(published: Published, tmp_path: Path, what: str) -> None:
     place = copied(published.file, tmp_path / "spring.duckdb")
     with duckdb.connect(str(place)) as writer:

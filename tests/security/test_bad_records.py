@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import anondb
-from anondb.database import Database
+from anondb.api.database import Database
 from anondb.errors import AnondbError, InfeasibleError, InputError
 
 

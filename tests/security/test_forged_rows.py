@@ -116,7 +116,7 @@ def ask(path: Path) -> None:
                 pass
 
 
-@pytest.mark.parametrize("what", some(FORGED, *list(FORGED)[::9], "a column more", "buckets of bags"))
+@pytest.mark.parametrize("what", some(FORGED, *list(FORGED)[::18], "buckets of bags"))
 def test_rows_that_contradict_each_other(releases: dict[str, Path], tmp_path: Path, what: str) -> None:
     kind, sql = FORGED[what]
     place = Path(shutil.copy(releases[kind], tmp_path / "forged.duckdb"))

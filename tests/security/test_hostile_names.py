@@ -19,6 +19,7 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.ledger.ledger import entries, find, record
+from anondb.ledger.stored import current_catalog
 from anondb.models.km import KmAnonymity
 from anondb.publications.published_rows import drop_release
 from anondb.release.coded import CodedRelease
@@ -107,7 +108,7 @@ def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path, name
 def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     names = list(NAMES)
     engine = DuckDBEngine.open(tmp_path / 'it\'s "mine"; --.duckdb')
-    catalog = str(engine.scalar("ledger/current_catalog"))
+    catalog = current_catalog(engine)
     for name in names[:3]:
         with engine.transaction():
             data = dataset(engine, [["a"]])

@@ -13,8 +13,8 @@ import pytest
 from portions import some
 
 import anondb
+from anondb.api.database import Database
 from anondb.cli import main
-from anondb.database import Database
 from anondb.engine.queries import SQL_ROOT
 from anondb.engine.shadowed import reachable
 

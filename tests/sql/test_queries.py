@@ -62,18 +62,32 @@ BLANK = {"separator": " "}
 ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
-    Example("transactions/collation", [("",)]),
-    Example("transactions/collations", [], values={"wanted": "nothing"}),
-    Example("transactions/catalog", [], values={"wanted": "nothing"}),
-    Example("transactions/table_names", []),
     Example(
-        "transactions/coded",
-        [(1, 0), (1, 1), (2, 2)],
+        "taxonomies/values",
+        [(None, 1), ("a", 2), ("b", 1)],
+        {"source": ("id INTEGER, value VARCHAR", [(1, "a"), (2, "a"), (2, "a"), (3, "b"), (4, None)])},
+        ordered=True,
+    ),
+    Example(
+        "guide/items_in_classes",
+        [(1, 1), (2, 1), (3, 2)],
         {
-            "source": ("tid INTEGER, item VARCHAR", [(1, "b"), (1, "a"), (1, "b"), (2, "b ")]),
-            "items": ITEMS,
+            "transactions": TRANSACTIONS,
+            "classes": ("tid INTEGER, class INTEGER", [(1, 1), (2, 1), (3, 2), (4, 1)]),
+            "hidden": ("item INTEGER", [(0,), (2,)]),
         },
     ),
+    Example(
+        "guide/newly_alone_by_one",
+        [(3,)],
+        {
+            "transactions": ("tid INTEGER, item INTEGER", [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3)]),
+            "alone": ("tid INTEGER", [(1,), (2,)]),
+        },
+    ),
+    Example("transactions/collation", [("",)]),
+    Example("transactions/catalog", [], values={"wanted": "nothing"}),
+    Example("transactions/table_names", []),
     Example(
         "transactions/dat_lines",
         [(1, "a b "), (2, ""), (3, " c ")],
@@ -105,18 +119,6 @@ EXAMPLES = [
         },
     ),
     Example("transactions/empty_lists", [(1,)], {"lists": ("item VARCHAR[]", [(["a"],), ([],)])}),
-    Example(
-        "transactions/exploded",
-        [("x", "a"), ("x", "b"), ("x", None)],
-        {
-            "source": ("id VARCHAR, items VARCHAR[]", [("x", ["a", "b", None]), ("y", []), ("z", None)]),
-        },
-    ),
-    Example(
-        "transactions/numbered",
-        [(1, "a"), (1, "a"), (3, "b")],
-        {"source": ("id VARCHAR, item VARCHAR", [("x", "a"), ("x", "a"), ("z", "b")]), "ids": IDS},
-    ),
     Example("transactions/line_ids", [(1, 1), (2, 2), (3, 3)], {"lines": LINES}),
     Example("transactions/ids", [(1, "x"), (2, "y"), (3, "z")], {"source": SOURCE}),
     Example("warehouse/load/items", [(0, ""), (1, "a"), (2, "b"), (3, "é")], {"source": SOURCE}),
@@ -139,20 +141,10 @@ EXAMPLES = [
         },
     ),
     Example(
-        "warehouse/release/recoded",
-        [(1, 7), (2, 7), (3, 7)],
-        {"transactions": TRANSACTIONS, "image": ("item INTEGER, released INTEGER", [(0, 7), (1, 7)])},
-    ),
-    Example(
         "warehouse/release/rows",
         [(1, 0, 1), (2, 0, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 2, 1)],
         {"recoded": TRANSACTIONS},
         ordered=True,
-    ),
-    Example(
-        "warehouse/release/shown",
-        [(2,)],
-        {"transaction_items": ("transaction_id INTEGER", [(1,), (3,), (3,)])},
     ),
     Example(
         "warehouse/release/label_counts",
@@ -191,27 +183,6 @@ EXAMPLES = [
         ordered=True,
     ),
     Example(
-        "warehouse/release/coded",
-        [(1, 2)],
-        {"transaction_items": ("transaction_id INTEGER, item_id INTEGER", [(1, 2)])},
-    ),
-    Example(
-        "warehouse/release/transactions",
-        [(4, "x", 1)],
-        {
-            "transaction_items": ("transaction_id INTEGER, item_id INTEGER, copies INTEGER", [(4, 2, 1)]),
-            "labels": ("item_id INTEGER, item VARCHAR", [(2, "x"), (3, "y")]),
-        },
-    ),
-    Example(
-        "answers/opened_rows",
-        [(9, 1, 0), (9, 2, 0)],
-        {
-            "rows": ("label INTEGER, tid INTEGER", [(4, 1), (4, 2), (5, 1)]),
-            "opened": ("label INTEGER, masked INTEGER, member INTEGER", [(4, 9, 0)]),
-        },
-    ),
-    Example(
         "answers/frequent_pairs",
         [(0, 2, 2)],  # 0 and 1 have the same released item; 1 and 2 are together once
         {
@@ -244,10 +215,9 @@ EXAMPLES = [
             "source": ("id VARCHAR, item VARCHAR", [("x", "é"), (None, None), ("z", None)]),
         },
     ),
+    Example("transactions/pairs", [(0, 1, 2)], {"transactions": TRANSACTIONS}),
     Example("transactions/merged_lists", [(1,)], {"source": ("id INTEGER", [(1,), (2,), (1,)])}),
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
-    Example("transactions/row_count", [(5,)], {"source": SOURCE}),
-    Example("transactions/supports", [(0, 2), (1, 3), (2, 1)], {"transactions": TRANSACTIONS}, ordered=True),
     Example(
         "transactions/tables_with", [], values={"catalog_name": "memory", "id_column": "no", "item_column": "none"}
     ),
@@ -269,14 +239,6 @@ EXAMPLES = [
     Example("warehouse/threats/total_mass", [(59,)], {"fresh": EXTENDED, "others": EXTENDED}),
     Example("warehouse/threats/total_mass", [(0,)], {"fresh": (EXTENDED[0], []), "others": EXTENDED}),
     Example(
-        "warehouse/threats/rows_of",
-        [(1, 4, 4, 7), (2, 4, 4, 7), (1, 2, 2, -1), (2, 2, 2, -1), (3, 2, 2, -1)],
-        {
-            "extended": EXTENDED,
-            "nodes": ("node INTEGER, last INTEGER, family INTEGER", [(4, 4, 7), (2, 2, -1)]),
-        },
-    ),
-    Example(
         "warehouse/threats/leaf_rows",
         [(1, 2), (1, 4), (3, 4)],
         {
@@ -295,7 +257,6 @@ EXAMPLES = [
         },
         {"k": 4},
     ),
-    Example("warehouse/threats/node_supports", [(2, 9), (4, 3)], {"pairs": RARE}),
     Example(
         "warehouse/threats/asked_pairs",
         [(2, 3, 1), (2, 4, 3)],
@@ -339,23 +300,6 @@ EXAMPLES = [
             "others": (COLUMNS, [r for r in REACHABLE[1] if r[1] != 4]),
         },
         {"k": 3, **ALL},
-    ),
-    Example(
-        "itemsets/occurrences",
-        [(2, 4), (2, 7), (3, 4)],
-        {"transactions": TRANSACTIONS, "leaves": ("item INTEGER, node INTEGER", [(0, 7), (1, 4), (2, 2)])},
-        {"first_tid": 2, "last_tid": 3},
-        ordered=True,
-    ),
-    Example(
-        "itemsets/public_occurrences",
-        [(1, 0, 0, 0), (1, 0, 1, 1), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 1, 1)],
-        {"transactions": TRANSACTIONS, "kept": ("item INTEGER", [(0,), (1,), (9,)])},
-    ),
-    Example(
-        "itemsets/private_occurrences",
-        [(4, 2)],
-        {"transactions": TRANSACTIONS, "private": ("item INTEGER", [(2,), (9,)])},
     ),
     Example(
         "itemsets/private_shares",
@@ -413,11 +357,6 @@ EXAMPLES = [
         [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1), (3, 2)],
         {"transactions": TRANSACTIONS},
         ordered=True,
-    ),
-    Example(
-        "transactions/own_items",
-        [("a", "a"), ("b", "b")],
-        {"items": ("item INTEGER, label VARCHAR", [(0, "a"), (1, "b")])},
     ),
 ]
 ELSEWHERE = {"transactions/fingerprint"}  # test_fingerprint

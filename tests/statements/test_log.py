@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import anondb
-from anondb.database import Database
+from anondb.api.database import Database
 from anondb.risk.query_log import NO_COUNT, measure_log
 
 LOG = """

@@ -15,7 +15,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from each import each
 from portions import portions
 
 import anondb
@@ -137,6 +136,7 @@ def counted(table: str, number: int) -> None:
         assert session.sql(f'SELECT count(DISTINCT tid) FROM "{table}"').fetchall()[0][1:] == (number, number)
 
 
+@pytest.mark.slow
 def test_weeks_whose_rows_repeat_answer_for_one_table(published: anondb.Database) -> None:
     """Never the raw one, for which counts would differ; weeks that are published already get the new name, too."""
     db, rows = published, baskets("weeks/week=0.duckdb", "weeks/week=1.duckdb")
@@ -246,7 +246,7 @@ PROBLEMS = [
 ]  # fmt: skip
 
 
-@each("change, code, words", PROBLEMS)
+@pytest.mark.parametrize("change, code, words", PROBLEMS)
 def test_bad_values(db: anondb.Database, change: str, code: str, words: str) -> None:
     db.sql(change)
     error = failure(db, CREATE.replace(QUERY, "FROM sales"))
@@ -300,6 +300,7 @@ def test_what_was_not_published_is(published: anondb.Database) -> None:
     assert baskets("weeks/week=1.duckdb") == content and "1 published that had no file" in found.words
 
 
+@pytest.mark.slow
 def test_folders_of_parquet_files(db: anondb.Database) -> None:
     """Each value is a folder of Parquet files; one that is missing is written again."""
     parquet = CREATE.replace("'weeks'", "'weeks', format = 'parquet'")

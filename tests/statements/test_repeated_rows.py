@@ -13,8 +13,9 @@ from portions import some
 from session.checker import without_bounds
 
 import anondb
+from anondb.api.database import Database
+from anondb.api.release import Release
 from anondb.cli import main
-from anondb.database import Database, Release
 from anondb.risk.query_log import measure_log
 
 PAIRS = [(t, i) for t in range(1, 6) for i in ("a", "b")]

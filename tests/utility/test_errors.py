@@ -16,7 +16,7 @@ from portions import some
 from utility.test_accuracy import ask, drop_all, load, random_case, release, rows_of
 
 import anondb
-from anondb.database import Database
+from anondb.api.database import Database
 from anondb.engine import DuckDBEngine, Engine
 from anondb.models.anatomy import Anatomy
 from anondb.risk.query_log import measure_log

@@ -12,13 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
-from each import each
 from portions import some
 from sqlglot import exp
 
 from anondb.data.sources import Source, describe, open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 from anondb.utility import Workload, counting, generalized_items, owner_workload, random_workload
@@ -141,8 +140,8 @@ def chi_square_share(counts: Counter[tuple[int, ...]], legal: set[tuple[int, ...
     return sum((counts[x] - expected) ** 2 / expected for x in legal) / (len(legal) - 1)
 
 
-@each("q", [1, 2, 3])
-@each("method", ["pool", "transactions"])
+@pytest.mark.parametrize("q", [1, 2, 3])
+@pytest.mark.parametrize("method", ["pool", "transactions"])
 def test_accepted_draws_are_uniform(engine: Engine, method: str, q: int) -> None:
     """Supports differ by a factor of 26, and no supported itemset is drawn more often for that."""
     dataset = load(engine, SKEWED)
@@ -198,15 +197,17 @@ def test_supports_of_itemsets_of_all_sizes(engine: Engine) -> None:
     sets = engine.put(
         "sets", {"set_id": ("INTEGER", [n for n, _ in pairs]), "item": ("INTEGER", [i for _, i in pairs])}
     )
-    counted = engine.query(
-        "utility/set_supports", {"supports": counting.count_sets(engine, "counted", dataset.transactions, sets)}
+    counted = engine.select(
+        reads.rows(
+            counting.count_sets(engine, "counted", dataset.transactions, sets), "set_id, support", order="set_id"
+        )
     )
     seen = dict(zip(counted["set_id"].tolist(), counted["support"].tolist(), strict=True))
     truths = [sum(set(x) <= set(t) for t in data) for x in mixed]
     assert seen == {n: support for n, support in enumerate(truths) if support}
 
 
-@each(
+@pytest.mark.parametrize(
     "name, value",
     [("queries", -1), ("queries", 1.5), ("size", 0), ("size", True), ("seed", -1), ("seed", 0.5), ("seed", True)],
 )
@@ -268,7 +269,7 @@ def test_equal_queries_under_two_ids_stay_two(engine: Engine) -> None:
     assert owner_workload(engine, dataset, given).n_queries == 2
 
 
-@each(
+@pytest.mark.parametrize(
     "text, code",
     [
         ("SELECT 1 AS query_id, CAST(NULL AS VARCHAR) AS item", "null_item"),

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 import anondb
 from anondb.engine import DuckDBEngine, load
-from anondb.warehouse.spark_release import bounds_of
+from anondb.warehouse.spark.release import bounds_of
 
 
 def random_release(rnd: random.Random, duck: DuckDBEngine) -> tuple[dict[str, Any], list[str]]:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import reference as ref
-from each import each
 from portions import portions
 from properties.trees import random_transactions, random_tree, taxonomy_of
 from realdata import DATA, needs
@@ -27,7 +26,7 @@ from anondb.engine import NamedRows, all_names, load
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.on_engine import EngineReport, anonymize_on
+from anondb.pipeline.on_engine import EngineReport, anonymize_on
 from anondb.release.item_supports import SupportRule, item_supports
 from anondb.verify.classes import classes_of, verify_k, verify_k_on
 from anondb.verify.item_supports import verify_item_supports
@@ -90,7 +89,7 @@ def random_rows(rnd: random.Random, query: str, table: str) -> list[tuple[Any, .
 
 
 @pytest.mark.parametrize("engine", OTHERS)
-@each("query", STATEMENTS)
+@pytest.mark.parametrize("query", STATEMENTS)
 def test_each_statement_returns_what_duckdb_returns(on: Callable[[str], Any], engine: str, query: str) -> None:
     pair = [on("duckdb").warehouse, on(engine).warehouse]
     values = {p: VALUES.get(p, 2) for p in load(query).params}
@@ -102,7 +101,7 @@ def test_each_statement_returns_what_duckdb_returns(on: Callable[[str], Any], en
             with warehouse.snapshot():
                 tables = {table: put(warehouse, query, table, content) for table, content in rows.items()}
                 found.append(rows_of(warehouse.fetch(load(query).bind(tables, values), most=1000)))
-                if seed == 0 and (engine != "spark" or query == "warehouse/threats/rows_of"):
+                if seed == 0 and (engine != "spark" or query == "warehouse/threats/extended"):
                     made = warehouse.create("result", query, tables, **values)
                     assert rows_of(warehouse.fetch(selected(made, *load(query).returns), most=1000)) == found[-1]
         assert found[0] == found[1]

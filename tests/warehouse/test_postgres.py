@@ -13,7 +13,7 @@ from warehouse.warehouses import OnPostgres, rows_of, selected
 
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
-from anondb.on_engine import anonymize_on
+from anondb.pipeline.on_engine import anonymize_on
 
 MODEL = KmAnonymity(2, 2)
 

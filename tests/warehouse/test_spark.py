@@ -21,7 +21,6 @@ from warehouse.test_count_bounds import of_macro
 from warehouse.warehouses import OnSpark, rows_of, selected
 
 import anondb
-from anondb import engine_release
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, PairCounter
@@ -30,12 +29,13 @@ from anondb.algorithms.hghs.sql_pairs import SqlPairs
 from anondb.engine import DuckDBEngine
 from anondb.errors import BudgetExceeded, InputError, VerificationFailed
 from anondb.models.transactional import TransactionalK
-from anondb.on_engine import anonymize_on
+from anondb.pipeline import engine_release
+from anondb.pipeline.on_engine import anonymize_on
 from anondb.release.objects import GLOBAL
 from anondb.warehouse import spark as spark_room
 from anondb.warehouse.loading import load_from
-from anondb.warehouse.spark_release import FINISHED, UNFINISHED
-from anondb.warehouse.spark_session import sent_whole
+from anondb.warehouse.spark.release import FINISHED, UNFINISHED
+from anondb.warehouse.spark.session import sent_whole
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 TAXONOMY = taxonomy_of({"root": ["x", "d"], "x": ["a", "b", "c"]}, "root")

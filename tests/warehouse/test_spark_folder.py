@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anondb.warehouse.spark_folder import PROCESS, RELEASE, delete, make_private, note_release, process
+from anondb.warehouse.spark.folder import PROCESS, RELEASE, delete, make_private, note_release, process
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

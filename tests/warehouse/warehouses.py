@@ -16,7 +16,7 @@ class OnDuckDB:
     """DuckDB by portable statements alone."""
 
     def __init__(self, engine: Any) -> None:
-        from anondb.warehouse.duckdb_warehouse import DuckDBWarehouse
+        from warehouse.duckdb_warehouse import DuckDBWarehouse
 
         self.texts: list[str] = []
         engine._on_statement = self.texts.append
@@ -36,9 +36,9 @@ class OnPostgres:
     """PostgreSQL: the schema ``sales`` of a database."""
 
     def __init__(self, databases: Any) -> None:
-        from anondb.postgres.place import place_of
-        from anondb.postgres.server import Server
-        from anondb.warehouse.postgres import PostgresWarehouse
+        from anondb.warehouse.postgres.place import place_of
+        from anondb.warehouse.postgres.server import Server
+        from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
         self.texts: list[str] = []
         self.server = Server(place_of(databases.raw_url()), self.texts.append)
@@ -56,7 +56,7 @@ class OnSpark:
     """Spark."""
 
     def __init__(self, session: Any, **options: Any) -> None:
-        from anondb.warehouse.spark import SparkWarehouse
+        from anondb.warehouse.spark.warehouse import SparkWarehouse
 
         self.texts: list[str] = []
         self.warehouse: Any = SparkWarehouse(session, on_statement=self.texts.append, **options)

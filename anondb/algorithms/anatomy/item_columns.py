@@ -72,9 +72,9 @@ def phi_squared(engine: Engine, dataset: Dataset, correlation: str = "truncated"
             f"PAM compares all pairs of {m} items; the limit is {MAX_ITEMS} items.",
             hint="Define the columns with --columns FILE.",
         )
-    pairs = engine.query("anatomy/pair_counts", {"transactions": dataset.transactions})
+    pairs = engine.query("transactions/pairs", {"transactions": dataset.transactions})
     surplus = -np.outer(dataset.supports, dataset.supports)
-    a, b, together = (pairs[c].astype(np.int64) for c in ("a", "b", "together"))
+    a, b, together = (pairs[c].astype(np.int64) for c in ("first", "second", "transactions"))
     surplus[a, b] += n * together
     surplus[b, a] += n * together
     scale = dataset.supports * ((n - dataset.supports) if correlation == "full" else n)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from anondb.algorithms.anatomy.item_columns import item_columns
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.engine.telling import Tell, silent, told
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
@@ -137,7 +137,7 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
     tables = {"transactions": dataset.transactions, "columns": columns}
     held = engine.create("anatomy_held", "anatomy/column_values", tables)
     numbers = engine.create("anatomy_numbers", "anatomy/value_numbers", {"held": held})
-    counts = engine.query("anatomy/value_counts", {"numbers": numbers})
+    counts = engine.select(reads.rows(numbers, "column_id, copies", order="value"))
     of_value, copies = counts["column_id"].astype(np.int64), counts["copies"].astype(np.int64)
     n = dataset.n_transactions
     tops = np.zeros(len(names) + 1, dtype=np.int64)
@@ -146,7 +146,7 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
         tops[1:] = np.maximum(tops, n - np.bincount(of_value, copies, len(tops)).astype(np.int64))[1:]
     _check_feasible(tops[1:].tolist(), n, names, model.l)
 
-    rows = engine.query("anatomy/transaction_values", {"held": held, "numbers": numbers})
+    rows = engine.select(reads.joined(held, numbers, "column_id, items", "one.tid, other.value", order="tid, value"))
     engine.drop(columns, held, numbers)
     tid, value = rows["tid"].astype(np.int64), rows["value"].astype(np.int32)
     if model.empty_values == "count":

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -119,8 +119,7 @@ def load_postings(
     check_occurrences(engine, dataset.n_occurrences, bytes_each, "use mhghs, which keeps them in DuckDB")
     nodes = taxonomy.leaf_nodes(dataset)
     leaves = engine.put("leaves", {"item": ("INTEGER", np.arange(len(nodes))), "node": ("INTEGER", nodes)})
-    tables = {"transactions": dataset.transactions, "leaves": leaves}
-    rows = engine.query("itemsets/occurrences", tables, first_tid=1, last_tid=dataset.n_transactions)
+    rows = engine.select(reads.joined(dataset.transactions, leaves, "item", "one.tid, other.node", order="tid, node"))
     engine.drop(leaves)
     tid = rows["tid"].astype(np.int64)
     begins = np.flatnonzero(np.diff(tid, prepend=-1))

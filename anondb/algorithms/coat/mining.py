@@ -12,7 +12,7 @@ from anondb.algorithms.coat.blocks import Blocks, Slots
 from anondb.algorithms.coat.implicit import Mined, check_sets
 from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import BudgetExceeded
 
 CHUNK_SETS = 25_000_000  # itemsets that one SQL statement counts: about 1 GB
@@ -35,8 +35,8 @@ def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots
     step = max(CHUNK_READ * dataset.n_transactions // max(total, 1), 1)
     at = 0
     for first in range(1, dataset.n_transactions + 1, step):
-        tables = {"transactions": dataset.transactions}
-        rows = engine.query("coat/occurrences", tables, first_tid=first, last_tid=first + step - 1)
+        chunk = exp.column("tid").between(first, first + step - 1)
+        rows = engine.select(reads.rows(dataset.transactions, "tid, item", where=chunk))
         packed = rows["tid"].astype(np.int64) * max(dataset.n_items, 1) + rows["item"]
         order = np.argsort(packed) if (packed[1:] <= packed[:-1]).any() else slice(None)
         part = slice(at, at := at + len(packed))

@@ -13,7 +13,7 @@ import numpy as np
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 
 
 def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
@@ -28,7 +28,7 @@ def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
         k: the least number of copies of a transaction that needs no protection.
     """
     sets = engine.create("pgen_sets", "coat/distinct_sets", {"transactions": dataset.transactions})
-    items = engine.create("pgen_items", "coat/set_items", {"sets": sets})
+    items = engine.create("pgen_items", reads.unnested(sets, "id", "items"))
     anchors = engine.create("pgen_anchors", "coat/anchors", {"set_items": items})
     rows = {"sets": sets, "set_items": items}
     candidates = engine.create("pgen_candidates", "coat/candidates", {**rows, "anchors": anchors}, k=k)

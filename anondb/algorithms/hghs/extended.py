@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Runner, Table
+from anondb.engine import Runner, Table, reads
 
 Ints = npt.NDArray[np.int64]
 
@@ -69,7 +69,8 @@ class Extended:
         family = np.full(len(nodes), NO_FAMILY) if family is None else family
         columns = {"node": nodes, "last": self.taxonomy.last[nodes], "family": family}
         table = self.engine.put("nodes", {column: ("INTEGER", values) for column, values in columns.items()})
-        rows = self.engine.create(name, "warehouse/threats/rows_of", {"extended": self.table, "nodes": table})
+        shown = "one.tid, one.node, other.last, other.family"
+        rows = self.engine.create(name, reads.joined(self.table, table, "node", shown))
         self.engine.drop(table)
         yield rows
         self.engine.drop(rows)

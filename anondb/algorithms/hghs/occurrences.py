@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
 from anondb.algorithms.hghs.extended import Extended
+from anondb.engine import reads
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -56,15 +58,18 @@ class Occurrences:
         """Fetch the occurrences in ranges of tid."""
         engine, dataset, leaves = self._extended.engine, self._extended.dataset, self._extended.leaves
         columns = {"item": ("INTEGER", np.arange(len(leaves))), "node": ("INTEGER", leaves)}
-        tables = {"transactions": dataset.transactions, "leaves": engine.put("item_leaves", columns)}
+        nodes = engine.put("item_leaves", columns)
         step = max(1, FETCHED * dataset.n_transactions // max(dataset.n_occurrences, 1))
         for first in range(1, dataset.n_transactions + 1, step):
-            values = {"first_tid": first, "last_tid": first + step - 1}
-            rows = engine.fetch("itemsets/occurrences", tables, most=dataset.n_occurrences, **values)
+            part = exp.column("tid", "one").between(first, first + step - 1)
+            held = reads.joined(
+                dataset.transactions, nodes, "item", "one.tid, other.node", where=part, order="tid, node"
+            )
+            rows = engine.fetch(held, most=dataset.n_occurrences)
             tid, leaf = rows["tid"], rows["node"].astype(np.int32, copy=False)
             piece = leaf, np.flatnonzero(np.diff(tid, prepend=0))
             yield _with_several_items(*piece) if self._several else piece
-        engine.drop(tables["leaves"])
+        engine.drop(nodes)
 
 
 def _with_several_items(leaf: Rows, begin: Ints) -> Piece:

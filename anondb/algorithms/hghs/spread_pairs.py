@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors, arrays_fit, numbers_above, roles_in
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, Pairs
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
-from anondb.engine import NamedRows, Spread, Table
+from anondb.engine import NamedRows, Spread, Table, reads
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,8 @@ class SpreadPairs:
         nodes = np.flatnonzero(~self._taxonomy.is_leaf | (self._supports >= k))
         self._ranges = self._counted(extended, workers, nodes[nodes > 0], k)
         for pairs in self._ranges:
-            counted = self._engine.fetch("warehouse/threats/node_supports", {"pairs": pairs}, most=len(nodes))
+            alone = reads.rows(pairs, "n1 AS node, support", where=exp.column("n1").eq(exp.column("n2")))
+            counted = self._engine.fetch(alone, most=len(nodes))
             self._supports[counted["node"]] = counted["support"]
         self._supports[0] = extended.dataset.non_empty
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
 from anondb.models.hkp import HkpCoherence
@@ -77,8 +77,7 @@ class MoleMiner:
         self._private: Table | None = None
         if model.h < 1 and private.any():
             items = engine.put("private_items", {"item": ("INTEGER", np.flatnonzero(private))})
-            tables = {"transactions": dataset.transactions, "private": items}
-            self._private = engine.create("private", "itemsets/private_occurrences", tables)
+            self._private = engine.create("private", reads.among(dataset.transactions, items, "item", "tid, item"))
             engine.drop(items)
 
     def mine(self) -> Moles:
@@ -116,9 +115,8 @@ class MoleMiner:
         """Mine the sizes from 2 to p while candidates are left."""
         engine, n = self._engine, self._dataset.n_items
         items = engine.put("kept_items", {"item": ("INTEGER", kept)})
-        occurrences = engine.create(
-            "occurrences_1", "itemsets/public_occurrences", {"transactions": self._dataset.transactions, "kept": items}
-        )
+        columns = "one.tid, 0 AS prefix, one.item AS member, one.item AS itemset"
+        occurrences = engine.create("occurrences_1", reads.joined(self._dataset.transactions, items, "item", columns))
         engine.drop(items)
         everything = np.arange(n, dtype=np.int64)
         level = _Level(everything, everything.astype(np.int32).reshape(-1, 1), np.zeros((n, 1), dtype=np.int64))

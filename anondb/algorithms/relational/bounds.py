@@ -15,18 +15,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, fsum
-from typing import Any
+from math import ceil, fsum, isqrt
 
 import numpy as np
 
 from anondb.algorithms.relational.btd import Order
 from anondb.algorithms.relational.items import ClusterRecoding, Ints, Profile, Recoder, ul, ul_exact
+from anondb.algorithms.relational.neighbours import head
 from anondb.data.generalization import Costs, Generalization
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 
-VARIANTS = ("r", "t", "rt")
+_FIRST = 2  # of n clusters, 2 sqrt(n) first ones of both orders nearly always have the one of least sum of ranks
 _UNSURE = 1e-9  # sums of UL are doubles with errors below 1e-12; closer to delta than this they are compared exactly
 
 
@@ -53,17 +53,17 @@ class Merging:
 
     Attributes:
         members: the records of each cluster.
-        alive: marks of the current clusters.
         total: sum of the NCP numerators over all records; ``total / (denominator * n)`` is Rum(D).
     """
 
-    def __init__(self, measure: Generalization, clusters: Sequence[Ints]) -> None:
+    def __init__(self, measure: Generalization, clusters: Sequence[Ints], order: Order | None = None) -> None:
         self.measure = measure
         self.members = list(clusters)
-        self.alive = np.ones(len(clusters), dtype=np.bool_)
+        self._order = order
+        self._alive = np.ones(len(clusters), dtype=np.bool_)
         self._groups = measure.groups(self.members)
         self._costs = measure.costs(self._groups)
-        self.n = int(self._groups.size.sum())
+        self.n, self.left = int(self._groups.size.sum()), len(clusters)
         self.total = int((self._costs * self._groups.size).sum())
 
     @property
@@ -73,49 +73,102 @@ class Merging:
 
     def limit(self, delta: Fraction) -> int:
         """The largest ``total`` that Rum(D) <= delta allows."""
-        return int(delta * self.measure.denominator * self.n)
+        return int(delta * self.measure.denominator * self.n // 1)
 
     def clusters(self) -> list[Ints]:
-        """The clusters, by number."""
-        return [np.sort(self.members[c]) for c in np.flatnonzero(self.alive).tolist()]
+        """The records of the current clusters, ascending; clusters in the order of their first records."""
+        return sorted((np.sort(self.members[i]) for i in np.flatnonzero(self._alive)), key=lambda c: int(c[0]))
 
-    def seed(self) -> tuple[int, Ints]:
-        """The cluster of least NCP (ties go to the first), and all other clusters."""
-        here = np.flatnonzero(self.alive)
-        seed = int(here[np.argmin(self._costs[here])])
-        return seed, here[here != seed]
+    def seed(self) -> int:
+        """The cluster of least Rum (of equal ones the first). Numbers may change before, not until the next call."""
+        if 2 * self.left < len(self.members):
+            self._keep(np.flatnonzero(self._alive))
+        return int(np.argmin(self._costs))
 
-    def united(self, seed: int, others: Ints) -> tuple[Costs, Costs]:
-        """NCP of the union of the seed with each other cluster, and ``total`` after that merge (incremental Rum,
+    def _keep(self, clusters: Ints) -> None:
+        """Number these clusters from 0; others are no more."""
+        self.members = [self.members[i] for i in clusters.tolist()]
+        self._groups, self._costs, self._alive = (
+            self._groups.take(clusters),
+            self._costs[clusters],
+            self._alive[clusters],
+        )
+        if self._order is not None:
+            self._order.keep(clusters)
+
+    def united(self, seed: int) -> Costs:
+        """NCP of the union of the seed with each other cluster; for clusters that are no more, more than any."""
+        union = self.measure.union_costs(self._groups, self._groups.take([seed]))
+        union[seed] = self.measure.beyond
+        union[~self._alive] = self.measure.beyond
+        return union
+
+    def totals(self, seed: int, others: Ints, union: Costs) -> Costs:
+        """``total`` after the merge of the seed with each of the others (incremental Rum,
         docs/algorithms/rum_tum_bound.md#rum)."""
         size, costs = self._groups.size, self._costs
-        union = self.measure.costs(self._groups.take(others).union(self._groups.take([seed])))
-        added = (size[others] + size[seed]) * union - size[others] * costs[others] - size[seed] * costs[seed]
-        return union, added + self.total
+        added = (size[others] + size[seed]) * union[others] - size[others] * costs[others] - size[seed] * costs[seed]
+        return np.asarray(added + self.total)
+
+    def chosen(self, seed: int, by: str, limit: int | None = None) -> int | None:
+        """The cluster with which a variant merges the seed: the first in its order with which ``total`` is at most the
+        limit.
+
+        For ``rt`` only the first clusters of both orders are looked at: the ranks of any other have a larger sum.
+        """
+        union = self.united(seed)
+        if by == "r":
+            return self.first_within(seed, head(union, 1), union, limit)
+        assert self._order is not None
+        count = min(self.left - 1, _FIRST * isqrt(self.left))
+        while True:
+            tried, certain = self._order.first(seed, count), count
+            if by == "rt":
+                tried, sums = self._by_ranks(union, tried)
+                certain = int((sums < count).sum())
+            other = self.first_within(seed, tried[:certain], union, limit)
+            if other is not None:
+                return other
+            if count == self.left - 1:
+                return self.first_within(seed, tried, union, limit)
+            count = min(self.left - 1, 4 * count)
+
+    def _by_ranks(self, union: Costs, by_items: Ints) -> tuple[Ints, Ints]:
+        """The first clusters by NCP in the order of the sums of their ranks by NCP and by items, and these sums.
+
+        Args:
+            union: the NCP with each cluster.
+            by_items: the first clusters by items; as many are taken by NCP. A cluster that is not among both has at least
+                this sum; the order is right up to it.
+        """
+        count = len(by_items)
+        rank = np.full(len(union), count)
+        rank[by_items] = np.arange(count)
+        by_ncp = head(union, count)
+        sums = rank[by_ncp] + np.arange(count)
+        order = np.argsort(sums, kind="stable")
+        return by_ncp[order], sums[order]
+
+    def first_within(self, seed: int, tried: Ints, union: Costs, limit: int | None) -> int | None:
+        """The first cluster whose merge with the seed makes ``total`` at most the limit."""
+        if limit is not None:
+            tried = tried[np.asarray(self.totals(seed, tried, union) <= limit, dtype=np.bool_)]
+        return int(tried[0]) if len(tried) else None
 
     def merge(self, seed: int, other: int) -> int:
         """Unite two clusters and return the number of the union."""
         kept, gone = min(seed, other), max(seed, other)
-        (total,) = self.united(seed, np.array([other]))[1].tolist()
-        self._groups.put(kept, self._groups.take([kept]).union(self._groups.take([gone])))
-        self._costs[kept] = self.measure.costs(self._groups.take([kept]))[0]
+        union = self._groups.take([kept]).union(self._groups.take([gone]))
+        self.total -= int(self._costs[kept] * self._groups.size[kept] + self._costs[gone] * self._groups.size[gone])
+        self._groups.put(kept, union)
+        self._costs[kept], self._costs[gone] = self.measure.costs(union)[0], self.measure.beyond
+        self.total += int(self._costs[kept] * self._groups.size[kept])
         self.members[kept] = np.concatenate((self.members[kept], self.members[gone]))
-        self.alive[gone] = False
-        self.total = int(total)
+        self._alive[gone] = False
+        self.left -= 1
+        if self._order is not None:
+            self._order.merge(kept, gone)
         return kept
-
-
-def _preferred(by: str, union: Costs, order: Order | None, seed: int, others: Ints) -> Ints:
-    """The positions of the candidates in the order in which a variant tries them; ``r`` tries only one."""
-    if by == "r":
-        return np.array([int(np.argmin(union))])
-    assert order is not None
-    v = order(seed, others)
-    if by == "t":
-        return np.argsort(v, kind="stable")
-    u = np.empty(len(others), dtype=np.int64)
-    u[np.array(sorted(range(len(others)), key=union.tolist().__getitem__), dtype=np.int64)] = np.arange(len(others))
-    return np.lexsort((u, u + v))
 
 
 def rum_bound(
@@ -139,29 +192,18 @@ def rum_bound(
     Raises:
         BoundViolated: the initial clusters exceed delta.
     """
-    state = Merging(measure, clusters)
+    state = Merging(measure, clusters, order)
     limit = state.limit(delta)
     if state.total > limit:
         raise BoundViolated("The loss of the relational attributes", delta, state.rum)
-    while True:
-        seed, others = state.seed()
-        if not len(others):
+    while state.left > 1:
+        progress(f"merging {state.left:,} clusters", 1 - state.left / len(clusters))
+        seed = state.seed()
+        other = state.chosen(seed, by, limit)
+        if other is None:
             break
-        progress(f"merging {len(others) + 1:,} clusters", 1 - (len(others) + 1) / len(clusters))
-        union, totals = state.united(seed, others)
-        tried = _preferred(by, union, order, seed, others)
-        allowed = tried[np.asarray(totals[tried] <= limit, dtype=np.bool_)]
-        if not len(allowed):
-            break
-        _unite(state, order, seed, int(others[allowed[0]]))
+        state.merge(seed, other)
     return state.clusters()
-
-
-def _unite(state: Merging, order: Order | None, seed: int, other: int) -> int:
-    kept = state.merge(seed, other)
-    if order is not None:
-        order.merge(kept, max(seed, other))
-    return kept
 
 
 @dataclass
@@ -169,15 +211,15 @@ class _Losses:
     """The recodings of the current clusters, and their Tum(T(D))."""
 
     n: int
-    recoded: dict[int, ClusterRecoding]
+    recoded: dict[int, ClusterRecoding]  # by the first record of each cluster
     sums: dict[int, float]
 
-    def add(self, number: int, recoding: ClusterRecoding) -> None:
-        self.recoded[number], self.sums[number] = recoding, ul(recoding.profile)
+    def add(self, first: int, recoding: ClusterRecoding) -> None:
+        self.recoded[first], self.sums[first] = recoding, ul(recoding.profile)
 
-    def remove(self, number: int) -> None:
-        self.recoded.pop(number)
-        self.sums.pop(number)
+    def remove(self, first: int) -> None:
+        self.recoded.pop(first)
+        self.sums.pop(first)
 
     @property
     def tum(self) -> float:
@@ -207,22 +249,22 @@ def tum_bound(
     Raises:
         BoundViolated: even a single cluster of all records exceeds delta.
     """
-    state = Merging(measure, clusters)
+    state = Merging(measure, clusters, order)
     losses = _Losses(state.n, {}, {})
-    for number, members in enumerate(state.members):
-        losses.add(number, recode(members))
+    for members in clusters:
+        losses.add(int(members[0]), recode(members))
     least = losses.tum
     while not losses.within(delta):
-        seed, others = state.seed()
-        if not len(others):
+        if state.left == 1:
             raise BoundViolated("The loss of the items", delta, Fraction(least))
-        progress(f"merging {len(others) + 1:,} clusters", 1 - (len(others) + 1) / len(clusters))
-        union, _ = state.united(seed, others)
-        other = int(others[_preferred(by, union, order, seed, others)[0]])
-        kept = _unite(state, order, seed, other)
+        progress(f"merging {state.left:,} clusters", 1 - state.left / len(clusters))
+        seed = state.seed()
+        other = state.chosen(seed, by)
+        assert other is not None  # without a limit any will do
         for number in (seed, other):
-            losses.remove(number)
-        losses.add(kept, recode(np.sort(state.members[kept])))
+            losses.remove(int(state.members[number][0]))
+        members = state.members[state.merge(seed, other)]
+        losses.add(int(members[0]), recode(np.sort(members)))
         least = min(least, losses.tum)
     return state.clusters()
 
@@ -230,11 +272,6 @@ def tum_bound(
 def nearest(measure: Generalization, clusters: list[Ints], at: int, delta: Fraction | None) -> int | None:
     """The cluster whose union with the one at ``at`` has the least NCP among those with Rum(D) <= delta, or None."""
     state = Merging(measure, clusters)
-    others = np.array([i for i in range(len(clusters)) if i != at], dtype=np.int64)
-    if not len(others):
-        return None
-    union, totals = state.united(at, others)
-    allowed: Any = np.arange(len(others))
-    if delta is not None:
-        allowed = allowed[np.asarray(totals <= state.limit(delta), dtype=np.bool_)]
-    return int(others[allowed[int(np.argmin(union[allowed]))]]) if len(allowed) else None
+    union = state.united(at)
+    others = head(union, len(clusters) - 1)
+    return state.first_within(at, others, union, None if delta is None else state.limit(delta))

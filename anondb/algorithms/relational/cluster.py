@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anondb.algorithms.relational.neighbours import Neighbours
 from anondb.data.generalization import Generalization
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
@@ -35,33 +36,24 @@ def cluster(measure: Generalization, k: int, tell: Tell = silent) -> list[Ints]:
     n = measure.records.n
     if n < k:
         raise InfeasibleError(f"There are {n} records, fewer than k = {k}.", hint="Lower k.")
-    left = np.arange(n)
+    left = Neighbours(measure)
+    free = np.ones(n, dtype=np.bool_)
     clusters: list[Ints] = []
-    while len(left) >= k:  # steps 2 to 5
-        tell("clustering the records", 1 - (len(left) / n) ** 2)  # a step takes as long as there are records left
-        seed, others = int(left[0]), left[1:]
-        near = _smallest(measure.pair_costs(seed, others), k - 1)
-        clusters.append(np.append(seed, others[near]))
-        left = others[~near]
+    for seed in range(n):  # steps 2 to 5
+        if free[seed] and n - k * len(clusters) >= k:
+            tell("clustering the records", k * len(clusters) / n)
+            left.remove(np.array([seed]))
+            near = left.nearest(seed, k - 1)
+            left.remove(near)
+            clusters.append(np.append(seed, near))
+            free[clusters[-1]] = False
     groups = measure.groups(clusters)
-    for record in left.tolist():  # steps 6 and 7
-        one = measure.groups([np.array([record])])
-        united = groups.union(one)
-        best = int(np.argmin(measure.costs(united)))
+    for record in np.flatnonzero(free).tolist():  # steps 6 and 7
+        one = measure.record(record)
+        best = int(np.argmin(measure.union_costs(groups, one)))
         clusters[best] = np.append(clusters[best], record)
-        groups.put(best, united.take([best]))
+        groups.put(best, groups.take([best]).union(one))
     return fused(measure, clusters)  # steps 8 to 11
-
-
-def _smallest(costs: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.bool_]:
-    """Mark the ``count`` smallest costs; ties go to the first."""
-    chosen = np.zeros(len(costs), dtype=np.bool_)
-    if count:
-        limit = np.partition(costs, count - 1)[count - 1]
-        chosen = np.asarray(costs < limit)
-        ties = np.flatnonzero(costs == limit)
-        chosen[ties[: count - int(chosen.sum())]] = True
-    return chosen
 
 
 def fused(measure: Generalization, clusters: list[Ints]) -> list[Ints]:

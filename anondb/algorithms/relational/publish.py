@@ -10,7 +10,7 @@ import numpy as np
 
 from anondb.algorithms.coat.coat import group_label
 from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, slices
-from anondb.data.generalization import Generalization, Groups
+from anondb.data.generalization import Generalization, Groups, marked
 from anondb.data.records import Attribute
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -183,7 +183,7 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
     stands_for: list[tuple[str | None, ...]]
     names: list[str]
     if marks is not None:
-        stands_for = [tuple(attribute.values[v] for v in np.flatnonzero(row).tolist()) for row in marks]
+        stands_for = [tuple(attribute.values[v] for v in marked(row).tolist()) for row in marks]
         names = [
             group_label([*(v for v in vs if v is not None), *(["NULL"] if None in vs else [])]) for vs in stands_for
         ]

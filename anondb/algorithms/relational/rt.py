@@ -42,7 +42,6 @@ from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.recoding import RelationalRecoding
 
-RT_ALGORITHMS = (*(f"{b}_bound_{v}" for b in ("rum", "tum") for v in ("r", "t", "rt")), "rfirst", "tfirst")
 POLICIES = ("suppress", "merge", "error")
 DEFAULT_DELTA = Fraction(65, 100)  # as in the paper
 
@@ -79,7 +78,8 @@ def relational(
         dataset, records: the transactions and the quasi-identifiers of the same persons.
         model: the promise.
         algorithm: one of ``RT_ALGORITHMS``.
-        delta: the bound on Rum or Tum, from 0 to 1; 0.65 by default.
+        delta: how much of the attributes' detail may be given up for that of the items, 0 to 1: the bound on Rum; for
+            ``tum_bound`` the reverse, the bound on Tum. 0.65 by default.
         taxonomy: the taxonomy of the items: T unites near items first, or generalizes items to its nodes.
         sensitive: items that attackers do not know, which are published unchanged.
         infeasible: what to do with a cluster that item generalization cannot fix: ``suppress`` items, ``merge`` it with

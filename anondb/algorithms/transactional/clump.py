@@ -25,7 +25,7 @@ from sqlglot import exp
 from anondb.algorithms.transactional.shared import check, node_recoding, numbered, to_absorb
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
@@ -97,7 +97,7 @@ def clump(
     if objective not in OBJECTIVES:
         raise InputError(f"objective must be total or increase, not {objective!r}.", code="bad_parameter")
     source = bags or exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
-    rows = engine.query("clusters/lengths", {"transactions": source})
+    rows = engine.select(reads.summed(source, "tid", "copies", "length", order="tid"))
     tids, lengths = rows["tid"].astype(np.int64), rows["length"].astype(np.int64)
     length = np.zeros(dataset.n_transactions + 1, dtype=np.int64)
     length[tids] = lengths
@@ -269,7 +269,8 @@ class _Clusters:
         for low in range(0, len(self.order), BLOCK):
             high = min(low + BLOCK, len(self.order))
             self.engine.progress(f"{low:,} of {len(self.order):,} transactions in clusters", low / len(self.order))
-            rows = self.engine.query("clusters/block", {"extended": self._extended}, low=low, high=high)
+            block = exp.column("place").between(low, high - 1)
+            rows = self.engine.select(reads.rows(self._extended, "place, node, n", where=block, order="place, node"))
             node, count = rows["node"], rows["n"]
             starts = np.searchsorted(rows["place"], np.arange(low, high + 1)).tolist()
             for i in range(high - low):

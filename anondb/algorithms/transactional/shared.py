@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import Decision, LocalRecoding
@@ -208,7 +208,7 @@ class Contents:
         Raises:
             InputError: an item is not a leaf of the taxonomy.
         """
-        occurrences = engine.query("clusters/occurrences", {"transactions": dataset.transactions})
+        occurrences = engine.select(reads.rows(dataset.transactions, "tid, item"))
         rows = occurrences["tid"].astype(np.int64) << 32
         rows |= taxonomy.leaf_nodes(dataset)[occurrences["item"]]
         rows.sort()
@@ -281,7 +281,7 @@ def node_recoding(
         "group_rows", {n: ("INTEGER", v) for n, v in (("grp", group), ("released", released), ("copies", copies))}
     )
     of = engine.put("group_members", {"tid": ("INTEGER", members[0]), "grp": ("INTEGER", members[1])})
-    published = engine.create("recoded", "clusters/published", {"content": content, "members": of})
+    published = engine.create("recoded", reads.joined(of, content, "grp", "one.tid, other.released, other.copies"))
     engine.drop(content, of)
     member_of, member_labels = taxonomy.labels_below(used)
     return LocalRecoding(

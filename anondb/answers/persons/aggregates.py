@@ -16,20 +16,10 @@ from anondb.answers.persons.terms import (
     PersonRows,
     Scope,
 )
+from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.plan import ITEMS, MEASURE, PAIRS, Plan
-from anondb.query.predicates import (
-    ALWAYS,
-    ANY_ITEM,
-    NEVER,
-    at_least,
-    both,
-    conjuncts,
-    either,
-    item_all,
-    settled,
-    split,
-)
+from anondb.query.predicates import ALWAYS, NEVER, at_least, both, conjuncts, either, settled, split
 from anondb.query.refusals import unsupported
 
 LISTED_NOTE = "A listed item may not occur in the original at all."

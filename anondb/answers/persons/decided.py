@@ -19,7 +19,7 @@ class Decided:
 
     @property
     def known(self) -> Condition:
-        """When it is true or false."""
+        """The condition that the value is not unknown."""
         return ALWAYS if negate(self.true) == self.false else either(self.true, self.false)
 
     @property

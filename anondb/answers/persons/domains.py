@@ -14,19 +14,9 @@ from anondb.answers.persons.terms import Atom, Item, Looked, Refused, Truth, cho
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.expressions import DRAWN
 from anondb.answers.ranged.values import constant
+from anondb.query.item_tests import ANY_ITEM, ItemTest, Labels, Unnamed, finite, item_any, item_not, passes, patterns
 from anondb.query.parsing import bare
-from anondb.query.predicates import (
-    ANY_ITEM,
-    ItemTest,
-    Labels,
-    Unnamed,
-    finite,
-    item_any,
-    item_not,
-    passes,
-    patterns,
-    rows_of,
-)
+from anondb.query.predicates import rows_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 
@@ -34,11 +24,10 @@ UNKNOWN = object()
 """The value of an expression for items that nothing names."""
 OTHER = "\x1f another item"
 _EQUAL = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Is)
-_ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Least, exp.Greatest)
 
 
 class Releases(Protocol):
-    """What is known of the releases while a query is read."""
+    """The facts of the releases that reading a query needs."""
 
     @property
     def items(self) -> Sequence[str]:

@@ -19,19 +19,9 @@ from anondb.answers.persons.terms import (
     Truth,
 )
 from anondb.errors import InputError
+from anondb.query.item_tests import ANY_ITEM, Labels, item_not
 from anondb.query.parsing import lowered, operands
-from anondb.query.predicates import (
-    ALWAYS,
-    ANY_ITEM,
-    NEVER,
-    Labels,
-    Weights,
-    at_least,
-    both,
-    has,
-    item_not,
-    negate,
-)
+from anondb.query.predicates import ALWAYS, NEVER, Weights, at_least, both, has, negate
 from anondb.query.refusals import unsupported
 
 LISTS = (

@@ -25,15 +25,9 @@ from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.errors import InputError
+from anondb.query.item_tests import Labels, item_not
 from anondb.query.parsing import lowered
-from anondb.query.predicates import (
-    ALWAYS,
-    Condition,
-    Labels,
-    either,
-    item_not,
-    on_item,
-)
+from anondb.query.predicates import ALWAYS, Condition, either, on_item
 from anondb.query.refusals import name_of, only, unsupported
 
 if TYPE_CHECKING:

@@ -24,23 +24,9 @@ from anondb.answers.persons.terms import (
     Truth,
 )
 from anondb.answers.persons.weights import values_of, weights_of
+from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
 from anondb.query.merged import MAX, MIN
-from anondb.query.predicates import (
-    ALWAYS,
-    ANY_ITEM,
-    NEVER,
-    NO_ITEM,
-    Condition,
-    ItemTest,
-    Weights,
-    at_least,
-    both,
-    conjuncts,
-    either,
-    item_all,
-    item_any,
-    negate,
-)
+from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, conjuncts, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported
 
 

@@ -20,10 +20,11 @@ from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
 from anondb.answers.ranged.known import Column, Known
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
+from anondb.query.item_tests import Labels, finite
 from anondb.query.merged import SUM, VALUES
 from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
-from anondb.query.predicates import NEVER, Labels, both, finite, negate, on_item
+from anondb.query.predicates import NEVER, both, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
 
 MAX_GROUPS = 1_000

@@ -23,17 +23,9 @@ from anondb.answers.persons.terms import (
 from anondb.answers.persons.weights import values_of
 from anondb.answers.ranged.sources import grouped
 from anondb.errors import InputError
+from anondb.query.item_tests import ANY_ITEM
 from anondb.query.parsing import lowered
-from anondb.query.predicates import (
-    ALWAYS,
-    ANY_ITEM,
-    NEVER,
-    Condition,
-    Weights,
-    both,
-    either,
-    on_item,
-)
+from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, on_item
 from anondb.query.refusals import name_of, unsupported
 
 MAX_VALUES = 200  # of an item's function by which the rows of a person are divided

@@ -10,23 +10,17 @@ from sqlglot import exp
 
 from anondb.answers.persons.conditions import Conditions
 from anondb.answers.persons.terms import Item, PersonRows
+from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, item_all, item_any, item_not
 from anondb.query.pairs import SIGNS
 from anondb.query.predicates import (
     ALWAYS,
-    ANY_ITEM,
     NEVER,
-    NO_ITEM,
     Condition,
-    ItemTest,
-    Labels,
     OnItem,
     at_least,
     both,
     close,
     either,
-    item_all,
-    item_any,
-    item_not,
     leaves,
     on_item,
     replaced,

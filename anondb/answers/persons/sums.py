@@ -21,6 +21,7 @@ from anondb.answers.persons.terms import (
 )
 from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values
 from anondb.errors import InputError
+from anondb.query.item_tests import ItemTest, Labels, item_all
 from anondb.query.merged import VALUES
 from anondb.query.pairs import is_single
 from anondb.query.plan import IDS, MEASURE, PAIRS, ROWS, Plan
@@ -29,13 +30,10 @@ from anondb.query.predicates import (
     NEVER,
     NOT_EMPTY,
     Condition,
-    ItemTest,
-    Labels,
     Weights,
     at_least,
     both,
     conjuncts,
-    item_all,
     negate,
     on_item,
     settled,

@@ -13,7 +13,8 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.ranged.compiler import Env
-from anondb.query.predicates import ALWAYS, Condition, ItemAll, ItemAny, ItemNot, Weights
+from anondb.query.item_tests import ItemAll, ItemAny, ItemNot
+from anondb.query.predicates import ALWAYS, Condition, Weights
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from math import fsum
 from operator import add
 from typing import Any
 
+from anondb.query.item_tests import ANY_ITEM
 from anondb.query.merged import MAX, MAX_VALUES, MIN, SUM, VALUES
-from anondb.query.predicates import ANY_ITEM, Weights
+from anondb.query.predicates import Weights
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.summed import ROUNDED
 

@@ -103,7 +103,7 @@ class Tables(Protocol):
 
 @dataclass
 class Compiler:
-    """Converts a query; collects notes for the analyst.
+    """Converts a query to known rows, whose values have bounds, and collects notes for the analyst.
 
     Attributes:
         people: the tables of persons.

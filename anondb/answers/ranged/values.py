@@ -141,7 +141,7 @@ def holds(condition: exp.Expr, *, unknown: bool) -> exp.Expr:
 
 
 def is_true(condition: exp.Expr) -> exp.Expr:
-    """That a condition is true, and neither false nor NULL."""
+    """The condition that another one is true, and neither false nor NULL."""
     return exp.paren(exp.Is(this=_paren(condition), expression=exp.true()), copy=False)
 
 

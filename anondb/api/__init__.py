@@ -1,0 +1,1 @@
+"""The Python interface: a database, its releases, and how one is opened."""

@@ -1,0 +1,96 @@
+"""Open the owner's database: a DuckDB file or connection, PostgreSQL, or a session of Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import duckdb
+
+from anondb.api.database import Database
+from anondb.api.release import path_of
+from anondb.engine import DuckDBEngine
+from anondb.errors import InputError
+from anondb.models import check_count
+from anondb.warehouse.postgres.place import database_of
+
+if TYPE_CHECKING:
+    import psycopg
+    from pyspark.sql import SparkSession
+
+    from anondb.api.spark import SparkDatabase
+
+
+@overload
+def connect(
+    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection | psycopg.Connection[Any] = ":memory:",
+    *,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    read_only: bool = False,
+    on_statement: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
+    one_shot: bool = False,
+) -> Database: ...
+
+
+@overload
+def connect(database: SparkSession, **options: Any) -> SparkDatabase: ...
+
+
+def connect(
+    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection | psycopg.Connection[Any] | SparkSession = ":memory:",
+    *,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    read_only: bool = False,
+    on_statement: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
+    one_shot: bool = False,
+    **of_spark: Any,
+) -> Database | SparkDatabase:
+    """Open a database for anonymization.
+
+    Args:
+        database: a path, ``:memory:``, ``postgresql://HOST/DATABASE``, a DuckDB connection, which is used without changing
+            its settings, or one of psycopg: anondb connects itself as it did, and sees what is committed; or a session of
+            Spark, whose tables are anonymized inside Spark.
+        threads, memory_limit: settings of a connection that anondb opens; refused for a connection passed in.
+        read_only: open the file read-only (for verification).
+        on_statement: called with the text of every SQL statement before it runs.
+        on_progress: called with a short description of each step of long work; its attribute ``share`` is the share that is
+            done, from 0 to 1, or None.
+        one_shot: for a single run over files: keep no ledger.
+        of_spark: ``folder`` and ``format`` for a session of Spark (``SparkDatabase``).
+
+    Raises:
+        InputError: the file is not a DuckDB database, or an option does not apply.
+        EngineError: the file is locked.
+    """
+    settings: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "read_only": read_only}
+    told: dict[str, Any] = {"on_statement": on_statement, "on_progress": on_progress}
+    as_it_is = not read_only and threads is None and memory_limit is None
+    if type(database).__module__.startswith("pyspark.sql"):
+        if one_shot or not as_it_is:
+            raise InputError("Spark has its own settings of threads and memory.", code="bad_parameter")
+        from anondb.api.spark import SparkDatabase
+
+        return SparkDatabase(cast("SparkSession", database), **told, **of_spark)
+    if of_spark:
+        raise TypeError(f"connect() got an unexpected keyword argument {next(iter(of_spark))!r}")
+    if isinstance(database, duckdb.DuckDBPyConnection):
+        if not as_it_is:
+            words = "threads, memory_limit and read_only apply to connections that anondb opens itself."
+            raise InputError(words, code="bad_parameter", hint="Set them on your connection.")
+        return Database(DuckDBEngine(database, **told))
+    if threads is not None:
+        check_count("threads", threads)
+    if memory_limit is not None and not isinstance(memory_limit, str):
+        raise InputError("memory_limit must be a text such as '2GB'.", code="bad_parameter")
+    place = database_of(database)
+    if place is None:
+        return Database(DuckDBEngine.open(path_of(database), one_shot=one_shot, **settings, **told))
+    from anondb.warehouse.postgres.owner import PostgresEngine
+
+    return Database(PostgresEngine.connect(place, **settings, **told))

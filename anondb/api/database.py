@@ -1,0 +1,400 @@
+"""The owner's database: what can be done with it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from anondb.api.release import Release, target_of
+from anondb.api.verifying import check_asked, verify_release, verify_there
+from anondb.data import preflight
+from anondb.engine import DuckDBEngine
+from anondb.engine.limit import check_seconds
+from anondb.errors import AnondbError, InputError, quote_list
+from anondb.ledger import ledger, stored
+from anondb.models import Model, check_count
+from anondb.models.anatomy import Anatomy
+from anondb.models.km import KmAnonymity
+from anondb.options import PUBLICATION, policy_of
+from anondb.pipeline import reports
+from anondb.pipeline.anonymize import anonymize as run
+from anondb.pipeline.clock import Clock
+from anondb.policy import SOURCES, Policy
+from anondb.promises import check as checks
+from anondb.publications import history, targets
+from anondb.publications import published_rows as published
+from anondb.publications.publish import check_source_not_published
+from anondb.reading.options import as_read, read_as
+from anondb.verify import Verification
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from anondb.guide.advise import Advice
+    from anondb.guide.people_advice import PeopleAdvice
+    from anondb.guide.profile import Profile
+    from anondb.publications.history import Publication
+    from anondb.risk.explain import Explanation
+    from anondb.views.results import Check, Result
+    from anondb.views.script import StatementResult
+
+
+class Database:
+    """The owner's database: a DuckDB file that anondb opens, or a connection passed in.
+
+    anondb never closes or reconfigures a connection that is passed in, and leaves no temporary objects in it.
+    """
+
+    def __init__(self, engine: DuckDBEngine) -> None:
+        self.engine = engine
+
+    def __repr__(self) -> str:
+        """The name of the database and its releases."""
+        with contextlib.suppress(AnondbError, RuntimeError):  # a closed one
+            names = [e.name for e in self.releases() if e.status == ledger.PRESENT]
+            known = quote_list(names) if names else "none"
+            return f"<database {stored.current_catalog(self.engine)!r}, releases: {known}>"
+        return "<database, closed>"
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection if anondb opened it."""
+        self.engine.close()
+
+    def anonymize(
+        self,
+        transactions: Any,
+        *,
+        model: Model | None = None,
+        name: str | None = None,
+        replace: bool = False,
+        publish: str | os.PathLike[str] | None = None,
+        time_limit: float | None = None,
+        resume: bool = False,
+        **options: Any,
+    ) -> Release:
+        """Anonymize transactions and freeze a verified release in this database.
+
+        Args:
+            transactions: a table or view by name, a data file, a pandas data frame or an Arrow table, with an id and an
+                item column (which may be a LIST).
+            model: the promise; k^m-anonymity with k=5, m=2 by default.
+            name: the name of the release; by default that of the source.
+            replace: whether to replace a release of the same name.
+            publish: also seal the release into this file or folder, or ``postgresql://HOST/DATABASE/SCHEMA``.
+            time_limit: the seconds until the release must be made; nothing is kept after that. Sealing is not limited.
+            resume: keep the results of finished steps in the schema ``anondb_work`` until the release is made, and go on
+                from those of an earlier run with the same data and options.
+            options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on, and the options of the
+                algorithm, as in ``anondb anonymize --help`` and ``anondb algorithms NAME``, with ``_`` for ``-``:
+                also those of the workload that measures accuracy (``queries``, ``size``, ``seed``, ``draw``, ``workload``)
+                and of publishing (``allow_overlap``, ``analysts``, ``counters``, ``same_database``, ``mode``,
+                ``format``, ``sign``, as in ``Release.publish``).
+
+        Raises:
+            InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is unchanged.
+        """
+        how = {option: options.pop(option) for option in PUBLICATION if option in options}
+        model = KmAnonymity() if model is None else model
+        policy = policy_of(transactions, options, model=model, name=name, replace=replace)
+        self._check_publication(policy, publish, how)
+        clock = Clock(limit=check_seconds(time_limit))
+        with self._noting_committed_release():
+            report = run(self.engine, policy, sums=publish is not None, clock=clock, resume=resume)
+            release = Release(self, report.release, report)
+            if publish is not None:
+                with clock.step(self.engine, "publish", "publishing") as counts, _kept(report.release):
+                    accept = preflight.FINDINGS  # the pipeline had them confirmed
+                    rows = policy.modelled_rows
+                    file = release.publish(publish, replace=replace, modelled_rows=rows, accept=accept, **how)
+                    counts["bytes"] = file.size
+                release._report = reports.published(dataclasses.replace(report, seconds=clock.report()), file)
+        return release
+
+    def _check_publication(self, policy: Policy, where: Any, how: Mapping[str, Any]) -> None:
+        """Check, before the long work, that a release can be published in this way, and that no source is the target.
+
+        Raises:
+            InputError: see ``publications.targets``; ``target_in_use``; ``overlap``.
+        """
+        written = targets.how(where, {**how, "modelled_rows": policy.modelled_rows})
+        if where is None:
+            return
+        place = target_of(where, how.get("analysts"), how.get("counters"), bool(how.get("same_database")))
+        targets.check_target(self.engine, place, policy.replace, written["format"])
+        named = (policy.transactions, policy.workload.table, *(getattr(policy, name) for name in SOURCES))
+        _check_not_a_source(where, *named, *policy.options.values())
+        if not how.get("allow_overlap"):
+            check_source_not_published(self.engine, policy)
+
+    @contextlib.contextmanager
+    def _noting_committed_release(self) -> Iterator[None]:
+        """After Ctrl-C, add a note to the KeyboardInterrupt if a release was already committed."""
+        begun = ledger.now()
+        try:
+            yield
+        except KeyboardInterrupt as stopped:
+            with contextlib.suppress(AnondbError):
+                for entry in self.releases():
+                    if entry.created >= begun and entry.status == ledger.PRESENT:
+                        stopped.add_note(
+                            f"The release {entry.name!r} had been made and verified before that, and is kept; if it was to"
+                            " be published, publish it again."
+                        )
+            raise
+
+    def verify(
+        self,
+        transactions: Any = None,
+        *,
+        release: str | None = None,
+        buckets: Any = None,
+        model: Model | None = None,
+        id: str = "tid",
+        item: str = "item",
+        bag_input: bool = False,
+        witnesses: int = 0,
+        privacy_constraints: Any = None,
+        sensitive: Any = None,
+        records: Any = None,
+        quasi_identifiers: Any = None,
+        on_engine: bool = False,
+        **reading: Any,
+    ) -> Verification:
+        """Check any transactions, or the frozen rows of a release, against a model (by default the release's model).
+
+        Args:
+            transactions: the transactions; with ``buckets``, the optional original.
+            release: the name of a release in this database.
+            buckets: for an anatomy: a table ``(bucket_id, column_id, items, copies)``.
+            model: the promise.
+            id, item: the columns of the transactions.
+            bag_input: for the model k: count rows that repeat an item of the same transaction.
+            witnesses: the maximum number of violations to return.
+            privacy_constraints: for the model constraints: a table, file or data frame ``(constraint_id, item)``, or
+                ``pgen``; by default the constraints that the release was made with.
+            sensitive: the private items of hkp (by default those that the release was made with), or the sensitive items of
+                transactions checked against kkm or klm.
+            records, quasi_identifiers: for transactions checked against kkm or klm: the records of their persons, and the
+                columns to compare, unchanged. Releases already contain these values.
+            on_engine: check a table inside PostgreSQL, without fetching it; for km and k, without ``witnesses``.
+            reading: how the transactions are read (``anondb.reading.options.Reading``).
+        """
+        rows = read_as(transactions, reading)
+        columns = {"id": id, "item": item}
+        knowledge = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
+        people = {"records": records, "quasi_identifiers": quasi_identifiers}
+        with_people = any(value is not None for value in people.values())
+        check_asked(rows, release, buckets, model, bag_input, with_people)
+        witnesses = int(check_count("witnesses", witnesses, low=0))
+        if on_engine:
+            others = (release, buckets, *knowledge.values(), *people.values())
+            more = any(other is not None for other in others) or bag_input or witnesses
+            return verify_there(self.engine, rows, model, id, item, more)
+        if release is not None:
+            return verify_release(self.engine, release, model, witnesses, **knowledge)
+        if buckets is not None:
+            promise = model if isinstance(model, Anatomy) else Anatomy()
+            return checks.verify_buckets(self.engine, buckets, promise, rows, witnesses=witnesses, **columns)
+        how: dict[str, Any] = {**columns, **knowledge, **people, "bag_input": bag_input, "witnesses": witnesses}
+        return checks.verify_source(self.engine, rows, model or KmAnonymity(), **how)
+
+    def unknown_items(
+        self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"
+    ) -> tuple[str, ...]:
+        """The items that are not leaves of a taxonomy, sorted; ``anonymize`` refuses them.
+
+        Errors never contain an item: ``unknown_item`` and ``internal_item`` count them, and this method lists them.
+        """
+        return checks.unknown_items(self.engine, transactions, taxonomy, id=id, item=item)
+
+    def profile(
+        self,
+        transactions: Any,
+        *,
+        taxonomy: Any = None,
+        k: int = 5,
+        id: str = "tid",
+        item: str = "item",
+        **options: Any,
+    ) -> Profile:
+        """Profile transactions before a release: sizes, what attackers find, the taxonomy, and what each algorithm takes.
+
+        Args:
+            transactions: a table, view, file or data frame.
+            taxonomy: the taxonomy of the items, which need not fit.
+            k: the k of the promise that violations and costs are counted for.
+            id, item: the columns of the transactions.
+            options: ``records``, ``quasi_identifiers``, ``hierarchies`` and ``sensitive`` (``anondb.guide.people``); and how
+                the transactions are read (``anondb.reading.options.Reading``).
+
+        Raises:
+            InputError: a source cannot be read, or ``bad_parameter``.
+        """
+        from anondb.guide.needs import PEOPLE
+        from anondb.guide.profile import profile
+
+        named = {"id_column": id, "item_column": item} | {n: options.pop(n) for n in PEOPLE if n in options}
+        return profile(self.engine, read_as(transactions, options), taxonomy=taxonomy, k=k, **named)
+
+    def advise(
+        self,
+        transactions: Any,
+        *,
+        taxonomy: Any = None,
+        k: int = 5,
+        m: int | float = 2,
+        use: str = "counts",
+        item_supports: bool = False,
+        id: str = "tid",
+        item: str = "item",
+        time_limit: float = 120.0,
+        threads: int | None = None,
+        memory_limit: str = "4GB",
+        **options: Any,
+    ) -> Advice | PeopleAdvice:
+        """Try algorithms on a sample and on all persons, each in a process, and advise which promise and algorithm to use.
+
+        Args:
+            transactions: a table, view, file or data frame; a copy lies in a private directory while runs read it.
+            taxonomy: the taxonomy of the items.
+            k, m: how many persons the knowledge of m items has to fit, at least; m may be ``math.inf``.
+            use: ``counts``, ``categories`` or ``items`` (``anondb.guide.needs.Needs``).
+            item_supports: whether the release may have item supports.
+            id, item: the columns of the transactions.
+            time_limit, threads, memory_limit: seconds of wall time for all runs, and limits of each.
+            options: as in ``profile``; if people have attributes, the advice comes from counts, without runs.
+
+        Raises:
+            InputError, InfeasibleError, BudgetExceeded: see ``anondb.guide.advise.advise``.
+        """
+        from anondb.guide.advise import advise
+        from anondb.guide.needs import PEOPLE, Needs, call_of
+        from anondb.guide.people_advice import advise_people
+
+        named = [repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy)]
+        needs = Needs(k, m, use, item_supports)
+        people = {name: x for name in PEOPLE if (x := options.get(name)) is not None}
+        if people:
+            found = self.profile(transactions, taxonomy=taxonomy, k=needs.k, id=id, item=item, **options)
+            return advise_people(found, needs, people, lambda run: call_of(run, *named))
+        return advise(
+            self.engine,
+            read_as(transactions, options),
+            needs,
+            command=lambda run: call_of(run, *named),
+            taxonomy=taxonomy,
+            id_column=id,
+            item_column=item,
+            time_limit=time_limit,
+            threads=threads,
+            memory_limit=memory_limit,
+        )
+
+    def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:
+        """Run ordinary SQL, mixed with statements of anonymized views (``anondb.statements``).
+
+        The whole text is parsed before any statement runs; the first error stops the run.
+
+        Returns:
+            The result of the last statement: a relation for ordinary SQL with rows, a ``Result`` (``words``, ``columns``,
+            ``fetchall()``, ``to_json()``) for a statement of anonymized views, else None.
+
+        Raises:
+            InputError: ``syntax_error`` with line and column; ``sql_error`` if DuckDB refused a statement.
+            AnondbError: the error of the first statement that fails; ``place`` has its number and line.
+        """
+        from anondb.views import script as runner
+
+        with self._noting_committed_release():
+            return runner.sql(self.engine, text)
+
+    def run(self, text: str) -> Iterator[StatementResult]:
+        """Run SQL as ``sql`` does, and yield the result of every statement when it is done."""
+        from anondb.views import script as runner
+
+        with self._noting_committed_release():
+            yield from runner.run(self.engine, text)
+
+    def check_view(self, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
+        """Check whether the current data still keep the policy of a view or release under its recoding, without writing."""
+        from anondb.views.check import check_view
+
+        return check_view(self.engine, name, model=model, witnesses=witnesses)
+
+    def explain(self, release: str, item: str) -> Explanation:
+        """Explain the released form of an item.
+
+        Raises:
+            InputError: the release does not exist, or neither it nor its taxonomy contains the item.
+        """
+        from anondb.risk.explain import explain
+
+        return explain(self.engine, release, item)
+
+    def release(self, name: str) -> Release:
+        """An existing release.
+
+        Raises:
+            InputError: no release of this name exists.
+        """
+        stored.find_release(self.engine, name)
+        return Release(self, name)
+
+    def releases(self) -> list[ledger.LedgerEntry]:
+        """The ledger's releases, including dropped ones, oldest first."""
+        self.engine.look_again()
+        return ledger.entries(self.engine, stored.current_catalog(self.engine))
+
+    def publications(self) -> list[Publication]:
+        """The ledger's publications (sealed files), oldest first."""
+        self.engine.look_again()
+        return history.publications(self.engine, stored.current_catalog(self.engine))
+
+    def drop(self, name: str) -> None:
+        """Drop a release; keep its ledger entry, and its rows if they were published.
+
+        Raises:
+            InputError: the release does not exist, or the database is open read-only.
+        """
+        catalog = stored.current_catalog(self.engine)
+        with self.engine.transaction():
+            stored.check_writable(self.engine, catalog)
+            published.drop_release(self.engine, catalog, name)
+
+    def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
+        """A query tree as a DuckDB relation of this connection."""
+        return self.engine.relation(query)
+
+
+@contextlib.contextmanager
+def _kept(name: str) -> Iterator[None]:
+    """Add to the error of a publication that the release was made."""
+    try:
+        yield
+    except AnondbError as error:
+        words = str(error).removesuffix(f" {error.hint}") if error.hint else str(error)
+        kept = f"{words} The release {name!r} was made and is kept; only publishing it failed."
+        raise type(error)(kept, code=error.code, hint=error.hint or "Publish it again.") from None
+
+
+def _check_not_a_source(target: str | os.PathLike[str], *sources: Any) -> None:
+    """Raise an ``InputError`` if the sealed file would overwrite a source of the release."""
+    for source in (as_read(source).data for source in sources):
+        if isinstance(source, str | os.PathLike):
+            with contextlib.suppress(OSError, ValueError):
+                if os.path.samefile(source, target):
+                    raise InputError("The sealed file would replace its own source.", code="target_in_use")

@@ -1,0 +1,121 @@
+"""Plain reads as trees: columns of a table or of two with equal keys, numbers of rows, and elements of lists.
+
+Columns are named in one text, as in SQL: ``"tid, item AS node"``. A query that says more is a file (``queries.py``).
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.engine.queries import NamedRows, bound
+from anondb.engine.tables import Table
+
+Rows = Table | exp.Query | NamedRows
+
+
+def rows(
+    table: Rows, columns: str, *, where: exp.Expr | None = None, order: str = "", distinct: bool = False
+) -> exp.Select:
+    """Columns of a table.
+
+    Args:
+        table: the table, or a query.
+        columns: their names, also with new ones; also whole numbers.
+        where: a condition on its rows.
+        order: the columns by which the rows are ordered; NULL comes last.
+        distinct: whether equal rows are returned once.
+    """
+    ordered = [exp.Ordered(this=column, desc=False, nulls_first=False) for column in _columns(order)]
+    return exp.Select(
+        expressions=_columns(columns),
+        distinct=exp.Distinct() if distinct else None,
+        from_=exp.From(this=bound(table, "one")),
+        where=None if where is None else exp.Where(this=where),
+        order=exp.Order(expressions=ordered) if ordered else None,
+    )
+
+
+def joined(
+    table: Rows,
+    others: Rows,
+    on: str,
+    columns: str,
+    *,
+    left: bool = False,
+    where: exp.Expr | None = None,
+    order: str = "",
+    distinct: bool = False,
+) -> exp.Select:
+    """Columns of two tables, ``one.name`` and ``other.name``, for each two rows whose keys are equal.
+
+    ``on`` names the key: ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table.
+    With ``left``, rows whose key the other table has not are returned with NULL. Other arguments are those of ``rows``.
+    """
+    made = rows(table, columns, where=where, order=order, distinct=distinct)
+    made.append("joins", exp.Join(this=bound(others, "other"), on=_equal(on), side="LEFT" if left else None))
+    return made
+
+
+def among(table: Rows, others: Rows, on: str, columns: str, *, absent: bool = False, order: str = "") -> exp.Select:
+    """Columns of the rows of a table whose key another table has; with ``absent``, of those whose key it has not."""
+    same = exp.Select(expressions=[exp.convert(1)], from_=exp.From(this=bound(others, "other")))
+    found = exp.Exists(this=same.where(_equal(on), copy=False))
+    return rows(table, columns, where=exp.Not(this=found) if absent else found, order=order)
+
+
+def counted(
+    table: Rows,
+    by: str = "",
+    *,
+    count: str = "n",
+    where: exp.Expr | None = None,
+    having: exp.Expr | None = None,
+    order: str = "",
+) -> exp.Select:
+    """The number of rows of a table as the column ``count``: of all, or of each value of the columns ``by``.
+
+    ``having`` is a condition on these numbers. Other arguments are those of ``rows``.
+    """
+    made = rows(table, by, where=where, order=order)
+    made.append("expressions", exp.Count(this=exp.Star()).as_(count))
+    if by:
+        made.set("group", exp.Group(expressions=[column.unalias() for column in _columns(by)]))
+    if having is not None:
+        made.set("having", exp.Having(this=having))
+    return made
+
+
+def summed(table: Rows, by: str, of: str, name: str = "", *, order: str = "") -> exp.Select:
+    """The sum of a column for each value of the columns ``by``, as a column of the same or of another name."""
+    made = counted(table, by, order=order)
+    total = exp.cast(exp.Sum(this=exp.column(of)), "BIGINT").as_(name or of)
+    made.expressions[-1].replace(total)
+    return made
+
+
+def system(function: str) -> exp.Select:
+    """What a table function of DuckDB tells of its databases, such as ``duckdb_tables``."""
+    return exp.select(exp.Star()).from_(exp.Table(this=exp.Anonymous(this=function)))
+
+
+def unnested(table: Rows, columns: str, lists: str) -> exp.Select:
+    """Columns of a table, and each element of a column of lists as ``item``."""
+    made = rows(table, columns)
+    made.append("expressions", exp.Anonymous(this="unnest", expressions=[exp.column(lists)]).as_("item"))
+    return made
+
+
+def _columns(text: str) -> list[exp.Expr]:
+    """The columns of ``a, b.c, d AS e``."""
+    made: list[exp.Expr] = []
+    for part in text.split(", ") if text else ():
+        name, _, other = part.partition(" AS ")
+        table, _, last = name.rpartition(".")
+        column: exp.Expr = exp.Literal.number(name) if name.isdigit() else exp.column(last, table or None)
+        made.append(column.as_(other) if other else column)
+    return made
+
+
+def _equal(on: str) -> exp.Expr:
+    pairs = (part.partition(" = ") for part in on.split(", "))
+    return exp.and_(*(exp.column(a, "one").eq(exp.column(b or a, "other")) for a, _, b in pairs), copy=False)

@@ -1,0 +1,115 @@
+"""The tables of a release that is made in a warehouse, and the check of its item supports where they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.data.transactions import Dataset
+from anondb.engine import NamedRows, Table, load
+from anondb.errors import VerificationFailed
+from anondb.models.km import KmAnonymity
+from anondb.recoding import GlobalRecoding
+from anondb.release.item_supports import SupportRule, held_by, item_supports
+from anondb.release.manifest import manifest_of, suppressed_in
+from anondb.release.objects import ROW_ORDER, new_release_id, showing
+from anondb.verify.item_supports import verify_item_supports
+from anondb.warehouse.interface import Warehouse
+from anondb.warehouse.statements import sorted_rows
+
+
+@dataclass(frozen=True)
+class EngineRelease:
+    """A release in the making.
+
+    Attributes:
+        warehouse: the database, inside ``snapshot()``.
+        dataset: the original transactions.
+        recoding: the image of each item.
+        model: the promise, with a finite m.
+        rows: ``(tid, item)``, the released items of each transaction.
+        labels: the label of each released item that occurs, by its number.
+    """
+
+    warehouse: Warehouse
+    dataset: Dataset
+    recoding: GlobalRecoding
+    model: KmAnonymity
+    rows: Table
+    labels: Mapping[int, str]
+
+    def tables(self, *, suppression: bool, supports: bool) -> dict[str, exp.Query]:
+        """The rows of each table of the release, sorted (docs/contract.md#the-sealed-file).
+
+        Args:
+            suppression: whether an item was suppressed.
+            supports: whether the release has item supports.
+        """
+        label_of = [self.recoding.labels[r] for r in self.recoding.member_of.tolist()]
+        shown = set(self.labels.values())
+        members = [pair for pair in zip(label_of, self.recoding.member_labels, strict=True) if pair[0] in shown]
+        manifest = manifest_of(self.dataset, self.model, new_release_id(), "some" if suppression else "none")
+        rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
+        holding = int(self.warehouse.fetch(showing(rows), most=1)["n"][0])
+        listed = [item for _, item in members]
+        manifest |= suppressed_in(self.dataset, listed, manifest, self.dataset.n_transactions - holding)
+        if supports:
+            manifest["item_supports"] = "true"
+        columns: dict[str, dict[str, tuple[str, Any]]] = {
+            "labels": {"item_id": ("INTEGER", list(self.labels)), "item": ("VARCHAR", list(self.labels.values()))},
+            "released_items": {
+                "released_item": ("VARCHAR", [released for released, _ in members]),
+                "item": ("VARCHAR", [item for _, item in members]),
+            },
+            "manifest": {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
+        }
+        made = {name: self.warehouse.put(f"release_{name}", parts) for name, parts in columns.items()}
+        if supports:
+            columns["item_supports"] = self._supports(made)
+            made["item_supports"] = self.warehouse.put("release_item_supports", columns["item_supports"])
+        ids = {"ids": self.dataset.ids}
+        return {
+            "transaction_items": load("warehouse/release/rows").bind({"recoded": self.rows}, {}),
+            "transaction_ids": load("warehouse/release/transaction_ids").bind(ids, {"complete": not suppression}),
+            **{name: sorted_rows(made[name], list(columns[name]), ROW_ORDER[name]) for name in columns},
+        }
+
+    def _supports(self, made: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
+        """The columns of the table ``item_supports``; only bounds of each member are fetched."""
+        rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
+        shown: dict[str, Table | NamedRows] = {"transaction_items": rows, "labels": made["labels"]}
+        held = self.warehouse.put("held", held_by(self.dataset))
+        tables: dict[str, Table | NamedRows] = {
+            "held": held,
+            "released_items": made["released_items"],
+            "supports": NamedRows("warehouse/release/label_counts", shown, {}),
+        }
+        members = NamedRows("warehouse/release/item_holders", tables, {})
+        columns = item_supports(self.warehouse, members, SupportRule(self.model.k, int(self.model.m)))
+        self.warehouse.drop(held)
+        return columns
+
+    def check_supports(self, coded: Table, written: Mapping[str, Table]) -> None:
+        """Verify the item supports of the written tables.
+
+        Args:
+            coded: ``(tid, item)``, the written rows.
+            written: the tables of the release.
+
+        Raises:
+            VerificationFailed: they break the promise (a bug).
+        """
+        named = (exp.column("item_id").as_("item"), exp.column("item").as_("label"))
+        items = self.warehouse.create("names", exp.select(*named).from_(written["labels"].expression()))
+        tables = written["released_items"], written["item_supports"]
+        wrong = verify_item_supports(self.warehouse, coded, items, *tables, self.model.k, int(self.model.m))
+        if wrong:
+            raise broken(f"The item supports have {wrong} violations of {self.model.name}")
+
+
+def broken(words: str) -> VerificationFailed:
+    """The error for a release that the verifier does not accept."""
+    return VerificationFailed(f"{words}; nothing was kept. This is a bug in anondb: please report it.")

@@ -1,0 +1,342 @@
+"""k^m-anonymity without leaving the database: load, search, recode and verify by portable statements.
+
+In PostgreSQL the pipeline does the rest: the recoded rows are fetched, frozen, verified and published as any others.
+In Spark the release is written where the data lie.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.algorithms import METHODS
+from anondb.algorithms.method import Task
+from anondb.data.requirements import Requirements
+from anondb.data.sources import is_file
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.errors import InputError
+from anondb.ledger.stored import read_persons
+from anondb.models import Model
+from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
+from anondb.pipeline.engine_release import EngineRelease, broken
+from anondb.policy import Policy
+from anondb.recode import check_suppression
+from anondb.recoding import GlobalRecoding, Ints, Recoding
+from anondb.release.freeze import check_recoding
+from anondb.utility.loss import Loss, global_loss
+from anondb.verify.classes import verify_k_on
+from anondb.verify.km import verify_km
+from anondb.verify.result import Verification
+from anondb.warehouse.interface import Carrier, Warehouse
+from anondb.warehouse.loading import load_from
+
+if TYPE_CHECKING:
+    from anondb.warehouse.postgres.warehouse import PostgresWarehouse
+
+SEARCHES = ("hghs", "mhghs")  # the algorithms that need portable statements only
+CODED = "transaction_id AS tid, item_id AS item"  # the columns of a release by their names in the data
+MANY_ROWS = 20_000_000  # of a table, which then stays in PostgreSQL unless the owner says otherwise
+
+
+Check = Callable[[Mapping[str, Table]], None]
+Write = Callable[[Mapping[str, exp.Query], Check], None]  # writes the tables of a release, and checks them
+
+
+@dataclass(frozen=True)
+class EngineReport:
+    """The owner's report on a run in a warehouse. It contains true counts: do not give it to analysts.
+
+    Attributes:
+        dataset: the transactions; its work tables are gone.
+        recoding: the image of each item.
+        verification: of the released rows.
+        loss: LM and NCP of the recoding.
+        fetched: the number of rows that reached this process.
+        release: the name of the schema of the release; None if none was written.
+    """
+
+    dataset: Dataset
+    recoding: GlobalRecoding
+    verification: Verification
+    loss: Loss
+    fetched: int
+    release: str | None = None
+
+
+def anonymize_on(
+    warehouse: Warehouse,
+    reference: Any,
+    *,
+    taxonomy: Taxonomy,
+    model: Model,
+    write: Write | None = None,
+    algorithm: str = "mhghs",
+    id_column: str = "tid",
+    item_column: str = "item",
+    max_suppression: Fraction | None = None,
+    supports: bool = False,
+) -> EngineReport:
+    """Make k^m-anonymous rows of a table in its database, and verify them there.
+
+    Args:
+        warehouse: the database.
+        reference: the table, one row for each id and item.
+        taxonomy: the taxonomy; every item of the data is a leaf.
+        model: ``KmAnonymity`` with a finite m.
+        write: writes the rows as a release; without it they are verified and dropped.
+        algorithm: ``mhghs`` or ``hghs``.
+        id_column, item_column: the columns of the table.
+        max_suppression: how many percent of the items may be suppressed; None for any part but all.
+        supports: whether the release has item supports.
+
+    Raises:
+        InputError: ``not_on_engine`` for another model or algorithm; bad data; what ``write`` raises.
+        InfeasibleError: more would be suppressed than allowed, or everything.
+        VerificationFailed: the verifier did not accept the rows (a bug; nothing was kept).
+        BudgetExceeded: too many rows would be fetched, or a join would take too long.
+    """
+    promise = check_on_engine(model, algorithm)
+    before = warehouse.fetched
+    with warehouse.snapshot():
+        warehouse.progress("loading transactions")
+        dataset = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
+        warehouse.progress(f"anonymizing with {algorithm}")
+        task = Task(promise, dataset, Requirements(), taxonomy, runner=warehouse)
+        recoding = cast("GlobalRecoding", METHODS[algorithm].run(cast("Any", warehouse), task))
+        suppressed = int((recoding.image < 0).sum())
+        check_suppression(suppressed, dataset.n_items, dataset.n_items, max_suppression)
+        rows, labels = _labelled(warehouse, dataset, recoding)
+        checked: list[Verification] = []
+
+        def check(tables: Mapping[str, Table]) -> None:
+            """Verify the written rows of a release."""
+            coded = warehouse.create("written", reads.rows(tables["transaction_items"], CODED))
+            checked.append(_verified(warehouse, coded, dataset, promise))
+            if supports:
+                release.check_supports(coded, tables)
+
+        if write is None:
+            checked.append(_verified(warehouse, rows, dataset, promise))
+        else:
+            release = EngineRelease(warehouse, dataset, recoding, promise, rows, labels)
+            warehouse.progress("writing and verifying the release")
+            write(release.tables(suppression=suppressed > 0, supports=supports), check)
+    loss = global_loss(dataset, recoding, taxonomy)
+    return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
+
+
+def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
+    """The work table ``(tid, item)`` of the released items of each transaction, and the label of each by its number."""
+    check_recoding(dataset, recoding)
+    occurring = np.unique(recoding.image[recoding.image >= 0])
+    ordered = sorted(occurring.tolist(), key=recoding.labels.__getitem__)
+    number = np.zeros(len(recoding.labels), dtype=np.int64)
+    number[ordered] = np.arange(1, len(ordered) + 1)
+    kept = np.flatnonzero(recoding.image >= 0)
+    rows = _recoded(warehouse, dataset, kept, number[recoding.image[kept]])
+    return rows, {n: recoding.labels[r] for n, r in enumerate(ordered, 1)}
+
+
+def _recoded(warehouse: Warehouse, dataset: Dataset, items: Ints, released: Ints) -> Table:
+    """The work table ``(tid, item)`` of the transactions with items replaced by others; those not listed are gone."""
+    image = warehouse.put("image", {"item": ("INTEGER", items), "released": ("INTEGER", released)})
+    columns = "one.tid, other.released AS item"
+    rows = warehouse.create("recoded", reads.joined(dataset.transactions, image, "item", columns, distinct=True))
+    warehouse.drop(image)
+    return rows
+
+
+def _verified(warehouse: Warehouse, rows: Table, dataset: Dataset, model: KmAnonymity) -> Verification:
+    """Verify rows, and raise ``VerificationFailed`` if they break the promise."""
+    verification = verify_km(warehouse, rows, dataset.items, model)
+    if not verification.verified:
+        raise broken(f"The rows have {verification.violations} violations of {model.name}")
+    return verification
+
+
+def check_on_engine(model: Model, algorithm: str) -> KmAnonymity:
+    """The model, if it and its algorithm run inside a database.
+
+    Raises:
+        InputError: ``not_on_engine``.
+    """
+    if not isinstance(model, KmAnonymity) or model.m == math.inf or algorithm not in SEARCHES:
+        raise InputError(
+            "Only k^m-anonymity with a finite m, by mhghs or hghs, which need a taxonomy, is made inside the database.",
+            code="not_on_engine",
+            hint="All others read the rows: fetch them with --no-on-engine, or from Spark with"
+            " anondb.connect(FILE).anonymize(DATAFRAME.toArrow(), ...).",
+        )
+    return model
+
+
+def verify_on(
+    warehouse: Warehouse, reference: Any, model: Model, *, id_column: str = "tid", item_column: str = "item"
+) -> Verification:
+    """Check a table against k^m-anonymity with a finite m, or transactional k-anonymity, in its database.
+
+    Args:
+        warehouse: the database.
+        reference: the table, one row for each id and item.
+        model: the promise.
+        id_column, item_column: the columns of the table.
+
+    Raises:
+        InputError: ``not_on_engine`` for another model; bad data.
+    """
+    if not isinstance(model, KmAnonymity | TransactionalK) or getattr(model, "m", 1) == math.inf:
+        raise InputError(
+            "Only km with a finite m, and k, are verified inside the database.",
+            code="not_on_engine",
+            hint="Verify the table without on_engine: then it is fetched.",
+        )
+    with warehouse.snapshot():
+        dataset = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
+        if isinstance(model, KmAnonymity):
+            return verify_km(warehouse, dataset.transactions, dataset.items, model)
+        one = exp.convert(1)
+        rows = exp.select("tid", "item", one.as_("copies")).from_(dataset.transactions.expression())
+        ids = exp.select("tid", one.as_("complete")).from_(dataset.ids.expression())
+        violations = verify_k_on(warehouse, rows, ids, model.k)
+    return Verification(model, violations == 0, violations)
+
+
+# ---------------------------------------------------------------------- for the pipeline
+
+
+def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, Carrier | None]:
+    """Read the transactions of a policy: the coded ones, the table of its records, and the database if they stay there."""
+    warehouse = _warehouse_for(engine, policy)
+    if warehouse is None:
+        return *read_persons(engine, policy), None
+    warehouse.begin()
+    engine.at_the_end(warehouse.sweep, warehouse.sweep)
+    dataset = load_from(warehouse, policy.transactions, id_column=policy.id, item_column=policy.item)
+    of_spark = "The work was done inside Spark: the source was not fetched, and the accuracy not measured."
+    of_postgres = of_spark.replace("Spark", "PostgreSQL") + " anondb accuracy measures it, and fetches the source."
+    remark = of_postgres if isinstance(policy.transactions, str) else of_spark
+    names = warehouse.names(policy.transactions, policy.id, policy.item)
+    return replace(dataset, warnings=(*dataset.warnings, remark), **names), None, warehouse
+
+
+def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> Carrier | None:
+    """The database in which a policy is carried out; None if its rows are fetched, or are here.
+
+    Data frames of Spark stay where they are; so do tables of PostgreSQL of ``MANY_ROWS`` rows, if the policy can be carried
+    out there, unless the owner says otherwise.
+
+    Raises:
+        InputError: ``not_on_engine``: the owner wants it, but it cannot.
+    """
+    if type(policy.transactions).__module__.startswith("pyspark.sql"):
+        _check_policy(policy)
+        from anondb.warehouse.spark.warehouse import SparkWarehouse
+
+        return SparkWarehouse(policy.transactions.sparkSession, on_statement=engine.say, on_progress=engine.progress)
+    if policy.on_engine is False or (policy.on_engine is None and engine.runs_sql):
+        return None
+    try:
+        warehouse = warehouse_of(engine)
+        _check_policy(policy)
+        if not isinstance(policy.transactions, str) or is_file(policy.transactions):
+            raise InputError(
+                "Inside PostgreSQL a table or a view is anonymized.",
+                code="not_on_engine",
+                hint="Make the query a view there, or leave --on-engine out.",
+            )
+        pairs = warehouse.pairs(policy.transactions, policy.id, policy.item)
+    except InputError:
+        if policy.on_engine:
+            raise
+        return None
+    return warehouse if policy.on_engine or warehouse.has_rows(pairs, MANY_ROWS) else None
+
+
+def warehouse_of(engine: DuckDBEngine) -> PostgresWarehouse:
+    """The PostgreSQL of an owner's engine, in whose transaction the work is done.
+
+    Raises:
+        InputError: ``not_on_engine``: the data lie in DuckDB.
+    """
+    if engine.runs_sql:
+        raise InputError(
+            "The data lie in DuckDB, which does all work anyway.", code="not_on_engine", hint="Leave --on-engine out."
+        )
+    from anondb.warehouse.postgres.owner import PostgresEngine
+    from anondb.warehouse.postgres.warehouse import PostgresWarehouse
+
+    assert isinstance(engine, PostgresEngine)
+    return PostgresWarehouse(engine.server, on_progress=engine.progress)
+
+
+def _check_policy(policy: Policy) -> None:
+    """Check that a policy can be carried out inside a database.
+
+    Raises:
+        InputError: ``not_on_engine``.
+    """
+    check_on_engine(policy.model, str(policy.algorithm))
+    parts = {
+        "records": policy.records is not None,
+        "bag_input": policy.bag_input,
+        "a layout": policy.reading.layout not in (None, "long"),
+        "a workload": policy.workload.table is not None,
+    }
+    wrong = [words for words, used in parts.items() if used]
+    if wrong or policy.on_engine is False:
+        raise InputError(
+            "Inside a database persons are anonymized by one table of their items alone"
+            + (f", without {wrong[0]}." if wrong else "."),
+            code="not_on_engine",
+            hint="Let the rows be fetched: --no-on-engine, or the Arrow table of a data frame of Spark (toArrow()).",
+        )
+
+
+def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
+    """Fetch the released rows of a task that is carried out in another database, and the ids of its persons, of which the
+    ledger keeps digests; drop the work tables there.
+
+    The dataset of the result has its tables here. A released item is stood for by the first item of the data that has it, so
+    the transactions are not those of the source, but have the same image.
+    """
+    if task.runner is None:
+        return task
+    assert isinstance(recoding, GlobalRecoding)
+    dataset, warehouse = task.dataset, cast("Carrier", task.runner)
+    kept = np.flatnonzero(recoding.image >= 0)
+    _, first, place = np.unique(recoding.image[kept], return_index=True, return_inverse=True)
+    recoded = _recoded(warehouse, dataset, kept, kept[first][place])
+    engine.progress("fetching the released rows")
+    with warehouse.rows_of(recoded, ("tid", "item")) as rows, engine.registered(rows) as view:
+        columns = [exp.cast(exp.column(c), "INTEGER").as_(c) for c in ("tid", "item")]
+        transactions = engine.create("brought", exp.select(*columns).from_(view.expression()))
+    with warehouse.rows_of(dataset.ids, ("tid", "id")) as rows, engine.registered(rows) as view:
+        columns = [exp.cast(exp.column("tid"), "INTEGER").as_("tid"), exp.column("id")]
+        ids = engine.create("ids", exp.select(*columns).from_(view.expression()))
+    warehouse.sweep()
+    labels = ("VARCHAR", list(dataset.labels))
+    items = engine.put("items", {"item": ("INTEGER", np.arange(dataset.n_items)), "label": labels})
+    return replace(task, dataset=replace(dataset, transactions=transactions, ids=ids, items=items))
+
+
+def known_rows(engine: Engine, task: Task) -> Dataset:
+    """The dataset of a task to ask queries of: without occurrences if these were not fetched, so that none can be drawn."""
+    if task.runner is None:
+        return task.dataset
+    rows = engine.put("no_rows", {"tid": ("INTEGER", []), "item": ("INTEGER", [])})
+    nothing = np.zeros(task.dataset.n_items, dtype=np.int64)
+    return replace(task.dataset, transactions=rows, supports=nothing, lengths={})
+
+
+def noted(task: Task) -> dict[str, Any]:
+    """What the ledger notes of where a task was carried out."""
+    return {} if task.runner is None else {"on_engine": True}

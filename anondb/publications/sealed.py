@@ -1,0 +1,188 @@
+"""Check a sealed file as its recipient: whether the promise holds, and whether it is the published file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from anondb.answers.first_world import modelled_rows_hold
+from anondb.data.sources import is_file
+from anondb.engine import DuckDBEngine
+from anondb.errors import InputError
+from anondb.ledger.stored import current_catalog
+from anondb.models import Model
+from anondb.models.named import model_of
+from anondb.models.result import AsTable
+from anondb.promises import check as checks
+from anondb.publications.history import Publication, publications
+from anondb.release.digest import PREFIX, content_digest, file_digest
+from anondb.release.parquet import MANIFEST_FILE, is_parquet_release
+from anondb.release.paths import valid_path
+from anondb.release.reader import SealedRelease, sealed_release
+from anondb.release.signing import Keys, signer_of, trusted_keys
+from anondb.verify import Verification
+from anondb.warehouse.at_hand import at_hand, name_of
+from anondb.warehouse.postgres.place import database_of
+
+_DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SealedCheck(AsTable):
+    """The result of checking a sealed file.
+
+    Attributes:
+        verification: whether its rows keep the promise.
+        sha256, content_digest: the digests of the file (of Parquet files, of their ``manifest.json``) and of its content
+            (``anondb.release.digest``).
+        expected: whether one of them equals the expected digest; None without an expected digest.
+        published_as: the publication of this file in the ledger; None if the ledger has none, or without a ledger.
+        asked: whether a ledger was consulted.
+        signed_by: the trusted public key that signed it; None if no key was trusted.
+        modelled_rows: whether its modelled rows are those that follow from the rest of it; None if it has none.
+    """
+
+    verification: Verification
+    sha256: str
+    content_digest: str
+    expected: bool | None = None
+    published_as: Publication | None = None
+    asked: bool = False
+    signed_by: str | None = None
+    modelled_rows: bool | None = None
+
+    @property
+    def compared(self) -> bool:
+        """Whether the digests were compared with an expected digest or a ledger."""
+        return self.expected is not None or self.asked
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise holds, all comparisons of the digests succeeded, and modelled rows are what they should be."""
+        known = self.published_as is not None or not self.asked
+        same = self.expected is not False and self.modelled_rows is not False
+        return self.verification.verified and same and known
+
+    def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
+        """The check as JSON values: the verification, and the digests with their comparisons if any were made."""
+        values = self.verification.to_json(witnesses=witnesses)
+        if self.compared:
+            values |= {"sha256": self.sha256, "content_digest": self.content_digest}
+        if self.expected is not None:
+            values["expected"] = self.expected
+        if self.signed_by is not None:
+            values["signed_by"] = self.signed_by
+        if self.modelled_rows is not None:
+            values["modelled_rows"] = self.modelled_rows
+        if self.asked:
+            values["published_as"] = None if self.published_as is None else self.published_as.name
+        return values
+
+
+def verify_file(
+    path: str | os.PathLike[str],
+    promised: Callable[[Model], Model] | None = None,
+    *,
+    witnesses: int = 0,
+    privacy_constraints: Any = None,
+    sensitive: Any = None,
+    expect: str | None = None,
+    published_in: str | os.PathLike[str] | None = None,
+    trusted: str | os.PathLike[str] | Keys | None = None,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    on_statement: Callable[[str], None] | None = None,
+) -> SealedCheck:
+    """Check a sealed file, or a release in PostgreSQL, on a locked connection; its catalog is checked first.
+
+    Args:
+        path: the sealed file, a folder of Parquet files, or ``postgresql://HOST/DATABASE/SCHEMA``.
+        promised: maps the file's promise to the promise to check; by default the file's promise is checked.
+        witnesses: the maximum number of violations to return.
+        privacy_constraints, sensitive: inputs of the models constraints and hkp that no release contains.
+        expect: the SHA-256 of the file, or its content digest ``content:...``, from its publisher.
+        published_in: the owner's database, whose ledger lists the publications.
+        trusted: the public key that must have signed it, or a file with such keys; by default that of ``ANONDB_TRUSTED``,
+            if it is set.
+        threads, memory_limit: settings of the connection.
+        on_statement: called with the text of every statement before it runs.
+
+    Raises:
+        InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``; ``bad_parameter``: ``expect`` is not a digest.
+        VerificationFailed: ``not_trusted``: no trusted key signed it.
+        DamagedFile: it is cut short, bytes of it have changed, or its rows contradict each other.
+        EngineError: a file is locked by a process that writes it.
+    """
+    keys = trusted_keys(trusted)
+    if expect is not None and not (isinstance(expect, str) and _DIGEST.fullmatch(expect)):
+        raise InputError(
+            f"A digest is 64 hexadecimal digits, or {PREFIX} and 64 of them.",
+            code="bad_parameter",
+            hint="anondb publish prints both, and the proof pack has them.",
+        )
+    known = None if published_in is None else _published(published_in)
+    options: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "on_statement": on_statement}
+    options |= {"trusted": keys, "named": [name_of(path)], "files": files_among(privacy_constraints, sensitive)}
+    with at_hand(path, on_statement, memory_limit) as file, sealed_release(file, **options) as sealed:
+        promise = model_of(sealed.manifest)
+        if promised is not None:
+            promise = promised(promise)
+        verification = checks.verify_sealed(
+            sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive
+        )
+        digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
+        checked = _identified(sealed, digested, verification, expect, known)
+        checked = replace(checked, modelled_rows=modelled_rows_hold(sealed))
+        return replace(checked, signed_by=signer_of(sealed.manifest)) if keys else checked
+
+
+def files_among(*sources: Any) -> list[str]:
+    """The sources that are files: a locked connection needs permission to read them."""
+    return [os.fspath(s) for s in sources if isinstance(s, os.PathLike) or (isinstance(s, str) and is_file(s))]
+
+
+def _identified(
+    sealed: SealedRelease,
+    file: Path,
+    verification: Verification,
+    expect: str | None,
+    known: Sequence[Publication] | None,
+) -> SealedCheck:
+    """Add the digests and their comparisons to a verification."""
+    content = sealed.content_digest or content_digest(sealed.engine, sealed.schema, sealed.kind)
+    digests = file_digest(file), content
+    same = [p for p in known or () if p.sha256 == digests[0]] or [
+        p for p in known or () if p.content_digest == digests[1]
+    ]
+    return SealedCheck(
+        verification,
+        *digests,
+        expected=None if expect is None else expect.lower() in digests,
+        published_as=same[-1] if same else None,
+        asked=known is not None,
+    )
+
+
+def _published(owner: str | os.PathLike[str]) -> list[Publication]:
+    """The publications in the ledger of the owner's database."""
+    database = database_of(owner)
+    if database is not None:
+        from anondb.warehouse.postgres.owner import PostgresEngine
+
+        there = PostgresEngine.connect(database, read_only=True)
+        try:
+            return publications(there, current_catalog(there))
+        finally:
+            there.close()
+    place = valid_path(owner)
+    if not place.is_file():
+        raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
+    engine = DuckDBEngine.open(place, read_only=True)
+    try:
+        return publications(engine, current_catalog(engine))
+    finally:
+        engine.close()

@@ -1,0 +1,133 @@
+"""Tests of one item in a COUNT query: a set of labels, the complement of one, or a pattern, and their combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from anondb.query.values import OnValue
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The item is one of these labels (compared by code points)."""
+
+    labels: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """A test that no item passes which a file or a query names; others do, perhaps. ``key`` tells tests apart."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class ItemNot:
+    """The item fails a test."""
+
+    part: ItemTest
+
+
+@dataclass(frozen=True)
+class ItemAll:
+    """The item passes all tests."""
+
+    parts: tuple[ItemTest, ...]
+
+
+@dataclass(frozen=True)
+class ItemAny:
+    """The item passes one of the tests."""
+
+    parts: tuple[ItemTest, ...]
+
+
+ItemTest = Labels | Unnamed | ItemNot | ItemAll | ItemAny
+NO_ITEM = Labels(frozenset())
+ANY_ITEM = ItemNot(NO_ITEM)
+
+
+def item_not(test: ItemTest) -> ItemTest:
+    """The negation of a test."""
+    return test.part if isinstance(test, ItemNot) else ItemNot(test)
+
+
+def item_all(*tests: ItemTest) -> ItemTest:
+    """The conjunction of tests; sets of labels and complements of sets are merged into one."""
+    inside: frozenset[str] | None = None
+    outside: frozenset[str] = frozenset()
+    others: list[ItemTest] = []
+    for test in tests:
+        for part in test.parts if isinstance(test, ItemAll) else (test,):
+            if isinstance(part, Labels):
+                inside = part.labels if inside is None else inside & part.labels
+            elif isinstance(part, ItemNot) and isinstance(part.part, Labels):
+                outside |= part.part.labels
+            elif part not in others:
+                others.append(part)
+    if inside is not None:
+        labels = Labels(inside - outside)
+        parts = [labels, *others] if labels.labels else [NO_ITEM]
+    else:
+        parts = [*([ItemNot(Labels(outside))] if outside or not others else []), *others]
+    return parts[0] if len(parts) == 1 else ItemAll(tuple(parts))
+
+
+def item_any(*tests: ItemTest) -> ItemTest:
+    """The disjunction of tests, by De Morgan's rule."""
+    merged = item_not(item_all(*(item_not(t) for t in tests)))
+    if isinstance(merged, ItemNot) and isinstance(merged.part, ItemAll):
+        return ItemAny(tuple(item_not(p) for p in merged.part.parts))
+    return merged
+
+
+def finite(test: ItemTest) -> frozenset[str] | None:
+    """All labels that can pass the test, or None if they cannot be listed."""
+    if isinstance(test, Labels):
+        return test.labels
+    if isinstance(test, ItemAll):
+        sets = [s for s in map(finite, test.parts) if s is not None]
+        return frozenset.intersection(*sets) if sets else None
+    if isinstance(test, ItemAny):
+        parts = [finite(p) for p in test.parts]
+        return None if None in parts else frozenset().union(*(s for s in parts if s is not None))
+    return None
+
+
+def listed(test: ItemTest) -> frozenset[str] | None:
+    """The labels that pass the test; None if they cannot be listed."""
+    labels = None if patterns(test) else finite(test)
+    return None if labels is None else frozenset(label for label in labels if passes(test, {}, label))
+
+
+def _atoms(test: ItemTest | OnValue) -> Iterator[Labels | Unnamed]:
+    if isinstance(test, Labels | Unnamed):
+        yield test
+    elif not isinstance(test, OnValue):
+        for part in (test.part,) if isinstance(test, ItemNot) else test.parts:
+            yield from _atoms(part)
+
+
+def mentioned(test: ItemTest | OnValue) -> frozenset[str]:
+    """The labels that a test names."""
+    return frozenset().union(*(a.labels for a in _atoms(test) if isinstance(a, Labels)))
+
+
+def patterns(test: ItemTest | OnValue) -> list[Unnamed]:
+    """The tests of items that nothing names in a test, each once, in order."""
+    return list(dict.fromkeys(a for a in _atoms(test) if isinstance(a, Unnamed)))
+
+
+def passes(test: ItemTest | OnValue, matched: Mapping[Unnamed, bool], label: str | None = None) -> bool:
+    """Whether a label passes a test, from the truth of ``Unnamed`` for it; None stands for a label that no test names."""
+    if isinstance(test, OnValue):
+        return False  # a condition on a value: no item passes it
+    if isinstance(test, Labels):
+        return label in test.labels
+    if isinstance(test, Unnamed):
+        return matched.get(test, False)
+    if isinstance(test, ItemNot):
+        return not passes(test.part, matched, label)
+    results = (passes(p, matched, label) for p in test.parts)
+    return all(results) if isinstance(test, ItemAll) else any(results)

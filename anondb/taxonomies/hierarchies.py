@@ -1,0 +1,333 @@
+"""Hierarchies of attributes, for owners: build one from the values of records, check some against them, and count persons.
+
+What ``taxonomies.build`` and ``taxonomies.check`` do for the items of persons is done here for the values of an attribute.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.attributes import check_type, hierarchy_sources
+from anondb.data.sources import Source, open_source
+from anondb.data.taxonomy import Taxonomy, load_taxonomy
+from anondb.data.transactions import id_of, text_of
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.taxonomies import FAN_OUT, HIERARCHIES
+from anondb.taxonomies.build import BY_LABELS, Builder, Name, Path, Request, check_request, named_by_key, tree_of
+from anondb.taxonomies.check import Checked, checked
+
+BANDS = 32  # at most so many of the finest bands that are proposed
+MAX_DIGITS = 18  # of a number: exact in every step
+POSTCODES = re.compile(r"zip|postcode|postal|^plz|_plz", re.I)
+_DATES = r"\d{4}-\d{2}-\d{2}( .*)?"
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values of an attribute.
+
+    Attributes:
+        attribute: the name of its column.
+        labels: the values as texts, in code-point order.
+        persons: how many persons have each.
+        missing: how many have none.
+    """
+
+    attribute: str
+    labels: tuple[str, ...]
+    persons: Ints
+    missing: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A built hierarchy: of which attribute, by which request, and how many values lie in no group."""
+
+    attribute: str
+    tree: Taxonomy
+    request: Request
+    alone: int
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether a hierarchy fits an attribute.
+
+    Attributes:
+        attribute: the name that the hierarchy is given for, in lower case.
+        column: the column of that name; None if the records have none.
+        nearest: then the name of the nearest column, or None.
+        checked: the check of its tree, with a column also against its values.
+    """
+
+    attribute: str
+    column: str | None
+    nearest: str | None
+    checked: Checked
+
+    @property
+    def fits(self) -> bool:
+        """Whether the attribute exists, and the hierarchy is a tree with all values as leaves."""
+        return self.column is not None and self.checked.fits
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as JSON values."""
+        named = {"attribute": self.attribute, "column": self.column, "nearest": self.nearest}
+        return {**self.checked.to_json(), **named, "fits": self.fits}
+
+
+def build_hierarchy(
+    engine: Engine, records: Any, attribute: str, request: Request, *, id_column: str = "tid"
+) -> Hierarchy:
+    """Build a hierarchy with the values of an attribute as its leaves, for ``hierarchies`` of ``load_records``.
+
+    Args:
+        engine: the engine, outside a transaction.
+        records: a table, view, file or data frame.
+        attribute: the column.
+        request: how to build it; what it leaves open is taken from the values (``completed``).
+        id_column: the column of the persons.
+
+    Raises:
+        InputError: a source cannot be read; ``bad_parameter``; ``bad_number`` or ``bad_date``: values are no numbers, or no
+            dates.
+    """
+    with engine.transaction(), open_source(engine, records, "records") as source:
+        values = read_values(engine, source, id_column, attribute)
+        request = completed(request, values)
+        check_request(request, HIERARCHIES)
+        builders = dict(_BUILDERS)
+        if request.by == "mapping":
+            builders["mapping"] = _by_mapping(load_taxonomy(engine, request.mapping)), named_by_key
+        builder, name = builders[request.by]
+        paths = builder(values.labels, values.persons, request)
+    tree = tree_of(values.labels, paths, name, request.root)
+    return Hierarchy(values.attribute, tree, request, sum(not path for path in paths))
+
+
+def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_column: str = "tid") -> list[Fit]:
+    """Check all hierarchies of a source against the records that they are for.
+
+    Args:
+        engine: the engine, outside a transaction.
+        hierarchies: what ``load_records`` reads: a table (attribute, node, parent), a folder of ``NAME.tree``, a mapping.
+        records: a table, view, file or data frame.
+        id_column: the column of the persons.
+
+    Raises:
+        InputError: a source cannot be read, or is empty.
+    """
+    with engine.transaction(), open_source(engine, records, "records") as source:
+        return fits(engine, hierarchies, source, id_column)
+
+
+def fits(engine: Engine, hierarchies: Any, source: Source, id_column: str) -> list[Fit]:
+    """``check_hierarchies`` inside a transaction, for open records."""
+    columns = {column.lower(): column for column in source.columns if column.lower() != id_column.lower()}
+    found = []
+    for name, edges in hierarchy_sources(engine, hierarchies).items():
+        column = columns.get(name)
+        near = None if column else next(iter(difflib.get_close_matches(name, columns, n=1)), None)
+        labels = None if column is None else read_values(engine, source, id_column, column).labels
+        found.append(Fit(name, column, near and columns[near], checked(engine, edges, labels)))
+    if not found:
+        raise InputError("There are no hierarchies.", code="empty_source", hint="Name a folder with NAME.tree files.")
+    return found
+
+
+def supported_hierarchy(
+    engine: Engine, hierarchies: Any, records: Any, attribute: str, *, id_column: str = "tid"
+) -> tuple[Taxonomy, Ints]:
+    """The hierarchy of an attribute, and the number of persons with a value at or below each node.
+
+    Raises:
+        InputError: a source cannot be read; ``unknown_hierarchy``: it has none of the attribute; ``unknown_value``: values
+            are not in it.
+    """
+    with engine.transaction(), open_source(engine, records, "records") as source:
+        named = hierarchy_sources(engine, hierarchies)
+        if attribute.lower() not in named:
+            raise InputError(
+                f"There is no hierarchy of {attribute!r}.",
+                code="unknown_hierarchy",
+                hint=f"There are: {', '.join(named)}.",
+            )
+        tree = load_taxonomy(engine, named[attribute.lower()])
+        values = read_values(engine, source, id_column, attribute)
+    unknown = sum(label not in tree.node_of for label in values.labels)
+    if unknown:
+        hint = "To list them: anondb hierarchy check."
+        raise InputError(
+            f"{unknown} values of {attribute!r} are not in its hierarchy.", code="unknown_value", hint=hint
+        )
+    own = np.zeros(tree.size + 1, dtype=np.int64)
+    own[[tree.node_of[label] + 1 for label in values.labels]] = values.persons
+    before = own.cumsum()
+    return tree, before[tree.last + 1] - before[:-1]
+
+
+def read_values(engine: Engine, source: Source, id_column: str, attribute: str) -> Values:
+    """The values of an attribute, with their persons, inside a transaction.
+
+    Raises:
+        InputError: ``no_such_column``, ``bad_type``.
+    """
+    person, column = source.column(id_column, "--id"), source.column(attribute, "--attribute")
+    check_type(source, column)
+    wanted = (id_of(person, source.columns[person]).as_("id"), text_of(column, source.columns[column]).as_("value"))
+    rows = engine.query("taxonomies/values", {"source": exp.select(*wanted).from_(source.rows)})
+    labels, persons = rows["value"].tolist(), rows["persons"].astype(np.int64)
+    if None not in labels:
+        return Values(column, tuple(labels), persons)
+    return Values(column, tuple(labels[1:]), persons[1:], int(persons[0]))
+
+
+# --- what the values suggest -------------------------------------------------------------------------------------------
+
+
+def completed(request: Request, values: Values) -> Request:
+    """The request, with what it leaves open taken from the name and the values of the attribute."""
+    by = request.by or ("mapping" if request.mapping is not None else _suggested(values))
+    if by == "bands" and not request.steps:
+        return replace(request, by=by, steps=tuple(map(str, _doubled(_numbers(values.labels)))))
+    if by == "code" and not request.lengths:
+        return replace(request, by=by, lengths=tuple(range(1, max(map(len, values.labels), default=2))) or (1,))
+    return replace(request, by=by)
+
+
+def _suggested(values: Values) -> str:
+    """The builder for the values of an attribute."""
+    labels = values.labels
+    if POSTCODES.search(values.attribute):
+        return "code"
+    if len(labels) > FAN_OUT and all(re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", label, re.A) for label in labels):
+        return "bands"
+    if labels and all(re.fullmatch(_DATES, label, re.A) for label in labels):
+        return "dates"
+    if any(2 * sum(s in label.strip(s) for label in labels) >= max(len(labels), 1) for s in "/>:|"):
+        return "prefix"
+    if labels and all(re.fullmatch(r"[A-Z]?\d[\w.]+", label, re.A) for label in labels):
+        return "code"
+    return "frequency"
+
+
+def _doubled(numbers: Sequence[Decimal]) -> list[Decimal]:
+    """Widths of bands, each twice the one before: from at most ``BANDS`` bands, of a round width, up to two."""
+    if not numbers:
+        return [Decimal(10)]
+    low, high = min(numbers), max(numbers)
+    unit = Decimal(1).scaleb(min(0, *(int(n.normalize().as_tuple().exponent) for n in numbers)))
+    rounds = (unit * Decimal(digit).scaleb(tens) for tens in range(2 * MAX_DIGITS + 3) for digit in (2, 5, 10))
+    steps = [next(width for width in rounds if (high - low) / width <= BANDS)]
+    while high // (2 * steps[-1]) - low // (2 * steps[-1]) >= 1 and len(steps) < BANDS:
+        steps.append(2 * steps[-1])
+    return steps
+
+
+# --- builders ----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(labels: Sequence[str]) -> list[Decimal]:
+    """The values as exact numbers.
+
+    Raises:
+        InputError: ``bad_number``, with the number of values that are none.
+    """
+
+    def number(text: str) -> Decimal | None:
+        try:
+            value = Decimal(text)
+        except InvalidOperation:
+            return None
+        fits = value.is_finite() and len(value.as_tuple().digits) <= MAX_DIGITS and abs(value.adjusted()) <= MAX_DIGITS
+        return value if fits else None
+
+    read = [number(label) for label in labels]
+    odd = sum(n is None for n in read)
+    if odd:
+        raise InputError(
+            f"{odd} values are no numbers of at most {MAX_DIGITS} digits.",
+            code="bad_number",
+            hint="Build by code, prefix or mapping.",
+        )
+    return [n for n in read if n is not None]
+
+
+def _by_bands(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
+    """Numbers: bands of equal widths, each within a band of the next width."""
+    numbers = _numbers(labels)
+    steps = sorted(_numbers(request.steps))
+    if not steps or steps[0] <= 0 or any(wider % width for width, wider in pairwise(steps)):
+        raise InputError(
+            "Steps are widths above 0, each a multiple of the one before.",
+            code="bad_parameter",
+            hint="Such as --steps 5,10,20.",
+        )
+    whole = all(n == n.to_integral_value() for n in (*numbers, *steps))
+
+    def band(number: Decimal, width: Decimal) -> str:
+        low = (number / width).to_integral_value("ROUND_FLOOR") * width
+        return f"{low:f} to {low + width - 1:f}" if whole else f"{low:f} to under {low + width:f}"
+
+    return [tuple(band(number, width) for width in reversed(steps)) for number in numbers]
+
+
+def _by_dates(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
+    """Dates and times: decades, years, quarters, months and, for times, days.
+
+    Raises:
+        InputError: ``bad_date``, with the number of values that are none.
+    """
+
+    def path(text: str) -> Path | None:
+        try:
+            d = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        months = f"{d.year // 10}0s", f"{d:%Y}", f"{d:%Y} Q{(d.month + 2) // 3}", f"{d:%Y-%m}"
+        return months if len(text) == 10 else (*months, f"{d:%Y-%m-%d}")
+
+    paths = [path(label) for label in labels]
+    odd = sum(p is None for p in paths)
+    if odd:
+        raise InputError(
+            f"{odd} values are no dates such as 2001-02-03.", code="bad_date", hint="Cast them to DATE in a view."
+        )
+    return [p for p in paths if p is not None]
+
+
+def _by_mapping(tree: Taxonomy) -> Builder:
+    """Groups that the owner has: the nodes above each value in a taxonomy; a value that it lacks is in none."""
+
+    def builder(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
+        paths: list[Path] = []
+        for label in labels:
+            node, above = tree.node_of.get(label, 0), list[str]()
+            while node > 0:
+                if tree.labels[node] != label or not tree.is_leaf[node]:
+                    above.append(tree.labels[node])
+                node = int(tree.parent[node])
+            paths.append(tuple(reversed(above)))
+        return paths
+
+    return builder
+
+
+_BUILDERS: Mapping[str, tuple[Builder, Name]] = {
+    **BY_LABELS,
+    "bands": (_by_bands, named_by_key),
+    "dates": (_by_dates, named_by_key),
+}

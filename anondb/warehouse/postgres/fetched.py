@@ -1,0 +1,119 @@
+"""What an engine on PostgreSQL has here, and the names and tables of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sqlglot
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine, Table
+from anondb.errors import InputError
+from anondb.warehouse.postgres.tables import COLLATED, SourceTable
+
+CATALOG = "memory"
+LEDGER = "anondb"
+BEFORE = "anondb_before"  # the schema of the ledger as it was fetched
+
+
+class Fetched:
+    """What is here of the database of PostgreSQL.
+
+    Attributes:
+        version: the version of the ledger; None without a ledger.
+        releases: the schemas of releases, each with the number of the release that is here, if it is.
+        sources, filled: the tables of the owner that are here, and those with their rows.
+        kept: whether DuckDB has committed it.
+        touched: whether a statement of it named the ledger or a release.
+    """
+
+    def __init__(self) -> None:
+        self.version: str | None = ""  # not asked yet
+        self.releases: dict[str, str | None] = {}
+        self.sources: dict[tuple[str, str], SourceTable] = {}
+        self.filled: set[tuple[str, str]] = set()
+        self.kept = self.touched = False
+
+    def copy(self) -> Fetched:
+        """A copy, for a transaction that may fail."""
+        twin = Fetched()
+        twin.version, twin.releases = self.version, dict(self.releases)
+        twin.sources, twin.filled = dict(self.sources), set(self.filled)
+        return twin
+
+
+def is_owners(table: SourceTable) -> bool:
+    """Whether a table is one of the owner's, not of the ledger or a release."""
+    return table.schema != LEDGER and not table.schema.lower().startswith("release_")
+
+
+def folded(schema: str, name: str) -> tuple[str, str]:
+    """The name of a table as DuckDB compares it."""
+    return schema.lower(), name.lower()
+
+
+def tables_of(query: exp.Query) -> list[exp.Table]:
+    """The tables that a query names, also one that is only a text.
+
+    Raises:
+        InputError: ``bad_sql``: the text cannot be parsed.
+    """
+    trees: list[exp.Expr] = [query]
+    for text in query.find_all(exp.Var):
+        if isinstance(text.parent, exp.Subquery):
+            try:
+                trees.append(sqlglot.parse_one(text.name, dialect="duckdb"))
+            except sqlglot.errors.SqlglotError:
+                raise InputError(
+                    "The tables of the query cannot be found.",
+                    code="bad_sql",
+                    hint="Make it a view in PostgreSQL, and use that.",
+                ) from None
+    return [t for tree in trees for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+
+
+def duckdb_table(table: Table, types: Mapping[str, str]) -> exp.Create:
+    """The statement that makes a table here."""
+    fields = []
+    for name, kind in types.items():
+        collated = kind == COLLATED
+        constraint = exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=exp.var("nocase")))
+        made = exp.DataType.build("VARCHAR" if collated else kind, dialect="duckdb")
+        identifier = exp.to_identifier(name, quoted=True)
+        fields.append(exp.ColumnDef(this=identifier, kind=made, constraints=[constraint] if collated else []))
+    return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")
+
+
+def kept_value(name: str, kind: str) -> exp.Expr:
+    """A column as it is inserted here: of a UNION NULL stays NULL, which DuckDB would make its member."""
+    value = exp.column(exp.to_identifier(name, quoted=True))
+    if not kind.startswith("UNION"):
+        return value
+    present = exp.Not(this=exp.Is(this=value, expression=exp.null()))
+    return exp.Case(ifs=[exp.If(this=present, true=exp.cast(value.copy(), kind, dialect="duckdb"))])
+
+
+def changes(engine: DuckDBEngine, tables: list[str], known: set[str]) -> dict[str, bool]:
+    """The tables of the ledger that are not as they were fetched: whether rows were changed or removed.
+
+    Args:
+        engine: the engine.
+        tables: the tables of the ledger.
+        known: those that were fetched.
+    """
+    counts = []
+    for name in (t for t in tables if t in known):
+        now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, BEFORE, name)
+        for one, other in ((before, now), (now, before)):
+            count = exp.select(exp.Count(this=exp.Star())).from_(rows_apart(one, other).subquery("apart"))
+            counts.append(count.subquery().as_(f"{name} {one.schema}", quoted=True))
+    figures = engine.select(exp.select(*counts), "comparing the ledger") if counts else {}
+    apart = {name: bool(column[0]) for name, column in figures.items()}
+    changed = {name: False for name in tables if name not in known or apart[f"{name} {LEDGER}"]}
+    return changed | {name: True for name in known if name in tables and apart[f"{name} {BEFORE}"]}
+
+
+def rows_apart(one: Table, other: Table) -> exp.Query:
+    """The rows of a table that another lacks."""
+    sides = [exp.select("*").from_(table.expression()) for table in (one, other)]
+    return exp.except_(*sides, distinct=False)

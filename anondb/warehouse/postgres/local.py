@@ -1,0 +1,174 @@
+"""Releases in PostgreSQL as sealed files: the rows of a checked schema, in a private file that is removed afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine
+from anondb.engine.clean import clean_writer
+from anondb.engine.spill import private_directory
+from anondb.errors import InputError
+from anondb.release.catalog import MOST_KEYS, Finding
+from anondb.release.conditions import released_attributes
+from anondb.release.inspect import Inspection, inspect
+from anondb.release.modelled import stored_tables
+from anondb.release.objects import (
+    ANATOMY,
+    MODELLED,
+    RECORDS,
+    SEALED_SCHEMA,
+    Kind,
+    kind_of_rows,
+    layout_of,
+    relational_kind,
+)
+from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
+from anondb.release.signing import Keys
+from anondb.warehouse.postgres.catalog import (
+    check_reference,
+    grant_findings,
+    manifest_findings,
+    modelled_findings,
+    namespace_of,
+    schema_findings,
+)
+from anondb.warehouse.postgres.place import Place, release_of
+from anondb.warehouse.postgres.server import Server
+from anondb.warehouse.postgres.tables import declared_types, named, place, reading, source_tables
+
+Said = Callable[[str], None] | None
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A release of PostgreSQL in a private file; without a file if the schema has findings."""
+
+    file: Path | None
+    findings: tuple[Finding, ...]
+
+
+@contextlib.contextmanager
+def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> Iterator[Path]:
+    """The path of a private file with the rows of a release in PostgreSQL; see ``at_hand``."""
+    if not isinstance(source, Place):
+        source = release_of(str(source))
+    with _directory() as directory:
+        copied = copy(source, directory, on_statement)
+        if copied.file is None:
+            raise InputError(
+                f"The schema of {source.shown} is not a release.",
+                code="not_a_release",
+                hint="anondb inspect URL lists what is wrong with it. Ask its publisher.",
+            )
+        yield copied.file
+
+
+def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = None, **how: Any) -> Inspection:
+    """The leak check of a release in PostgreSQL: its catalog and rights there, and its rows as those of a sealed file. For
+    ``trusted`` and ``how`` see ``release.inspect.inspect``."""
+    place = release_of(url)
+    with _directory() as directory:
+        copied = copy(place, directory)
+        if copied.file is None:
+            return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
+        inspection = inspect(copied.file, trusted, **how)
+    figures = {
+        "release": place.shown,
+        **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")},
+    }
+    return replace(
+        inspection, path=Path(str(place.schema)), figures=figures, findings=(*copied.findings, *inspection.findings)
+    )
+
+
+@contextlib.contextmanager
+def _directory() -> Iterator[Path]:
+    directory = private_directory()
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
+    """Check the schema of a release, and write its rows into a sealed file in a private directory.
+
+    Nothing of the schema runs: its catalog is compared first, and then only plain tables are read.
+    """
+    server = Server(where, on_statement)
+    try:
+        server.begin()
+        check_reference(server)
+        namespace = namespace_of(server, str(where.schema))
+        if namespace is None:
+            raise InputError(f"There is no schema at {where.shown}.", code="no_such_release", hint="Check the URL.")
+        kind, manifest, findings = checked_kind(server, where, namespace)
+        if kind is None or any(f.check == "catalog" for f in findings):
+            return Copied(None, tuple(findings))
+        return Copied(write(server, str(where.schema), kind, manifest, directory), tuple(findings))
+    finally:
+        server.rollback()
+        server.close()
+
+
+def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | None, dict[str, str], list[Finding]]:
+    """The kind of a release, its manifest, and the findings; no kind if there is no manifest of a release."""
+    wrong = manifest_findings(server, namespace)
+    if wrong:
+        return None, {}, wrong
+    manifest = _manifest(server, where)
+    kind = _kind_of_layout(server, where, manifest)
+    if kind is None or "release_id" not in manifest:
+        return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
+    both = [kind] if kind is ANATOMY else [replace(kind, local=local) for local in (False, True)]
+    compared = [(one, schema_findings(server, str(where.schema), namespace, one)) for one in both]
+    kind, findings = min(compared, key=lambda pair: len(pair[1]))
+    findings += grant_findings(server, namespace) + modelled_findings(server, str(where.schema), manifest, kind)
+    return kind, manifest, findings
+
+
+def _manifest(server: Server, where: Place) -> dict[str, str]:
+    """The manifest; empty if it has too many rows."""
+    query = exp.select("key", "value").from_(place(str(where.schema), "manifest")).limit(MOST_KEYS + 1)
+    rows = server.rows(query, "the manifest").to_pydict()
+    texts = {key: value for key, value in zip(rows["key"], rows["value"], strict=True) if key and value is not None}
+    return texts if len(rows["key"]) <= MOST_KEYS else {}
+
+
+def _kind_of_layout(server: Server, where: Place, manifest: dict[str, str]) -> Kind | None:
+    """The kind that the manifest names; for relational data, from the columns of ``records``."""
+    if layout_of(manifest.get("model", "")) != RECORDS:
+        return kind_of_rows(manifest)
+    records = source_tables(server, wanted=RECORDS, schema=where.schema)
+    if len(records) != 1:
+        return None
+    kind = relational_kind(released_attributes(declared_types(records[0])))
+    return kind if list(kind.tables[RECORDS]) == [c.name for c in records[0].columns] else None
+
+
+def write(server: Server, schema: str, kind: Kind, manifest: Mapping[str, str], directory: Path) -> Path:
+    """Write the rows of a release, in the order in which they are stored, into a sealed file."""
+    schemas = {SEALED_SCHEMA: schema, MODELLED: f"{schema}_{MODELLED}"}
+    tables = {(of, t.name): t for of, place in schemas.items() for t in source_tables(server, schema=place)}
+    engine = DuckDBEngine.open(one_shot=True)
+    try:
+        with clean_writer(directory) as writer:
+            for one in stored_tables(manifest, kind):
+                how = reading(server, tables[one.schema, one.name], stored_order=True)
+                with server.stream(how.query, f"reading {one.name!r}") as rows, engine.registered(rows) as view:
+                    types = one.columns.items()
+                    values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in types]
+                    file = directory / rows_file(one.file)
+                    hand_over_table(engine, exp.select(*values).from_(view.expression()), file)
+            writer.write(BUILD_NAME, build_statements(kind, manifest))
+    finally:
+        engine.close()
+    return directory / BUILD_NAME

@@ -1,0 +1,373 @@
+"""Publish a release into a schema of PostgreSQL, in one transaction with its grants.
+
+The release is sealed into a private file first, as for any publication: with fresh keyed numbers, by a clean process, and
+verified. The rows of that file go to PostgreSQL, sorted, by COPY; views, functions, comments and grants follow. The schema
+is compared with what anondb writes, and its rows are read back. The transaction commits after the owner's, whose ledger then
+knows the release: no reader ever sees one that the ledger does not know.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace as replace_fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine
+from anondb.engine.spill import private_directory
+from anondb.errors import AnondbError, InputError, InternalError, quote_list
+from anondb.release.digest import file_digest
+from anondb.release.modelled import modelled_tables
+from anondb.release.objects import MODELLED, Kind, SchemaName
+from anondb.release.publish import Check, Draw
+from anondb.release.publish import publish as seal
+from anondb.release.reader import SealedRelease, sealed_release
+from anondb.release.row_sums import RowSums
+from anondb.release.sealed_file import SealedFile
+from anondb.release.signing import ANYBODY, Signer
+from anondb.warehouse.postgres.catalog import (
+    check_reference,
+    default_privileges,
+    modelled_findings,
+    namespace_of,
+    release_statements,
+    schema_findings,
+)
+from anondb.warehouse.postgres.local import checked_kind, write
+from anondb.warehouse.postgres.modelled import schema_of, schema_statements, table_statements
+from anondb.warehouse.postgres.owner import PostgresEngine
+from anondb.warehouse.postgres.place import Place
+from anondb.warehouse.postgres.server import Server
+from anondb.warehouse.postgres.tables import named, place, removals, schema_creation
+
+_SHOWN = (
+    "Readers of a schema in the database of the raw data see its catalog: the names of all tables and columns, the number of"
+    " rows of each, and how many rows were inserted, changed and deleted when (pg_class, pg_stat_user_tables)."
+)
+
+
+def check_target(engine: DuckDBEngine, where: Place, replace: bool) -> None:
+    """Check, before the long work, that a release can be published at a place.
+
+    Raises:
+        InputError: ``target_exists``, ``same_database``, ``no_such_role``, ``bad_role``, ``no_privilege``,
+            ``event_trigger``; see also ``Server``.
+    """
+    with _connected(engine, where) as server, server.undone():
+        _check(engine, server, where, replace)
+
+
+@contextlib.contextmanager
+def _connected(engine: DuckDBEngine, where: Place) -> Iterator[Server]:
+    server = Server(where, engine.say)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) -> None:
+    check_reference(server)
+    raw = engine.server if isinstance(engine, PostgresEngine) else None
+    for role in (*where.analysts, *where.counters):
+        _check_role(server, role)
+        if raw is not None:
+            _check_role_of_raw(raw, role)
+    both = set(where.analysts) & set(where.counters)
+    if both:
+        raise InputError(
+            f"Roles that read the release need no right to count beside it: {quote_list(sorted(both))}.",
+            code="bad_role",
+        )
+    if not where.same_database and isinstance(engine, PostgresEngine) and _instance(engine.server) == _instance(server):
+        raise InputError(
+            f"The release would lie in the database of the raw data. {_SHOWN}",
+            code="same_database",
+            hint="Publish into a database of its own, or say --same-database.",
+        )
+    if namespace_of(server, str(where.schema)) is None:
+        _check_beside(server, str(where.schema))
+    elif not replace:
+        raise InputError(
+            f"There is a schema at {where.shown} already.",
+            code="target_exists",
+            hint="Choose another name, or replace it.",
+        )
+
+
+def _check_beside(server: Server, schema: str) -> None:
+    """Refuse the name of a new schema if it, or another, would be that of the modelled rows of the other one."""
+    for other in {f"{schema}_{MODELLED}", schema.removesuffix(f"_{MODELLED}")} - {schema}:
+        if namespace_of(server, other) is not None:
+            raise InputError(
+                f"There is a schema {other!r}, and one of the two would be that of the other's modelled rows.",
+                code="target_exists",
+                hint="Choose another name.",
+            )
+
+
+def _instance(server: Server) -> tuple[str, int]:
+    facts = server.query("postgres/instance")
+    return str(facts["instance"][0]), int(facts["database_number"][0])
+
+
+def _check_role(server: Server, role: str) -> None:
+    facts = server.query("postgres/roles", role_name=role)
+    if not facts["powerful"]:
+        raise InputError(
+            f"There is no role {role!r}.",
+            code="no_such_role",
+            hint="An administrator makes it: CREATE ROLE name NOLOGIN.",
+        )
+    _check_rights(facts, role)
+
+
+def _check_role_of_raw(raw: Server, role: str) -> None:
+    """Check a role in the raw database, where the owner's role may be another; a role that is not there reads nothing."""
+    facts = raw.query("postgres/roles", role_name=role)
+    if facts["powerful"]:
+        _check_rights(facts, role)
+        if raw.query("postgres/readable", role_name=role, but=None)["of_anondb"][0]:
+            raise _bad_role(role, "it may read the ledger or a frozen release in the raw database")
+
+
+def _check_rights(facts: dict[str, list[Any]], role: str) -> None:
+    reason = None
+    if facts["powerful"][0]:
+        reason = "it is a superuser, makes roles, replicates, or bypasses row security"
+    elif facts["of_owner"][0]:
+        reason = "it is a member of the role that publishes, and so reads the raw data"
+    elif facts["member_of"][0]:
+        reason = f"it is a member of {facts['member_of'][0]}"
+    if reason is not None:
+        raise _bad_role(role, reason)
+
+
+def _bad_role(role: str, reason: str) -> InputError:
+    return InputError(
+        f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role."
+    )
+
+
+def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, ...]:
+    """What the owner should know of a place: what shows there of the raw data."""
+    remarks = [_SHOWN] if where.same_database else []
+    if server.query("postgres/instance")["extensions"][0]:
+        remarks.append(
+            "The database of the release has pg_stat_statements, which shows readers how many rows each statement of the"
+            " server touched: DROP EXTENSION pg_stat_statements there."
+        )
+    for role in (*where.analysts, *where.counters):
+        if not _connects(server, role):
+            remarks.append(
+                f"The role {role!r} may not connect to the database: GRANT CONNECT ON DATABASE name TO role."
+            )
+        if not isinstance(engine, PostgresEngine) or not _connects(engine.server, role):
+            continue
+        but = where.schema if where.same_database else None
+        readable = int(engine.server.query("postgres/readable", role_name=role, but=but)["of_owner"][0])
+        if readable:
+            remarks.append(
+                f"The role {role!r} may read {readable} of the tables and views of the raw database:"
+                " REVOKE what is not for analysts."
+            )
+        if not where.same_database:
+            remarks.append(
+                f"The role {role!r} may connect to the raw database, and see its catalog:"
+                " REVOKE CONNECT ON DATABASE name FROM PUBLIC."
+            )
+    return tuple(remarks)
+
+
+def _connects(server: Server, role: str) -> bool:
+    """Whether there is a role that may connect to the database."""
+    return any(server.query("postgres/roles", role_name=role)["connects"])
+
+
+def publish(
+    engine: DuckDBEngine,
+    release_schema: SchemaName,
+    where: Place,
+    *,
+    kind: Kind,
+    replace: bool = False,
+    check: Check | None = None,
+    verified: RowSums | None = None,
+    sign: Signer | None = None,
+    draw: Draw | None = None,
+) -> SealedFile:
+    """Write a frozen release into a schema of PostgreSQL; see ``release.publish.publish``. Call it inside a transaction of
+    the engine: that of PostgreSQL commits after it.
+
+    Raises:
+        AnondbError: see ``check_target`` and ``release.publish.publish``; nothing was written.
+    """
+    server = Server(where, engine.say)
+    directory = private_directory()
+    try:
+        server.begin()
+        _check(engine, server, where, replace)
+        how: dict[str, Any] = {"kind": kind, "check": check, "verified": verified, "sign": sign, "draw": draw}
+        file = seal(engine, release_schema, directory / "sealed.duckdb", **how)
+        size = _write(server, where, directory, file, kind, replace)
+        file = replace_fields(file, path=where.shown, size=size, remarks=_remarks(engine, server, where))
+    except BaseException:
+        _undo(server)
+        raise
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    engine.at_the_end(partial(_keep, server, where), partial(_undo, server))
+    return file
+
+
+def _keep(server: Server, where: Place) -> None:
+    """Commit the release."""
+    try:
+        server.commit()
+    except AnondbError as error:
+        raise type(error)(
+            f"The ledger has the publication at {where.shown}, but PostgreSQL did not commit it.",
+            code=error.code,
+            hint="Publish it again.",
+        ) from None
+    finally:
+        server.close()
+
+
+def _undo(server: Server) -> None:
+    server.rollback()
+    server.close()
+
+
+def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind: Kind, replace: bool) -> int:
+    """Write the rows of a sealed file into the schema, with views, functions, comments and rights; return the bytes."""
+    schema = str(where.schema)
+    old = namespace_of(server, schema)
+    if old is not None and replace:
+        _remove(server, where, old)
+    server.run(schema_creation(schema), "making a schema")
+    statements = list(release_statements(schema, kind))
+    tables, others = statements[: len(kind.tables)], statements[len(kind.tables) :]
+    server.run_all(tables, "making tables")
+    assert isinstance(file.path, Path)
+    with sealed_release(file.path, trusted=ANYBODY) as sealed:
+        for name, columns in kind.tables.items():
+            rows = exp.select(*map(named, columns)).from_(sealed.schema.table(name).expression()).order_by("rowid")
+            server.insert(schema, name, sealed.engine.relation(rows).to_arrow_table())
+        manifest = sealed.manifest
+        modelled = _write_modelled(server, where, sealed)
+    server.run_all(others, "making the views and functions of a release")
+    server.run_all(_grants(where, kind), "granting rights")
+    namespaces = [n for name in (schema, *modelled) if (n := namespace_of(server, name)) is not None]
+    _check_written(server, where, namespaces, kind, file, manifest, directory)
+    return sum(int(server.query("postgres/size", namespace=namespace)["bytes"][0]) for namespace in namespaces)
+
+
+def _write_modelled(server: Server, where: Place, sealed: SealedRelease) -> list[str]:
+    """Write the modelled rows of a sealed file into a schema of their own, if it has some; returns its name.
+
+    Raises:
+        InputError: ``bad_name``.
+    """
+    tables = modelled_tables(sealed.manifest, sealed.kind)
+    if not tables:
+        return []
+    schema = schema_of(str(where.schema))
+    server.run_all([*schema_statements(schema), *table_statements(schema, tables)], "making tables")
+    for one in tables:
+        rows = one.rows(one.place(sealed.schema.catalog).expression(), stored=True)
+        server.insert(schema, one.name, sealed.engine.relation(rows).to_arrow_table())
+    for role in where.analysts:
+        usable = exp.Table(this=exp.to_identifier(schema, quoted=True))
+        server.run(_right(exp.Grant, "USAGE", "SCHEMA", usable, role), "granting rights")
+        for one in tables:
+            server.run(_right(exp.Grant, "SELECT", "TABLE", place(schema, one.name), role), "granting rights")
+    return [schema]
+
+
+def _check_written(
+    server: Server,
+    where: Place,
+    namespaces: Sequence[int],
+    kind: Kind,
+    file: SealedFile,
+    manifest: Mapping[str, str],
+    directory: Path,
+) -> None:
+    """Compare the schemas with what anondb writes, their rights with those that were asked for, and the rows with the sealed
+    file, byte for byte."""
+    findings = schema_findings(server, str(where.schema), namespaces[0], kind)
+    findings += modelled_findings(server, str(where.schema), manifest, kind)
+    if findings:
+        raise InternalError(
+            f"The schema of the release has {len(findings)} objects or texts too many, too few, or others."
+        )
+    rights = dict.fromkeys(where.analysts, "SELECT") | dict.fromkeys(where.counters, "EXECUTE")
+    for grantee, privilege in (right for namespace in namespaces for right in _rights(server, namespace)):
+        if rights.get(grantee) != "SELECT" and (grantee not in rights or privilege == "SELECT"):
+            raise default_privileges("on the release")
+    if file_digest(write(server, str(where.schema), kind, manifest, directory)) != file.sha256:
+        raise InternalError("The rows in PostgreSQL differ from the sealed ones.")
+
+
+def _rights(server: Server, namespace: int) -> list[tuple[str, str]]:
+    rows = server.query("postgres/grants", namespace=namespace)
+    return list(zip(rows["grantee"], rows["privilege"], strict=True))
+
+
+def _remove(server: Server, where: Place, namespace: int) -> None:
+    """Drop the release in a schema, and nothing else.
+
+    Raises:
+        InputError: ``not_a_release``: other objects lie in the schema, or depend on it.
+    """
+    kind, manifest, findings = checked_kind(server, where, namespace)
+    if kind is None or any(f.check == "catalog" for f in findings):
+        raise InputError(
+            f"The schema of {where.shown} does not hold a release of this version of anondb.",
+            code="not_a_release",
+            hint="Drop the schema yourself, or choose another name.",
+        )
+    schema = str(where.schema)
+    drops = [exp.Drop(tables=[place(schema, name)], kind="VIEW") for name in kind.views]
+    drops += [exp.Drop(tables=[place(schema, name)], kind="FUNCTION") for name in kind.macros]
+    modelled = [one.name for one in modelled_tables(manifest, kind)]
+    drops += removals(schema_of(schema), modelled) if modelled else []
+    server.run_all([*drops, *removals(schema, list(kind.tables))], "dropping a release")
+
+
+def _grants(where: Place, kind: Kind) -> list[exp.Expr]:
+    """The statements that grant the rights of readers, and of roles that may only call ``count_bounds``."""
+    schema = str(where.schema)
+    nobody: list[exp.Expr] = [
+        _right(exp.Revoke, "EXECUTE", "FUNCTION", place(schema, f), "PUBLIC") for f in kind.macros
+    ]
+    usable = exp.Table(this=exp.to_identifier(schema, quoted=True))
+    for role in (*where.analysts, *where.counters):
+        nobody.append(_right(exp.Grant, "USAGE", "SCHEMA", usable, role))
+        nobody.append(_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, "count_bounds"), role))
+    for role in where.analysts:
+        nobody += [
+            _right(exp.Grant, "SELECT", "TABLE", place(schema, name), role) for name in (*kind.tables, *kind.views)
+        ]
+        more = [name for name in kind.macros if name != "count_bounds"]
+        nobody += [_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, name), role) for name in more]
+    return nobody
+
+
+def _right(
+    action: type[exp.Grant] | type[exp.Revoke], privilege: str, kind: str, thing: exp.Table, role: str
+) -> exp.Grant | exp.Revoke:
+    """``GRANT privilege ON kind thing TO role``, or ``REVOKE``."""
+    to = exp.var(role) if role == "PUBLIC" and action is exp.Revoke else exp.to_identifier(role, quoted=True)
+    return action(
+        privileges=[exp.GrantPrivilege(this=exp.var(privilege))],
+        kind=kind,
+        securable=thing.copy(),
+        principals=[exp.GrantPrincipal(this=to)],
+    )

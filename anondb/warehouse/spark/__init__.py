@@ -1,0 +1,1 @@
+"""Spark as a warehouse: its session, and the files and tables of a release there."""

@@ -1,0 +1,392 @@
+"""Spark as a warehouse: work tables are Parquet files in a private folder, which a run sweeps at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.engine import Columns, NamedRows, Table, Tables
+from anondb.engine.failures import at_most, encodable
+from anondb.engine.queries import Value
+from anondb.engine.telling import Progress
+from anondb.errors import BudgetExceeded, InputError
+from anondb.warehouse.spark.folder import delete, files_of, make_private, may_exist, note_release
+from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, quoted
+from anondb.warehouse.spark.session import (
+    STATED,
+    check_session,
+    comparable,
+    has_arrays,
+    sent_whole,
+    wrapped,
+)
+from anondb.warehouse.statements import (
+    KEY_BYTES,
+    PREFIX,
+    arrow_rows,
+    columns_of,
+    drawn,
+    limited,
+    text_in,
+    tree_of,
+    view_of,
+    what,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+BUCKET = 100_000  # persons that are numbered in one partition
+MOST_BUCKETS = 16**5
+WORKER_BYTES = 2**28
+KINDS = {"INTEGER": "int", "BIGINT": "bigint"}
+SETTINGS = {  # of a session of its own; the user's keeps its settings
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "32MB",
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",  # so that a task has little to sort
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.limit.initialNumPartitions": "1000000",  # LIMIT reads all partitions at once, not one, four, sixteen, ...
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+class SparkWarehouse:
+    """A session of Spark 4.0 or newer.
+
+    A result is written as Parquet files before it is read again: a task that fails and runs again reads the same rows, and a
+    number that was drawn stays. No item, id or key stands in the text of a statement, which plans and event logs keep.
+
+    Args:
+        spark: the user's session, not of Spark Connect. Statements run in one beside it, which shares the catalog only.
+        folder: where the private folder is made, which all executors read; by default beside the catalog's tables.
+        format: of the tables of a release: ``parquet``, or ``delta``, ``iceberg`` and others where the session has them.
+        workers: whether the executors' Python counts pairs if it has NumPy and pyarrow; else SQL does, which is slower.
+        on_statement: called with the text of every statement before it runs.
+        on_progress: called with a short text on the current step of long work.
+    """
+
+    portable_only, array_bytes = True, 0
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        *,
+        folder: str | None = None,
+        format: str = "parquet",
+        workers: bool = True,
+        on_statement: Callable[[str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> None:
+        check_session(spark)
+        self._user, self._session = spark, spark.newSession()
+        for name, value in SETTINGS.items():
+            self._session.conf.set(name, value)
+        partitions = str(spark.conf.get("spark.sql.shuffle.partitions"))
+        if partitions == "200":  # not chosen by the user
+            partitions = str(max(64, 2 * spark.sparkContext.defaultParallelism))
+        self._session.conf.set("spark.sql.shuffle.partitions", partitions)
+        self._place = folder or str(spark.conf.get("spark.sql.warehouse.dir"))
+        self._folder, self._format = "", format
+        self._on_statement, self._on_progress = on_statement, on_progress
+        self._work: dict[Table, str | None] = {}
+        self._made = 0
+        self._workers = workers
+        self.fetched = 0
+
+    @cached_property
+    def worker_bytes(self) -> int:
+        """``WORKER_BYTES`` if workers of the executors can count (``Spread``)."""
+        return WORKER_BYTES if self._workers and has_arrays(self._session) else 0
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A private folder for the block; a source is read once, into it."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.sweep()
+
+    def begin(self) -> None:
+        """Make a private folder."""
+        self._folder = self._guarded(lambda: make_private(self._user, self._place), "creating the private folder")
+
+    def sweep(self) -> None:
+        """Drop all work tables, and delete the private folder."""
+        with contextlib.suppress(Exception):  # after an error of Java or the file system, which is the one to report
+            for table in self._work:
+                self._session.catalog.dropTempView(table.name)
+        self._work.clear()
+        with contextlib.suppress(Exception):
+            delete(self._user, self._folder)
+
+    def progress(self, words: str, share: float | None = None) -> None:
+        """Report the current step of long work to ``on_progress``."""
+        if self._on_progress is not None:
+            self._on_progress(Progress.of(words, share))
+
+    # ------------------------------------------------------------------ work tables and queries
+
+    def create(
+        self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
+    ) -> Table:
+        """Write the rows of a named query or a tree as Parquet files, and name them as a temporary view."""
+        text = self._said(tree_of(name, tables, values))
+        table: Table = self._guarded(lambda: self._written(target, self._session.sql(text)), what(name))
+        return table
+
+    def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
+        """Name arrays as a temporary view; they go to the executors with the tasks."""
+        table = Table("", "", PREFIX + target)
+        frame = self._guarded(lambda: self._session.createDataFrame(arrow_rows(columns)), "reading arrays")
+        self._guarded(lambda: frame.createOrReplaceTempView(table.name), "reading arrays")
+        self._work[table] = None
+        return table
+
+    def fetch(
+        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
+    ) -> Columns:
+        """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
+        text = self._said(limited(tree_of(name, tables, values), most))
+        rows = self._guarded(lambda: self._session.sql(text).toArrow(), what(name))
+        self.fetched += rows.num_rows
+        return at_most(most, columns_of(rows))
+
+    def drop(self, *tables: Table) -> None:
+        """Drop temporary views, and delete their files."""
+        for table in tables:
+            self._session.catalog.dropTempView(table.name)
+            written = self._work.pop(table, None)
+            if written is not None:
+                self._guarded(partial(delete, self._user, written), "deleting a work table")
+
+    def spread(
+        self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
+    ) -> Table:
+        """Run a function over the rows of a query (``Spread``), in the Python processes of the executors."""
+        text = self._said(rows.tree())
+        kinds = ", ".join(f"{name} {KINDS[kind]}" for name, kind in columns.items())
+
+        def made() -> Table:
+            frame = self._session.sql(text).repartition(order[0]).sortWithinPartitions(*order)
+            with sent_whole():
+                return self._written(target, frame.mapInArrow(lambda batches: work(batches), kinds))
+
+        words = "counting pairs in Python; with workers=False SQL counts them"
+        table: Table = self._guarded(made, words)
+        return table
+
+    # ------------------------------------------------------------------ sources and releases
+
+    def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
+        """Copy two columns of a table or a data frame (``Warehouse.source``)."""
+        frame = self._guarded(lambda: self._frame(reference), "reading the source")
+        kinds = {field.name: field.dataType for field in frame.schema.fields}
+        missing = [c for c in (id_column, item_column) if c not in kinds]
+        if missing:
+            raise InputError(f"The source has no column {missing[0]!r}.", code="no_such_column")
+        ids, items = (comparable(frame, c, kinds[c].simpleString()) for c in (id_column, item_column))
+        taken = frame.select(ids.alias("id"), items.cast("string").alias("item"))
+        table: Table = self._guarded(lambda: self._written("source", taken), "reading the source")
+        return table
+
+    def names(self, reference: str | DataFrame, id_column: str, item_column: str) -> dict[str, Any]:
+        """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
+        schema = self._frame(reference).schema
+        types = {c: schema[c].dataType.simpleString() for c in (id_column, item_column)}
+        kinds = {"string": "VARCHAR", "date": "DATE", "boolean": "BOOLEAN"}
+        return {
+            "table": reference if isinstance(reference, str) else "transactions",
+            "source": "the data frame",
+            "id_column": id_column,
+            "item_column": item_column,
+            "item_kind": kinds.get(types[item_column], "INTEGER"),
+            "id_type": STATED[types[id_column]],
+            "item_type": STATED[types[item_column]],
+        }
+
+    @contextlib.contextmanager
+    def rows_of(self, table: Table, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """The rows of a work table as an Arrow table, sorted by all columns."""
+        query = exp.select(*map(exp.column, columns)).from_(table.expression()).order_by(*columns)
+        text = self._said(query)
+        yield self._guarded(lambda: self._session.sql(text).toArrow(), "fetching rows")
+
+    def number(self, source: Table) -> Table:
+        """Number the distinct ids in the order of their digests under a key, in many partitions.
+
+        The first digits of a digest are a bucket; the number of an id is its place in its bucket, after all buckets before.
+        """
+        secret = self.put("secret", {"key": ("VARCHAR", [os.urandom(KEY_BYTES).hex()])})
+        key = self.create("key", exp.select("key").from_(secret.expression()))
+        draws = self.create("draws", drawn(source, key))
+        self.drop(secret, key)
+        count = exp.select(exp.func("count", exp.column("id")).as_("n")).from_(draws.expression())
+        persons = int(self.fetch(count, most=1)["n"][0])
+        digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
+        first = exp.func("substr", exp.column("draw"), exp.Literal.number(1), exp.Literal.number(digits))
+        sizes = self.fetch(
+            exp.select(first.as_("bucket"), exp.func("count", exp.column("id")).as_("n"))
+            .from_(draws.expression())
+            .group_by(exp.Literal.number(1))
+            .order_by(exp.Literal.number(1)),
+            most=MOST_BUCKETS,
+        )
+        before = np.cumsum(sizes["n"]) - sizes["n"]
+        buckets = self.put("buckets", {"bucket": ("VARCHAR", sizes["bucket"]), "before": ("BIGINT", before)})
+        place = exp.Window(
+            this=exp.RowNumber(),
+            partition_by=[exp.column("bucket", table="buckets")],
+            order=exp.Order(expressions=[exp.column(c, table="draws") for c in ("draw", "id")]),
+        )
+        number = exp.cast(exp.Add(this=exp.column("before", table="buckets"), expression=place), "INTEGER")
+        numbered = (
+            exp.select(number.as_("tid"), exp.column("id", table="draws"))
+            .from_(exp.alias_(draws.expression(), "draws", table=True))
+            .join(
+                exp.alias_(buckets.expression(), "buckets", table=True),
+                on=exp.EQ(this=_of_draws(first), expression=exp.column("bucket", table="buckets")),
+            )
+        )
+        ids = self.create("ids", numbered)
+        self.drop(draws, buckets)
+        return ids
+
+    def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
+        """Create a schema with the tables, the view ``transactions`` and the function ``count_bounds`` of a release.
+
+        Args:
+            name: of a schema that does not exist; it may begin with that of a catalog.
+            tables: the rows of each table, sorted.
+            check: called with the written tables before the view is made.
+
+        Raises:
+            InputError: ``release_exists``.
+
+        There is no transaction over several tables: until the check has passed, the schema has neither the view nor the
+        function, and an error drops it. If this process is killed, Java deletes the rows, and the next release drops the
+        schema: its comment names the private folder of its run, which is gone then. Grants on it follow afterwards.
+        """
+        catalog, _, schema = name.rpartition(".")
+        place = exp.Table(this=None, db=quoted(schema), catalog=quoted(catalog))
+        for left in self._guarded(lambda: self._unfinished(catalog), "looking for unfinished releases"):
+            self._drop_schema(exp.Table(this=None, db=quoted(left), catalog=quoted(catalog)))
+        unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
+        made = exp.Create(this=place, kind="SCHEMA", properties=exp.Properties(expressions=[unfinished]))
+        self._run(made, "creating the schema of the release")
+        try:
+            with self._deleted_if_killed(place):
+                written = {table: Table(catalog, schema, table) for table in tables}
+                for table, rows in tables.items():
+                    self._guarded(partial(self._saved, self._said(rows), written[table]), "writing the release")
+                check(written)
+                self._run(view_of("transactions", written), "creating the view of the release")
+                function = function_of(Table(catalog, schema, "count_bounds"), written)
+                self._run(function, "creating the function of the release")
+            finished = exp.Comment(this=place.copy(), kind="SCHEMA", expression=exp.Literal.string(FINISHED))
+            self._run(finished, "commenting the release")
+        except BaseException:
+            self._drop_schema(place)
+            raise
+
+    def rows(self, reference: str | DataFrame, most: int) -> pa.Table:
+        """The rows of a small table, such as a taxonomy, as an Arrow table.
+
+        Raises:
+            BudgetExceeded: more than ``most``.
+        """
+        frame = self._guarded(lambda: self._frame(reference), "reading a table")
+        rows = self._guarded(lambda: frame.limit(most + 1).toArrow(), "reading a table")
+        self.fetched += rows.num_rows
+        if rows.num_rows > most:
+            raise BudgetExceeded(f"A table has more than {most:,} rows.")
+        return rows
+
+    # ------------------------------------------------------------------ one statement
+
+    def _frame(self, reference: str | DataFrame) -> DataFrame:
+        return self._user.table(reference) if isinstance(reference, str) else reference
+
+    def _unfinished(self, catalog: str) -> list[str]:
+        """The schemas that killed runs have left in a catalog: those called unfinished whose private folder is gone."""
+        listing = self._session.catalog
+        before = listing.currentCatalog()
+        listing.setCurrentCatalog(catalog or before)
+        try:
+            comments = {schema.name: schema.description or "" for schema in listing.listDatabases()}
+        finally:
+            listing.setCurrentCatalog(before)
+        folders = {
+            name: text.removeprefix(UNFINISHED) for name, text in comments.items() if text.startswith(UNFINISHED)
+        }
+        return [name for name, folder in folders.items() if not may_exist(self._user, folder)]
+
+    def _drop_schema(self, place: exp.Table) -> None:
+        self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
+
+    @contextlib.contextmanager
+    def _deleted_if_killed(self, place: exp.Table) -> Iterator[None]:
+        """Have Java delete the files of a schema if it ends during the block, or the next run if Java is killed."""
+        name = text_in("spark", place)
+        folder = self._guarded(lambda: self._session.catalog.getDatabase(name).locationUri, "finding the release")
+        if not folder:  # the catalog keeps it elsewhere
+            yield
+            return
+        path, files = files_of(self._user, folder)
+        files.deleteOnExit(path)
+        note_release(self._user, self._folder, folder)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(Exception):  # Java has been killed: its error is the one to report
+                note_release(self._user, self._folder, None)
+                files.cancelDeleteOnExit(path)
+
+    def _saved(self, text: str, table: Table) -> None:
+        rows = self._session.sql(text)
+        rows.write.format(self._format).saveAsTable(text_in("spark", table.expression()))
+
+    def _run(self, statement: exp.Expr, what: str) -> None:
+        text = self._said(statement)
+        self._guarded(lambda: self._session.sql(text), what)
+
+    def _written(self, target: str, frame: DataFrame) -> Table:
+        self._made += 1
+        table, path = Table("", "", PREFIX + target), f"{self._folder}/{self._made}"
+        self._work[table] = path
+        frame.write.parquet(path)
+        self._session.read.schema(frame.schema).parquet(path).createOrReplaceTempView(table.name)
+        return table
+
+    def _said(self, statement: exp.Expr) -> str:
+        text = encodable(text_in("spark", statement))
+        if self._on_statement is not None:
+            self._on_statement(text)
+        return text
+
+    def _guarded(self, work: Callable[[], Any], what: str) -> Any:
+        """Run ``work``; replace an error of Spark by a typed one without its text, which may contain data."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            return work()
+        except (PySparkException, Py4JError) as error:
+            failure = wrapped(error, what)
+        raise failure
+
+
+def _of_draws(first: exp.Expr) -> exp.Expr:
+    """The bucket of a draw, by the column of the table ``draws``."""
+    copy = first.copy()
+    for column in copy.find_all(exp.Column):
+        column.set("table", exp.to_identifier("draws"))
+    return copy
