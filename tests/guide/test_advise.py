@@ -29,7 +29,7 @@ from anondb.guide import advise as advising
 from anondb.guide import trials
 from anondb.guide.advice_words import reasons
 from anondb.guide.knowledge import Known
-from anondb.guide.needs import Needs, flags_of, read_answer
+from anondb.guide.needs import QUESTIONS, Needs, flags_of, read_answer
 from anondb.guide.trials import distinct, error, ranked
 
 
@@ -252,8 +252,8 @@ def test_what_no_flag_says_is_asked_on_a_terminal(
 ) -> None:
     answers = iter(["nonsense", "3", "2", "counts", "yes"])
     monkeypatch.setattr(typer, "prompt", lambda *_, **__: next(answers))
-    assert commands._asked({}, True) == {"m": 3, "k": 2, "use": "counts", "item_supports": True}
-    assert commands._asked({"k": 4}, False) == {"k": 4}
+    assert commands._asked({}, tuple(QUESTIONS), True) == {"m": 3, "k": 2, "use": "counts", "item_supports": True}
+    assert commands._asked({"k": 4}, tuple(QUESTIONS), False) == {"k": 4}
     said = capsys.readouterr().err
     assert "m must be an integer or inf" in said
     assert said.endswith("assumed: --m 2\nassumed: --use counts\nassumed: --no-item-supports\n")
