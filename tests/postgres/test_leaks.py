@@ -13,7 +13,7 @@ from postgres.databases import Databases, make
 from postgres.server import Server
 
 import anondb
-from anondb.warehouse.postgres.warehouse import server as server_module
+from anondb.warehouse.postgres import server as server_module
 
 psycopg = pytest.importorskip("psycopg")
 

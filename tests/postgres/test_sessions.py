@@ -12,9 +12,9 @@ from sqlglot import exp
 
 import anondb
 from anondb.errors import AnondbError, EngineError, InputError
+from anondb.warehouse.postgres import server as module
 from anondb.warehouse.postgres.place import place_of
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.warehouse import server as module
 
 SHOWN = "SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) AS shown FROM pg_settings"
 

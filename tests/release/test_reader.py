@@ -142,11 +142,11 @@ def test_a_time_limit_that_duckdb_does_not_have(sealed: Path, monkeypatch: pytes
 
 def test_a_statement_of_anondbs_own_without_end_ends(sealed: Path) -> None:
     """With any DuckDB; and the engine answers further questions."""
-    engine, schema, _ = reader.locked_engine(sealed, max_seconds=0.5)
+    engine, schema, _ = reader.locked_engine(sealed, max_seconds=2)
     begun = time.perf_counter()
     with pytest.raises(BudgetExceeded) as caught:
         engine.select(parse_one(ENDLESS, dialect="duckdb"))
-    assert time.perf_counter() - begun < 20 and "0.5 seconds" in str(caught.value)
+    assert time.perf_counter() - begun < 20 and "2 seconds" in str(caught.value)
     assert listed(engine, schema.catalog)
     engine.close()
 
