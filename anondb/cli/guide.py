@@ -176,7 +176,7 @@ def print_section(section: Section) -> None:
     for row in section.rows:
         table.add_row(*map(shown, row))
     console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(table)
+    console.print(table if section.rows else shown(section.title), style=None if section.rows else "bold")
     for note in section.notes:
         console.print(Padding(shown(note), (0, 1)), style="dim")
     console.print()

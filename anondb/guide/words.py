@@ -142,6 +142,8 @@ def _costs(profile: Profile) -> Section:
         else:
             rows.append((cost.algorithm, cost.promise, rounded(cost.cpu_seconds), rounded(cost.peak_mib)))
     notes = [f"Not estimated: {', '.join(names)}: {reason}." for reason, names in missing.items()]
+    if not rows:
+        return Section("what each algorithm takes", (), (), tuple(notes))
     head = ("algorithm", "promise", "CPU s", "peak MiB")
     return Section("what each algorithm takes", head, tuple(rows), (*_COST, *notes), (2, 3))
 
