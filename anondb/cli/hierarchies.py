@@ -120,7 +120,7 @@ def check(
     else:
         for fit in found:
             near = f"; did you mean {fit.nearest!r}?" if fit.nearest else ""
-            no_column = () if fit.column else (f"the records have no column {fit.attribute!r}{near}",)
+            no_column = () if fit.column else (f"the records have no attribute {fit.attribute!r}{near}",)
             print_check(dataclasses.replace(fit.checked, name=fit.attribute), OF_VALUES, *no_column)
     if not fits:
         raise typer.Exit(2)

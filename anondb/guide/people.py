@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from anondb.data.attributes import TYPES
+from anondb.data.attributes import TYPES, check_names, check_type
 from anondb.data.records import classes_of, parse_quasi_identifiers, snapshot
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import Source
@@ -101,6 +101,9 @@ def people(
     """
     named = None if quasi_identifiers is None else parse_quasi_identifiers(quasi_identifiers)
     wanted = [] if named is None else [source.column(name, "--quasi-identifiers") for name, _ in named]
+    check_names(wanted, dataset.id_column, dataset.item_column)
+    for name in wanted:
+        check_type(source, name)
     apart = {dataset.id_column.lower(), dataset.item_column.lower()}
     several = dataset.item_column.lower() in {c.lower() for c in source.columns}  # then other columns may be of rows
     readable = [c for c, kind in source.columns.items() if c.lower() not in apart and TYPES.fullmatch(kind)]

@@ -106,6 +106,10 @@ def check_request(request: Request, builders: Sequence[str]) -> None:
             code="bad_parameter",
             hint="Name them with --columns, the coarsest first, such as --columns department,category.",
         )
+    if request.by == "mapping" and request.mapping is None:
+        raise InputError(
+            "By mapping needs a taxonomy of the values.", code="bad_parameter", hint="Name it with --mapping."
+        )
     if request.fan_out < 2:
         raise InputError("The fan-out is at least 2.", code="bad_parameter", hint="Raise --fan-out.")
     if not request.root:
@@ -132,9 +136,9 @@ def _separator(labels: Sequence[str]) -> str:
     best = max(SEPARATORS, key=lambda s: held[s])
     if 2 * held[best] < max(len(labels), 1):
         raise InputError(
-            "No separator divides at least half of the items' names.",
+            "No separator divides at least half of the names.",
             code="bad_parameter",
-            hint="Name it with --separator, or build by frequency, similarity or categories.",
+            hint="Name it with --separator, or build by frequency.",
         )
     return best
 

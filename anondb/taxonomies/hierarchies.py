@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.attributes import check_type, hierarchy_sources
+from anondb.data.attributes import check_names, check_type, hierarchy_sources
 from anondb.data.sources import Source, open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import id_of, text_of
@@ -102,11 +102,12 @@ def build_hierarchy(
         id_column: the column of the persons.
 
     Raises:
-        InputError: a source cannot be read; ``bad_parameter``; ``bad_number`` or ``bad_date``: values are no numbers, or no
-            dates.
+        InputError: a source cannot be read; ``direct_identifier``; ``bad_parameter``; ``bad_number`` or ``bad_date``: values
+            are no numbers, or no dates.
     """
     with engine.transaction(), open_source(engine, records, "records") as source:
         values = read_values(engine, source, id_column, attribute)
+        check_names([values.attribute], id_column, "")
         request = completed(request, values)
         check_request(request, HIERARCHIES)
         builders = dict(_BUILDERS)
@@ -202,7 +203,7 @@ def completed(request: Request, values: Values) -> Request:
     """The request, with what it leaves open taken from the name and the values of the attribute."""
     by = request.by or ("mapping" if request.mapping is not None else _suggested(values))
     if by == "bands" and not request.steps:
-        return replace(request, by=by, steps=tuple(map(str, _doubled(_numbers(values.labels)))))
+        return replace(request, by=by, steps=tuple(f"{step:f}" for step in _doubled(_numbers(values.labels))))
     if by == "code" and not request.lengths:
         return replace(request, by=by, lengths=tuple(range(1, max(map(len, values.labels), default=2))) or (1,))
     return replace(request, by=by)
@@ -213,9 +214,9 @@ def _suggested(values: Values) -> str:
     labels = values.labels
     if POSTCODES.search(values.attribute):
         return "code"
-    if len(labels) > FAN_OUT and all(re.fullmatch(r"-?\d+(\.\d+)?(e[+-]?\d+)?", label, re.A) for label in labels):
+    if len(labels) > FAN_OUT and all(_number(label) is not None for label in labels):
         return "bands"
-    if labels and all(re.fullmatch(_DATES, label, re.A) for label in labels):
+    if labels and all(re.fullmatch(_DATES, label, re.A) and _date(label) for label in labels):
         return "dates"
     if any(2 * sum(s in label.strip(s) for label in labels) >= max(len(labels), 1) for s in "/>:|"):
         return "prefix"
@@ -230,7 +231,7 @@ def _doubled(numbers: Sequence[Decimal]) -> list[Decimal]:
         return [Decimal(10)]
     low, high = min(numbers), max(numbers)
     unit = Decimal(1).scaleb(min(0, *(int(n.normalize().as_tuple().exponent) for n in numbers)))
-    rounds = (unit * Decimal(digit).scaleb(tens) for tens in range(2 * MAX_DIGITS + 3) for digit in (2, 5, 10))
+    rounds = (unit * Decimal(digit).scaleb(tens) for tens in count() for digit in (2, 5, 10))
     steps = [next(width for width in rounds if (high - low) / width <= BANDS)]
     while high // (2 * steps[-1]) - low // (2 * steps[-1]) >= 1 and len(steps) < BANDS:
         steps.append(2 * steps[-1])
@@ -240,36 +241,36 @@ def _doubled(numbers: Sequence[Decimal]) -> list[Decimal]:
 # --- builders ----------------------------------------------------------------------------------------------------------
 
 
+def _number(text: str) -> Decimal | None:
+    """A text as an exact number; None if it is none."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return None
+    fits = value.is_finite() and len(value.as_tuple().digits) <= MAX_DIGITS and abs(value.adjusted()) <= MAX_DIGITS
+    return value + 0 if fits else None  # -0 is 0
+
+
 def _numbers(labels: Sequence[str]) -> list[Decimal]:
     """The values as exact numbers.
 
     Raises:
         InputError: ``bad_number``, with the number of values that are none.
     """
-
-    def number(text: str) -> Decimal | None:
-        try:
-            value = Decimal(text)
-        except InvalidOperation:
-            return None
-        fits = value.is_finite() and len(value.as_tuple().digits) <= MAX_DIGITS and abs(value.adjusted()) <= MAX_DIGITS
-        return value if fits else None
-
-    read = [number(label) for label in labels]
-    odd = sum(n is None for n in read)
-    if odd:
+    numbers = [n for label in labels if (n := _number(label)) is not None]
+    if len(numbers) < len(labels):
         raise InputError(
-            f"{odd} values are no numbers of at most {MAX_DIGITS} digits.",
+            f"{len(labels) - len(numbers)} values are no numbers of at most {MAX_DIGITS} digits.",
             code="bad_number",
             hint="Build by code, prefix or mapping.",
         )
-    return [n for n in read if n is not None]
+    return numbers
 
 
 def _by_bands(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
     """Numbers: bands of equal widths, each within a band of the next width."""
     numbers = _numbers(labels)
-    steps = sorted(_numbers(request.steps))
+    steps = sorted(_number(step) or Decimal(0) for step in request.steps)
     if not steps or steps[0] <= 0 or any(wider % width for width, wider in pairwise(steps)):
         raise InputError(
             "Steps are widths above 0, each a multiple of the one before.",
@@ -292,21 +293,24 @@ def _by_dates(labels: Sequence[str], weights: Ints, request: Request) -> list[Pa
         InputError: ``bad_date``, with the number of values that are none.
     """
 
-    def path(text: str) -> Path | None:
-        try:
-            d = datetime.fromisoformat(text)
-        except ValueError:
-            return None
-        months = f"{d.year // 10}0s", f"{d:%Y}", f"{d:%Y} Q{(d.month + 2) // 3}", f"{d:%Y-%m}"
-        return months if len(text) == 10 else (*months, f"{d:%Y-%m-%d}")
-
-    paths = [path(label) for label in labels]
-    odd = sum(p is None for p in paths)
-    if odd:
+    paths = [path for label in labels if (path := _date(label))]
+    if len(paths) < len(labels):
         raise InputError(
-            f"{odd} values are no dates such as 2001-02-03.", code="bad_date", hint="Cast them to DATE in a view."
+            f"{len(labels) - len(paths)} values are no dates such as 2001-02-03.",
+            code="bad_date",
+            hint="Cast them to DATE in a view.",
         )
-    return [p for p in paths if p is not None]
+    return paths
+
+
+def _date(text: str) -> Path | None:
+    """The groups of a date or a time; None if the text is none."""
+    try:
+        d = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    months = f"{d.year // 10}0s", f"{d:%Y}", f"{d:%Y} Q{(d.month + 2) // 3}", f"{d:%Y-%m}"
+    return months if len(text) == 10 else (*months, f"{d:%Y-%m-%d}")
 
 
 def _by_mapping(tree: Taxonomy) -> Builder:

@@ -94,6 +94,27 @@ def test_proposed_bands_nest_and_hold_their_numbers(seed: int, tmp_path: Path) -
             assert low <= float(text) and (float(text) < high if "under" in band else float(text) <= high)
 
 
+def test_proposals_for_odd_numbers_and_dates(tmp_path: Path) -> None:
+    """Where not all values can be read as numbers or dates, others are proposed; steps are plain numbers; -0 is 0."""
+    columns = {
+        "long": [f"{i}2345678901234567890123" for i in range(1, 8)],
+        "day": ["2001-02-30", *(f"2001-02-0{i}" for i in range(1, 7))],
+        "pay": [str(700 * i) for i in range(7)],
+        "apart": ["-0.0", "0.5", "1.2345678901234567e-18", "7", "8", "9", "1e18"],
+    }
+    file = tmp_path / "odd.csv"
+    rows = zip(range(7), *columns.values(), strict=True)
+    file.write_text("\n".join([f"tid,{','.join(columns)}", *(",".join(map(str, row)) for row in rows)]), "utf-8")
+    with anondb.connect() as db:
+        made = {name: build_hierarchy(db.engine, file, name, Request()) for name in columns}
+        zero = build_hierarchy(db.engine, file, "apart", Request("bands", steps=("2",)))
+    assert {name: one.request.by for name, one in made.items()} == {
+        "long": "code", "day": "frequency", "pay": "bands", "apart": "bands",
+    }  # fmt: skip
+    assert made["pay"].request.steps == ("200", "400", "800", "1600", "3200")
+    assert paths_of(zero.tree)["-0.0"][0] == paths_of(zero.tree)["0.5"][0] == "0 to under 2"
+
+
 def test_what_is_built_is_what_hierarchies_takes(clinic: Path, run: Run, tmp_path: Path) -> None:
     """In a folder and in a table, which holds several attributes; a second one of the same attribute needs --replace."""
     folder = tmp_path / "trees"
@@ -132,7 +153,10 @@ def test_other_tables_and_bad_requests_stay_as_they_are(clinic: Path, run: Run, 
         ("age", "--to", "t", "--by", "similarity"): "similarity",
         ("sex", "--to", "t", "--by", "bands"): "3 values are no numbers",
         ("sex", "--to", "t", "--by", "dates"): "3 values are no dates",
+        ("age", "--to", "t", "--by", "bands", "--steps", "five"): "--steps 5,10,20",
         ("ago", "--to", "t"): "ago",
+        ("TID", "--to", "t"): "direct identifier",
+        ("sex", "--to", "t", "--by", "mapping"): "--mapping",
         ("sex", "--to", "t", "--by", "mapping", "--mapping", "no.csv"): "no.csv",
     }.items():
         done = run(*build, *words)

@@ -168,6 +168,8 @@ def test_bad_input_is_refused(clinic: Path) -> None:
         for words, code in (
             ({"quasi_identifiers": "ago"}, "no_such_column"),
             ({"quasi_identifiers": "age,age"}, "bad_usage"),
+            ({"quasi_identifiers": "age,tid"}, "direct_identifier"),
+            ({"quasi_identifiers": "odd"}, "bad_type"),
             ({"hierarchies": "nowhere"}, "no_such_table"),
             ({"sensitive": [1]}, "bad_type"),
         ):
