@@ -34,7 +34,7 @@ class Seen:
 
     Attributes:
         name: its name.
-        loss: the mean share of its values that a released range or set spans.
+        loss: the mean share of its values that a released range or set spans; a range with NULL spans all, as in the NCP.
         bins: its histogram. Persons of a released range or set are spread evenly over it.
         ranges: the released ranges as places in the histogram (from, to, and persons), the most frequent first; empty for
             categories.
@@ -76,52 +76,47 @@ def read_attributes(
     shown = engine.create("shown", shown_values(release.schema, attributes))
     seen = []
     for i, attribute in enumerate(records.attributes):
-        known = zip(attribute.codes.tolist(), attribute.null.tolist(), strict=True)
         read = _ranges if attribute.is_range else _categories
-        seen.append(read(engine, release, attribute, [code for code, null in known if not null], shown, i))
+        seen.append(read(engine, release, attribute, shown, i))
     sizes = {name: column.tolist()[0] for name, column in engine.query("report/group_sizes", {"shown": shown}).items()}
     engine.drop(shown)
     return tuple(seen), Groups(**sizes)
 
 
-def _ranges(
-    engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, codes: list[int], shown: Table, i: int
-) -> Seen:
-    """A number or a date."""
-    values = [float(code * attribute.unit) for code in codes]
-    found = engine.query("report/released_ranges", {"shown": _columns(shown, low=f"low{i}", high=f"high{i}")})
-    rows = list(zip(*(found[name].tolist() for name in ("low", "high", "persons")), strict=True))
+def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, shown: Table, i: int) -> Seen:
+    """A number or a date; NULL is left out."""
+    values = [float(code * attribute.unit) for code in attribute.codes[~attribute.null].tolist()]
+    columns = {"low": f"low{i}", "high": f"high{i}", "missing": f"null{i}"}
+    found = engine.query("report/released_ranges", {"shown": _columns(shown, **columns)})
+    rows = list(zip(*(found[name].tolist() for name in ("low", "high", "persons", "mixed")), strict=True))
     if not rows or not values:
         return Seen(attribute.name, 0.0, ())
     first, last = min(*values, *found["low"].tolist()), max(*values, *found["high"].tolist())
     width = (last - first) / BINS or 1.0
-    columns = {name: ("DOUBLE", [row[j] for row in rows]) for j, name in enumerate(("low", "high", "persons"))}
-    tables = {
-        "original": engine.put("original", {"value": ("DOUBLE", values)}),
-        "ranges": engine.put("ranges", columns),
-    }
+    ranges = {name: ("DOUBLE", found[name].tolist()) for name in ("low", "high", "persons")}
+    tables = {"original": engine.put("original", {"value": ("DOUBLE", values)}), "ranges": engine.put("ranges", ranges)}
     drawn = engine.query("report/range_histogram", tables, first=first, width=width, bins=BINS)
     engine.drop(*tables.values())
     bins = [
         Bin(f"{_named(attribute, first + j * width)} to {_named(attribute, first + (j + 1) * width)}", before, after)
         for j, before, after in zip(*(drawn[name].tolist() for name in ("bin", "before", "after")), strict=True)
     ]
-    spanned = sum((high - low) * persons for low, high, persons in rows) / sum(persons for *_, persons in rows)
-    places = tuple(((low - first) / width, (high - first) / width, int(persons)) for low, high, persons in rows)
-    return Seen(attribute.name, spanned / float(attribute.length * attribute.unit or 1), tuple(bins), places)
+    spans = (((high - low) / (last - first or 1.0), persons, mixed) for low, high, persons, mixed in rows)
+    loss = sum(span * (persons - mixed) + mixed for span, persons, mixed in spans) / len(attribute.codes)
+    places = tuple(((low - first) / width, (high - first) / width, int(persons)) for low, high, persons, _ in rows)
+    return Seen(attribute.name, loss, tuple(bins), places)
 
 
-def _categories(
-    engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, codes: list[int], shown: Table, i: int
-) -> Seen:
-    """A category."""
-    original = engine.put("original", {"value": ("VARCHAR", [attribute.values[code] for code in codes])})
+def _categories(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, shown: Table, i: int) -> Seen:
+    """A category; NULL is one of its values."""
+    values = [attribute.values[code] for code in attribute.codes.tolist()]
+    original = engine.put("original", {"value": ("VARCHAR", values)})
     tables: dict[str, Any] = {"original": original, "released_values": release.schema.table("released_values")}
     tables["shown"] = _columns(shown, label=f"label{i}")
     found = engine.query("report/category_histogram", tables, attribute=attribute.name)
     engine.drop(original)
     listed = list(zip(*(found[name].tolist() for name in ("value", "before", "after")), strict=True))
-    loss = sum(found["spanned"].tolist()) / (len(codes) * attribute.length or 1)
+    loss = sum(found["spanned"].tolist()) / (len(values) * len(listed) or 1)
     return Seen(attribute.name, loss, tuple(Bin(*row) for row in listed))
 
 

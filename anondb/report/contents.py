@@ -194,9 +194,10 @@ def _examples(items: Sequence[ReleasedItem]) -> list[tuple[str, ...]]:
     return [(one,)] if second is None else [(one,), (one, second.members[0])]
 
 
-def _is_simple(label: str) -> bool:
+def _is_simple(label: str | None) -> bool:
     """Whether a label reads the same wherever an example may be pasted."""
-    return 0 < len(label) <= EXAMPLE_LENGTH and all(c.isalnum() or c in " -_.,/'" for c in label)
+    simple = (c.isalnum() or c in " -_.,/'" for c in label or "")
+    return 0 < len(label or "") <= EXAMPLE_LENGTH and all(simple)
 
 
 def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[ReleasedAttribute]) -> tuple[Where, ...]:

@@ -28,5 +28,5 @@ SELECT
     CAST(coalesce(after.n, 0) AS DOUBLE) AS after,
     CAST(coalesce(after.spanned, 0) AS DOUBLE) AS spanned
 FROM before
-FULL JOIN after ON before.value = after.value
+FULL JOIN after ON before.value IS NOT DISTINCT FROM after.value
 ORDER BY 2 DESC, 1

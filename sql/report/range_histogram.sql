@@ -25,13 +25,15 @@ WITH
                 CASE
                     WHEN ranges.high > ranges.low
                         THEN ranges.persons * (least(ranges.high, bins.high) - greatest(ranges.low, bins.low)) / (ranges.high - ranges.low)
-                    WHEN least(floor((ranges.low - getvariable('first')) / getvariable('width')), getvariable('bins') - 1) = bins.bin
-                        THEN ranges.persons
-                    ELSE 0
+                    ELSE ranges.persons
                 END
             ) AS n
         FROM bins
-        JOIN ranges ON ranges.low <= bins.high AND ranges.high >= bins.low
+        JOIN ranges ON
+            CASE
+                WHEN ranges.high > ranges.low THEN ranges.low <= bins.high AND ranges.high >= bins.low
+                ELSE least(floor((ranges.low - getvariable('first')) / getvariable('width')), getvariable('bins') - 1) = bins.bin
+            END
         GROUP BY bins.bin
     )
 SELECT

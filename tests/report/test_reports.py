@@ -82,6 +82,28 @@ def test_attributes_before_and_after(place: Path) -> None:
     assert "north</text>" in page and "Confidence of a guess" not in page
 
 
+def test_attributes_with_missing_values(tmp_path: Path) -> None:
+    """NULL is a category; a range with NULL spans all, as in the NCP; the values of a release are in its histogram."""
+    with anondb.connect(tmp_path / "people.duckdb") as database:
+        database.sql("CREATE TABLE visits AS SELECT i AS tid, 'i' || i % 2 AS item FROM range(60) t(i)")
+        database.sql(
+            "CREATE TABLE people AS SELECT i AS tid, CASE WHEN i % 9 > 0 THEN i % 40 * 0.7 END AS pay,"
+            " CASE WHEN i % 5 > 0 THEN substr('abcd', 1 + i % 4, 1) END AS ward FROM range(60) t(i)"
+        )
+        people = {"records": "people", "quasi_identifiers": "pay,ward"}
+        made = database.anonymize("visits", model=anondb.KkmAnonymity(3, 1), delta=0.9, name="r", **people)
+        report = collect(database.engine, "r", queries=5, individuals=5)
+        ranged = "SELECT count(*) FROM release_r.records WHERE pay_lo IS NOT NULL"
+        with_pay = database.engine.connection.execute(ranged).fetchone()
+    pay, ward = report.seen
+    assert {b.name: b.before for b in ward.bins} == {"(none)": 12, "a": 12, "b": 12, "c": 12, "d": 12}
+    assert sum(b.after for b in ward.bins) == pytest.approx(60)
+    assert with_pay is not None and sum(b.before for b in pay.bins) == 53
+    assert sum(b.after for b in pay.bins) == pytest.approx(with_pay[0])
+    assert (pay.loss + ward.loss) / 2 == pytest.approx(made.loss.ncp)
+    assert "ward before and after" in owner_page(report)
+
+
 def test_confidence_of_a_guess_in_words(place: Path) -> None:
     with anondb.connect(place) as database:
         for kind, most in (("diverse", "50 %"), ("hidden", "80 %"), ("buckets", "50 %")):

@@ -68,6 +68,74 @@ EXAMPLES = [
         {"source": ("id INTEGER, value VARCHAR", [(1, "a"), (2, "a"), (2, "a"), (3, "b"), (4, None)])},
         ordered=True,
     ),
+    Example(  # two persons of class 1, one with an unknown value in 3 to 5
+        "report/released_ranges",
+        [(3.0, 5.0, 2, 1), (0.0, 0.0, 1, 0)],
+        {
+            "shown": (
+                "low INTEGER, high INTEGER, missing BOOLEAN",
+                [(0, 0, False), (3, 5, False), (3, 5, True), (None, None, True)],
+            )
+        },
+        ordered=True,
+    ),
+    Example(  # a range of one value is in one bin
+        "report/range_histogram",
+        [(0, 2.0, 2.0), (1, 0.0, 2.0), (2, 1.0, 3.0)],
+        {
+            "original": ("value DOUBLE", [(0,), (1,), (6,)]),
+            "ranges": ("low DOUBLE, high DOUBLE, persons DOUBLE", [(1, 5, 4), (0, 0, 1), (4, 4, 1), (6, 6, 1)]),
+        },
+        {"first": 0.0, "width": 2.0, "bins": 3},
+        ordered=True,
+    ),
+    Example(  # three times a third is less than 1 in numbers
+        "report/range_histogram",
+        [(0, 0.0, 0.0), (1, 0.0, 0.0), (2, 1.0, 1.0)],
+        {
+            "original": ("value DOUBLE", [(1.0,)]),
+            "ranges": ("low DOUBLE, high DOUBLE, persons DOUBLE", [(1.0, 1.0, 1)]),
+        },
+        {"first": 0.0, "width": 1 / 3, "bins": 3},
+        ordered=True,
+    ),
+    Example(  # NULL is a value; nobody in the source has c or d
+        "report/category_histogram",
+        [("(none)", 2.0, 1.0, 2.0), ("a", 2.0, 3.0, 2.0), ("c", 0.0, 0.5, 1.0), ("d", 0.0, 0.5, 1.0)],
+        {
+            "original": ("value VARCHAR", [("a",), ("a",), (None,), (None,)]),
+            "shown": ("label VARCHAR", [("{a, NULL}",), ("{a, NULL}",), ("a",), ("a",), ("{c, d}",)]),
+            "released_values": (
+                "attribute VARCHAR, released_value VARCHAR, value VARCHAR",
+                [
+                    ("x", "{a, NULL}", "a"),
+                    ("x", "{a, NULL}", None),
+                    ("x", "a", "a"),
+                    ("y", "a", "b"),
+                    ("x", "{c, d}", "c"),
+                    ("x", "{c, d}", "d"),
+                ],
+            ),
+        },
+        {"attribute": "x"},
+    ),
+    Example("report/group_sizes", [(3, 1, 2.0, 3)], {"shown": ("class INTEGER", [(c,) for c in (1, 1, 1, 2, 2, 3)])}),
+    Example(  # 0 for a right answer, also to 0; 1 for the answer 0; of one workload alone
+        "compare/symmetric_errors",
+        [(0, 1, 0.5), (2, 3, 1 / 3)],
+        {
+            "accuracy": (
+                "workload VARCHAR, query_id VARCHAR, truth INTEGER, estimate DOUBLE",
+                [("r: 1", "a", 3, 0), ("r: 1", "b", 0, 0), ("r: 1", "c", 7, 7), ("r: 2", "a", 2, 4), ("s", "a", 1, 9)],
+            ),
+            "workloads": (
+                "workload VARCHAR, query_id VARCHAR, items VARCHAR[]",
+                [*(("r: 1", q, ["x", "y"]) for q in "abc"), ("r: 2", "a", None), ("s", "a", ["x"])],
+            ),
+        },
+        {"prefix": "r: "},
+        ordered=True,
+    ),
     Example(
         "guide/items_in_classes",
         [(1, 1), (2, 1), (3, 2)],
