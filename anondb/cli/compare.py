@@ -194,6 +194,8 @@ def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple
                 load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
             named = {name: options.get(name) for name in SOURCES_READ}
             named |= {"workload": setting.workload or setting.log}
+            if "quasi_identifiers" in options and named["records"] is None:  # columns of the transactions
+                named["records"] = str(as_read(place).data)
             others = [digest(engine, text, name.replace("_", " ")) for name, text in named.items() if text is not None]
             data = "-".join([fingerprint(engine, dataset), *others])
     facts = {"source": dataset.table, "transactions": dataset.n_transactions, "items": dataset.n_items}

@@ -152,6 +152,18 @@ def test_runs_again_and_on_changed_data(run: Run, shop: Path) -> None:
     assert changed.json["transactions"] == 7 and changed.json["runs"][0]["transactions"] == 7
 
 
+def test_attributes_of_the_transactions_table_are_a_part_of_the_data(run: Run, tmp_path: Path) -> None:
+    """A run whose quasi-identifiers changed is not taken from the ledger."""
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
+        connection.execute("CREATE TABLE sales AS SELECT i AS tid, 'i' || i % 2 AS item, 5 AS age FROM range(40) t(i)")
+    words = ["compare", tmp_path / "own.duckdb", "--model", "kkm", "--k", "3", "--m", "1", "--queries", "0", "--json"]
+    words += ["--quasi-identifiers", "age", "--algorithms", "rum_bound_rt", "--no-item-supports", "--delta", "1"]
+    assert run(*words).json["runs"][0]["risk"]["before"]["alone"] == 0
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
+        connection.execute("UPDATE sales SET age = tid")
+    assert run(*words).json["runs"][0]["risk"]["before"]["alone"] == 40
+
+
 @pytest.mark.slow
 def test_draws_of_generalized_items_differ_between_runs(run: Run, shop: Path) -> None:
     words = ("--algorithms", "apriori,mm", "--draw", "generalized", "--size", "1")
