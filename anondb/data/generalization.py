@@ -101,7 +101,7 @@ class Groups:
     """The generalized relational values of groups of records.
 
     Attributes:
-        size: number of records of each group.
+        size: number of records of each group, as integers of the type of costs.
         low, high: for each attribute, the first and last code (ranges and hierarchies; unused for sets).
         null: for each attribute and group, whether the group has a NULL.
         sets: for each attribute without range or hierarchy, a row of marks for each group, as bits: code c is bit c % 64 of
@@ -266,7 +266,7 @@ class Generalization:
             high.append(last)
             nulls.append(np.logical_or.reduceat(null, starts) if len(size) else size.astype(np.bool_))
             sets.append(marks)
-        return Groups(size, low, high, nulls, sets)
+        return Groups(size.astype(self.dtype), low, high, nulls, sets)
 
     def record(self, record: int) -> Groups:
         """The group of a single record."""
@@ -293,7 +293,7 @@ class Generalization:
                 marks = _bits(equal, low[-1][equal], len(starts), len(attribute.values))
             nulls.append(np.logical_and.reduceat(null, starts))
             sets.append(marks)
-        return Groups(np.ones(len(starts), dtype=np.int64), low, high, nulls, sets)
+        return Groups(np.ones(len(starts), dtype=self.dtype), low, high, nulls, sets)
 
     def widest(self, rows: Ints) -> Ints:
         """The codes of these records in the attribute by which two of them can differ most, by NCP."""

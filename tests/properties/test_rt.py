@@ -341,6 +341,24 @@ def test_bounds(engine: Engine, seeds: range) -> None:
             assert not verify_kkm(engine, *kept, KkmAnonymity(k + 1, m)).verified
 
 
+@each("by", ["r", "t", "rt"])
+def test_losses_beyond_64_bits(by: str) -> None:
+    """Of three long domains whose lengths have no divisor in common."""
+    lengths = {"a": 10**15 + 37, "b": 10**9 + 7, "c": 998_244_353}
+    schema = Schema({name: ("numeric", (0, length)) for name, length in lengths.items()})
+    rng = random.Random(3)
+    rows = [{name: rng.randint(0, length) for name, length in lengths.items()} for _ in range(30)]
+    transactions = [frozenset(rng.sample("pqrstu", 3)) for _ in rows]
+    measure, (items, _) = Generalization(records_of(schema, rows)), item_sets(transactions)
+    start, delta = cluster(measure, 3), Fraction(4, 5)
+    found = as_lists(rum_bound(measure, start, delta, by, BtdOrder(items, start)))
+    wanted = naive.rum_bound(
+        schema, rows, as_lists(start), delta, by, lambda members: naive.btd([transactions[r] for r in members])
+    )
+    assert found == wanted
+    assert 1 < len(found) < len(start)
+
+
 def many(rng: random.Random, n: int) -> tuple[Generalization, ItemSets]:
     """Records with two numbers and a color, and items of which a few are frequent."""
     rows = [{"x": rng.randint(0, 999), "y": rng.randint(0, 99), "color": rng.choice("abcdefgh")} for _ in range(n)]
