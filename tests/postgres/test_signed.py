@@ -36,10 +36,11 @@ def key(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> str:
     return text
 
 
-def test_the_trusted_key_opens_it(databases: Databases, key: str) -> None:
+def test_the_trusted_key_opens_it(databases: Databases, key: str, tmp_path: Path) -> None:
     url = databases.url("signed")
     assert anondb.verify_file(url, trusted=key).signed_by == key and inspect_release(url, key).clean
     assert all(opens(way) for way in ways(url, key).values())
+    assert not opens(ways(url, new_keys(tmp_path / "other")[2])["open"])
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import reference_anatomy as ref
 from anatomy_cases import members, recoded
 from portions import some
 from query.sealing import Sessions
-from query.test_bounds import _condition
+from query.test_bounds import random_condition
 from release.cases import catalog
 
 from anondb.engine import DuckDBEngine, Engine
@@ -70,7 +70,7 @@ def test_bounds_hold_for_every_original(engine: Engine, asked: Sessions, seed: i
     release = asked(engine, schema)
     answered = 0
     for _ in range(8):
-        text, predicate = _condition(draw, "t.tid", draw.randint(0, 2))
+        text, predicate = random_condition(draw, "t.tid", draw.randint(0, 2))
         try:
             lower, estimate, upper = release.answer(f"SELECT count(DISTINCT tid) FROM t WHERE {text}").bounds
         except InputError as error:

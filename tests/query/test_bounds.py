@@ -77,10 +77,10 @@ def _leaf(draw: random.Random, ids: str) -> tuple[str, Predicate]:
             )
 
 
-def _condition(draw: random.Random, ids: str, depth: int) -> tuple[str, Predicate]:
+def random_condition(draw: random.Random, ids: str, depth: int) -> tuple[str, Predicate]:
     if depth == 0 or draw.random() < 0.25:
         return _leaf(draw, ids)
-    (one, left), (two, right) = _condition(draw, ids, depth - 1), _condition(draw, ids, depth - 1)
+    (one, left), (two, right) = random_condition(draw, ids, depth - 1), random_condition(draw, ids, depth - 1)
     match draw.randint(0, 3):
         case 0 | 1:
             return f"({one} AND {two})", lambda s: left(s) and right(s)
@@ -162,7 +162,7 @@ def test_random_queries_on_random_releases(engine: Engine, asked: Sessions, seed
 
             answer = opened.answer(sql)
         else:
-            text, inner = _condition(draw, "p.tid", draw.randint(0, 2))
+            text, inner = random_condition(draw, "p.tid", draw.randint(0, 2))
             sql = f"SELECT count(DISTINCT p.tid) FROM t p WHERE p.item IS NOT NULL AND {text}"
 
             def holds(s: Basket, inner: Predicate = inner) -> bool:  # type: ignore[misc]
@@ -189,7 +189,7 @@ def test_row_counts_and_groups(engine: Engine, asked: Sessions, seed: int) -> No
     originals = _originals(published, members, suppression)
     for _ in range(3):
         labels = frozenset(draw.sample([*KNOWN, *LOST], draw.randint(1, 4)))
-        text, holds = _condition(draw, "p.tid", draw.randint(0, 1))
+        text, holds = random_condition(draw, "p.tid", draw.randint(0, 1))
         for condition, test in ((text, holds), ("TRUE", lambda _: True)):
             sql = f"SELECT count(*) FROM t p WHERE p.item IN ({_text(sorted(labels))}) AND {condition}"
 

@@ -10,7 +10,7 @@ import pytest
 import reference_supports as ref
 from portions import portions, some
 from query.sealing import Asked, Sessions
-from query.test_bounds import KNOWN, LOST, _condition
+from query.test_bounds import KNOWN, LOST, random_condition
 from release.cases import catalog, dataset, recoding
 
 import anondb
@@ -73,7 +73,7 @@ def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> No
             opened(asked, engine, transactions, blocks, rule),
         )
         for _ in range(8):
-            text, holds = _condition(draw, "t.tid", draw.randint(0, 2))
+            text, holds = random_condition(draw, "t.tid", draw.randint(0, 2))
             try:
                 wide = plain.answer(COUNT.format(text)).bounds
             except InputError:
@@ -104,7 +104,7 @@ def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
         checked += 1
         supported = opened(asked, engine, transactions, blocks, rule)
         for _ in range(4):
-            text, holds = _condition(draw, "t.tid", draw.randint(0, 1))
+            text, holds = random_condition(draw, "t.tid", draw.randint(0, 1))
             try:
                 low, _, high = supported.answer(COUNT.format(text)).bounds
             except InputError:

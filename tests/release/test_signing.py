@@ -73,6 +73,11 @@ def test_what_the_trusted_key_signed_opens_everywhere(published: Published, monk
     assert not opens(ways(str(published.file), None)["verify_file"])
 
 
+@pytest.mark.slow
+def test_a_signed_folder_opens_in_every_way(published: Published) -> None:
+    assert all(opens(way) for way in ways(str(published.folder), published.key).values())
+
+
 @pytest.mark.parametrize("by_environment", some([False, True], False))
 def test_others_are_refused_everywhere(
     published: Published, by_environment: bool, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ from session.checker import check_bounds
 
 import anondb
 from anondb.errors import InputError
+from anondb.ledger.stored import find_release
 from anondb.query.aggregates import average_over
 from anondb.release.publish import publish
 from anondb.session.files import check_alike, notes_on, weakest
@@ -176,7 +177,7 @@ def test_persons_that_the_manifests_show_twice(folder: Path, tmp_path: Path) -> 
             anondb.open(files)
         assert caught.value.code == "overlap"
     with anondb.connect(folder / "owner.duckdb", threads=1) as db, db.engine.transaction():
-        publish(db.engine, db.release("weeks/1")._schema(), tmp_path / "again.duckdb")
+        publish(db.engine, find_release(db.engine, "weeks/1"), tmp_path / "again.duckdb")
     shutil.copy(weeks[0], tmp_path / "copy.duckdb")
     for other in ("again", "copy"):
         with pytest.raises(InputError) as caught:

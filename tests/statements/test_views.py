@@ -15,8 +15,8 @@ from portions import some
 
 import anondb
 from anondb.errors import AnondbError, EngineError, InfeasibleError, InputError
+from anondb.release.reader import read_sealed_manifest
 from anondb.views.results import Created, Dropped, Refreshed, Shown
-from anondb.views.views import _sealed_id
 
 OPTIONS = "WITH (k = 2, m = 2, taxonomy = 'food', queries = 5)"
 VIEW = "CREATE ANONYMIZED VIEW v AS"
@@ -312,7 +312,7 @@ def test_what_fails_while_it_is_sealed_leaves_nothing(
             db.sql(text)
     assert state(db, place) == before
     db.sql(text)
-    assert _sealed_id(str(place / "p.duckdb")) == release_id(db)
+    assert read_sealed_manifest(place / "p.duckdb")["release_id"] == release_id(db)
 
 
 @pytest.mark.slow

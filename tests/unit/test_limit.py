@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from each import each
 from portions import portions
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, reads
 from anondb.engine.limit import check_seconds, limited
 from anondb.errors import BudgetExceeded, InputError
 
@@ -30,7 +30,7 @@ def spin(engine: DuckDBEngine) -> None:
 
 
 def ask(engine: DuckDBEngine) -> None:
-    engine._execute(LONG, "a query", fetch=True)
+    engine.select(parse_one(LONG, dialect="duckdb"))
 
 
 def both(engine: DuckDBEngine) -> None:
@@ -61,7 +61,7 @@ def ended(engine: DuckDBEngine, work: Any, seconds: float) -> bool:
     """Whether the limit ended the work, in a transaction that leaves nothing."""
     try:
         with engine.transaction(), limited(engine, seconds):
-            engine._execute("CREATE TABLE kept (i INTEGER)", "making a table")
+            engine.run(parse_one("CREATE TABLE kept (i INTEGER)"), "making a table")
             work(engine)
     except BudgetExceeded as error:
         assert error.code == "time_limit" and error.exit_code == 5
@@ -96,10 +96,10 @@ def test_ends_at_any_moment(seeds: range) -> None:
         for _ in range(10):  # no late exception, no statement interrupted, no transaction open
             with engine.transaction():
                 assert engine.select(exp.select(exp.convert(1).as_("one")))["one"].tolist() == [1]
-        tables = engine._execute("SELECT table_name FROM duckdb_tables()", "tables", fetch=True)["table_name"].tolist()
+        tables = engine.select(reads.rows(reads.system("duckdb_tables"), "table_name"))["table_name"].tolist()
         assert tables == ([] if up else ["kept"])
         if not up:
-            engine._execute("DROP TABLE kept", "dropping it")
+            engine.run(parse_one("DROP TABLE kept"), "dropping it")
     engine.close()
 
 
