@@ -260,7 +260,7 @@ def count_if(condition: exp.Expr) -> exp.Expr:
     return exp.func("count_if", condition, dialect="duckdb")
 
 
-def _candidates(engine: Engine, text: str) -> list[tuple[str | None, str | None, str]]:
+def _candidates(text: str) -> list[tuple[str | None, str | None, str]]:
     """The possible meanings of a name: one unqualified name, schema.name, or catalog.schema.name."""
     readings: list[tuple[str | None, str | None, str]] = [(None, None, text)]
     with contextlib.suppress(sqlglot.errors.SqlglotError):
@@ -283,7 +283,7 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
     """
     if not text:
         raise InputError(f"The name of the {what} table is empty.", code="empty_name")
-    candidates = _candidates(engine, text)
+    candidates = _candidates(text)
     engine.look_up(candidates)
     for catalog, schema, name in candidates:
         entries = engine.query("transactions/catalog", wanted=name.lower())

@@ -178,18 +178,6 @@ def load_transactions(
     )
 
 
-def pairs_of(engine: Engine, source: Source, id_column: str, item_column: str) -> Table:
-    """The work table ``(id, item)`` of a source: one row for each item of each row.
-
-    Raises:
-        InputError: missing columns, or types that cannot be compared exactly.
-    """
-    check_collation(engine.scalar("transactions/collation"))
-    source, id_column, item_column = arranged(engine, source, id_column, item_column)
-    element = check_types(source, id_column, item_column)
-    return _snapshot(engine, source, id_column, item_column, element).pairs
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class _Snapshot:
     """The rows ``(id, item)`` of a source; the same with a row for each transaction without items; lines of a .dat file."""

@@ -1,6 +1,7 @@
 """Plain reads as trees: columns of a table or of two with equal keys, numbers of rows, and elements of lists.
 
-Columns are named in one text, as in SQL: ``"tid, item AS node"``. A query that says more is a file (``queries.py``).
+Columns are named in one text, as in SQL: ``"tid, item AS node"``. They are those of anondb's own tables, and are not
+quoted. A query that says more is a file (``queries.py``).
 """
 
 from __future__ import annotations

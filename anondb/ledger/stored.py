@@ -123,7 +123,7 @@ def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | Non
         InputError: ``no_source``: data frames are not kept, and a file may be gone.
     """
     if view is not None:
-        return view_policy(engine, view).transactions
+        return view_policy(view).transactions
     if entry.source_reference is None:
         noted = entry.parameters.get("source_file")
         if noted is None or not Path(noted["path"]).is_file():
@@ -141,10 +141,10 @@ def rows_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None)
 def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:
     """The table of a release's records; None without records, or if they were a file or a data frame."""
     view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
-    return _here(engine, entry.parameters.get("records")) if view is None else view_policy(engine, view).records
+    return _here(engine, entry.parameters.get("records")) if view is None else view_policy(view).records
 
 
-def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:
+def view_policy(view: ledger.View, replace: bool = False) -> Policy:
     """The policy of an anonymized view: its query is the source, and the release has the name of the view."""
     source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table, view.partition)
     return options.view_policy(view.release, source, view.options, replace=replace)

@@ -22,9 +22,9 @@ _NEAR = 6.0  # marks nearer than this hide each other
 _BESIDE = 9.0  # the distance of marks that stand side by side
 
 
-def mark(number: int, x: float, y: float, size: float = 4.5) -> str:
+def mark(number: int, x: float, y: float) -> str:
     """The mark of a series at a point: twelve shapes, filled and open ones."""
-    shape, s = number % _MARKS, size
+    shape, s = number % _MARKS, 4.5
     paint = 'fill="currentColor"' if shape in (0, 2, 5, 8, 10) else 'fill="var(--paper)"'
     stroke = f'{paint} stroke="currentColor" stroke-width="1.6"'
     if shape in (0, 1):

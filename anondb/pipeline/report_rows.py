@@ -42,11 +42,11 @@ def accuracy_rows(accuracy: dict[str, Any]) -> list[tuple[str, str]]:
     return [("COUNT queries", asked + truth_words(accuracy)), *error_rows(accuracy)]
 
 
-def error_rows(accuracy: dict[str, Any], name: str = "relative error") -> list[tuple[str, str]]:
+def error_rows(accuracy: dict[str, Any]) -> list[tuple[str, str]]:
     """The rows on relative errors: of queries with a truth of at least k, then of all, with the score of the answer 0."""
     errors, frequent = accuracy["relative_error"], accuracy["frequent"]
     if errors["mean"] is None:
-        return [(name, "not measured: no query" + (" has a truth above 0" if accuracy["queries"] else ""))]
+        return [("relative error", "not measured: no query" + (" has a truth above 0" if accuracy["queries"] else ""))]
     words = []
     if frequent is not None and frequent["queries"]:
         number = f"{frequent['queries']:,} {'query' if frequent['queries'] == 1 else 'queries'}"
@@ -56,7 +56,7 @@ def error_rows(accuracy: dict[str, Any], name: str = "relative error") -> list[t
         words.append(f"no query has a truth of {frequent['truth_from']} or more")
     zero = f"(always answering 0: {figure(errors['always_zero'])})"
     words.append(f"median {figure(errors['median'])}, mean {figure(errors['mean'])} over all {zero}")
-    rows = [(name if i == 0 else "", line) for i, line in enumerate(words)]
+    rows = [("relative error" if i == 0 else "", line) for i, line in enumerate(words)]
     if errors["width"] is not None:
         rows.append(("width of bounds", f"median {figure(errors['width'])} times the truth"))
     return rows

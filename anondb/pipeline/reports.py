@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
     from anondb.publications.history import PublishedFile
 
 
-class _Printed:
+class _Printed(ABC):
     """A report that prints itself as rows of names and values, in notebooks as a table."""
 
     release: str
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
-        raise NotImplementedError
 
     def rows(self) -> list[tuple[str, str]]:
         """The names and values that ``anondb anonymize`` prints."""

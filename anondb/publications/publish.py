@@ -196,7 +196,7 @@ def earlier_of(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
 
 
 def intersections_of(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
-    """Compare a release with each of these history. Its source is read, if possible, in a separate transaction, because
+    """Compare a release with each of these publications. Its source is read, if possible, in a separate transaction, because
     an unreadable source ends its transaction."""
     if not before:
         return []

@@ -237,12 +237,12 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Que
         if view is None or engine.query("transactions/catalog", wanted=table.name.lower())["table_name"].tolist():
             continue
         known = parts_of(engine, catalog, view)
-        rows = [_released(engine, catalog, part.release, part) for part in known]
-        rows = rows or [_released(engine, catalog, view, None)]
+        rows = [_released(engine, part.release, part) for part in known]
+        rows = rows or [_released(engine, view, None)]
         yield table, exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
 
 
-def _released(engine: DuckDBEngine, catalog: str, release: str, part: Part | None) -> exp.Select:
+def _released(engine: DuckDBEngine, release: str, part: Part | None) -> exp.Select:
     whole = stored.find_whole(engine, release)
     table = "transactions" if "transactions" in whole.kind.views else whole.kind.rows
     columns = whole.kind.views.get(table) or whole.kind.tables[table]

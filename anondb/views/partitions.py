@@ -251,7 +251,7 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | 
         known = parts.parts_of(engine, catalog, view.name)
         then = ledger.view_of(engine, catalog, known[0].release_id) if known else None
         part = replace(view, partition=value.partition, table=view.table if then is None else then.table)
-        policy = stored.view_policy(engine, part, replace=True)
+        policy = stored.view_policy(part, replace=True)
         with clock.limited(engine):
             task = load_step(engine, clock, policy)
         known = [p for p in known if p.release != part.release]

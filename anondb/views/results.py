@@ -117,9 +117,9 @@ class Result(ABC):
         values = self.to_json()
         return [tuple(values[c] for c in self.columns)]
 
-    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
+        return dict(vars(self))
 
 
 @dataclass(frozen=True, repr=False)
@@ -294,10 +294,6 @@ class Renamed(Result):
         """A sentence for the owner."""
         return f"anonymized view {self.view}: renamed to {self.new_name}"
 
-    def to_json(self) -> dict[str, Any]:
-        """The result as JSON values."""
-        return {"view": self.view, "new_name": self.new_name}
-
 
 @dataclass(frozen=True, repr=False)
 class Described(Result):
@@ -339,10 +335,6 @@ class Stated(Result):
         """The statement."""
         return self.statement
 
-    def to_json(self) -> dict[str, Any]:
-        """The statement as a JSON value."""
-        return {"view": self.view, "statement": self.statement}
-
 
 @dataclass(frozen=True, repr=False)
 class Dropped(Result):
@@ -356,10 +348,6 @@ class Dropped(Result):
     def words(self) -> str:
         """A sentence for the owner."""
         return f"anonymized view {self.view}: " + ("dropped; its entry in the ledger stays" if self.dropped else "none")
-
-    def to_json(self) -> dict[str, Any]:
-        """The result as JSON values."""
-        return {"view": self.view, "dropped": self.dropped}
 
 
 @dataclass(frozen=True, repr=False)

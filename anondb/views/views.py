@@ -63,11 +63,11 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
     table = of_view(engine, statement.name, statement.query)
     view = ledger.View(statement.name, statement.query, anchored(statement.options), table)
     if "partition_by" in view.options:
-        stored.view_policy(engine, view)  # checks the options
+        stored.view_policy(view)  # checks the options
         how(view.options.get("publish"), view.options)
         return partitions.create(engine, view, statement.replace)
     _make_way(engine, statement)
-    policy = stored.view_policy(engine, view, replace=statement.replace)
+    policy = stored.view_policy(view, replace=statement.replace)
     path = target_of(view.options)
     written = how(path, view.options)
     clock = Clock(path is not None, limit=view.time_limit)
@@ -101,7 +101,7 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
         return partitions.refresh(engine, partitioned, ignore_late_rows)
     with engine.transaction():
         entry, view = stored_view(engine, name)
-        policy = stored.view_policy(engine, view, replace=True)
+        policy = stored.view_policy(view, replace=True)
         path = target_of(view.options)
         schema = stored.find_release(engine, name)
         clock = Clock(path is not None, limit=view.time_limit)
@@ -225,7 +225,7 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
                 catalog = stored.current_catalog(engine)
                 known = parts_of(engine, catalog, view.name)
                 return "stale" if survey_of(engine, catalog, view, known).changed else "fresh"
-            policy = stored.view_policy(engine, view)
+            policy = stored.view_policy(view)
             task = load(engine, policy)
             return "stale" if _causes(engine, entry, task, policy) else "fresh"
     except InputError as error:

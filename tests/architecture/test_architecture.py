@@ -141,6 +141,19 @@ def test_no_room_imports_one_below_it() -> None:
         assert set(others.split()) <= set(order[: order.index(here)]), here
 
 
+def test_the_page_on_the_architecture_has_every_room() -> None:
+    """The table names each; and in the picture, each stands above those that it imports."""
+    _, picture, rest = (PROJECT / "docs" / "architecture.md").read_text("utf-8").split("```\n", 2)
+    table = [line.split("|")[1] for line in rest.split("\n## ")[0].splitlines() if line.startswith("| `")]
+    known = {name for name in ROOMS if "/" not in name and not name.startswith("__")}
+    assert sorted(re.findall(r"`(\w+)`", "".join(table))) == sorted(known)
+    lines = [set(line.split()) for line in picture.splitlines()]
+    place = {name: next((n for n, words in enumerate(lines) if name in words), -1) for name in known}
+    assert not [name for name, n in place.items() if n < 0]
+    arrows = [(here, other) for here in known for other in ROOMS[here].split() if other in known]
+    assert not [(here, other) for here, other in arrows if place[here] >= place[other]]
+
+
 def test_the_top_level_is_short() -> None:
     assert len([path for path in SOURCES if len(path.parts) == 1]) <= 12
 

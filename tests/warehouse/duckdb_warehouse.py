@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from anondb.data.layouts import arranged
 from anondb.data.sources import open_source
-from anondb.data.transactions import pairs_of
-from anondb.data.types import element_of, released_type
+from anondb.data.transactions import _snapshot
+from anondb.data.types import check_types, element_of, released_type
 from anondb.engine import Columns, DuckDBEngine, NamedRows, Table, Tables
 from anondb.engine.queries import Value
 from anondb.warehouse.statements import KEY_BYTES, drawn
@@ -68,7 +68,9 @@ class DuckDBWarehouse:
     def source(self, reference: Any, id_column: str, item_column: str) -> Table:
         """Copy two columns of a table, a file or a data frame (``Warehouse.source``); lists of items are taken apart."""
         with open_source(self._engine, reference, "transactions") as source:
-            return pairs_of(self._engine, source, id_column, item_column)
+            source, id_column, item_column = arranged(self._engine, source, id_column, item_column)
+            element = check_types(source, id_column, item_column)
+            return _snapshot(self._engine, source, id_column, item_column, element).pairs
 
     def names(self, reference: Any, id_column: str, item_column: str) -> dict[str, Any]:
         """The types of the columns of a source, as a ``Dataset`` has them."""

@@ -62,6 +62,13 @@ def test_folders_of_killed_runs_are_deleted(spark: Any, tmp_path: Path, ended: s
     assert (made / PROCESS).read_text() == process(java)
 
 
+def test_a_folder_that_cannot_be_deleted_keeps_no_other(spark: Any, tmp_path: Path, ended: str) -> None:
+    stuck = [left(tmp_path, f"_anondb_{n}", ended, "unknown://spring.db") for n in (1, 2, 3)]
+    gone = [left(tmp_path, f"_anondb_{n}", ended) for n in (4, 5, 6)]
+    make_private(spark, str(tmp_path))
+    assert all(map(Path.exists, stuck)) and not any(map(Path.exists, gone))
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="makes a folder of another user, as root")
 def test_folders_of_other_users_stay(spark: Any, tmp_path: Path, ended: str) -> None:
     (tmp_path / "spring.db").mkdir()

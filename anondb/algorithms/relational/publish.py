@@ -90,7 +90,7 @@ def _items(
         },
     )
     members_of = [_members(key, dataset.labels, taxonomy) for key in number]
-    names = [_name(key, m, dataset.labels, taxonomy) for key, m in zip(number, members_of, strict=True)]
+    names = [_name(key, m, taxonomy) for key, m in zip(number, members_of, strict=True)]
     fixed = [len(m) == 1 or isinstance(key, int) for key, m in zip(number, members_of, strict=True)]
     return LocalRecoding(
         transactions=transactions,
@@ -145,7 +145,7 @@ def _members(key: Key, labels: Sequence[str], taxonomy: Taxonomy | None) -> list
     return [taxonomy.labels[v] for v in taxonomy.leaves(key).tolist()]
 
 
-def _name(key: Key, members: list[str], labels: Sequence[str], taxonomy: Taxonomy | None) -> str:
+def _name(key: Key, members: list[str], taxonomy: Taxonomy | None) -> str:
     if isinstance(key, int) and key >= 0 and taxonomy is not None:
         return taxonomy.labels[key]
     return members[0] if len(members) == 1 else group_label(members)

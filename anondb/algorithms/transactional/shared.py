@@ -16,7 +16,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.transactional import TransactionalK
-from anondb.recoding import Decision, LocalRecoding
+from anondb.recoding import LocalRecoding
 
 Ints = npt.NDArray[np.int64]
 
@@ -262,7 +262,6 @@ def node_recoding(
     *,
     incomplete: Ints,
     semantics: Literal["set", "atomic"],
-    decisions: Sequence[Decision] = (),
     remarks: Sequence[str] = (),
 ) -> LocalRecoding:
     """Build the local recoding that publishes all transactions of a group as the same nodes of a taxonomy.
@@ -273,7 +272,7 @@ def node_recoding(
         rows: group, node and copies, one row for each published node of a group.
         members: transaction and group of each transaction that has a group; the others are published without items.
         incomplete: the transactions of classes in which something may have been suppressed.
-        semantics, decisions, remarks: see ``LocalRecoding``.
+        semantics, remarks: see ``LocalRecoding``.
     """
     group, node, copies = rows
     used, released = np.unique(node, return_inverse=True)
@@ -291,6 +290,5 @@ def node_recoding(
         member_of=member_of,
         member_labels=member_labels,
         semantics=semantics,
-        decisions=tuple(decisions),
         remarks=tuple(remarks),
     )

@@ -223,7 +223,7 @@ class _Facts(Aggregates):
         rows: dict[Row, list[Bounds]] = {}
         open_ = False
         for group in groups.values():
-            found = self._group_rows(group, basics, kinds, most if len(groups) == 1 else None)
+            found = self._group_rows(group, basics, most if len(groups) == 1 else None)
             open_ = open_ or any(self._is_open(what) for _, what in group.listed)
             for key, bounds in found.items():
                 if key in rows:
@@ -296,9 +296,7 @@ class _Facts(Aggregates):
     def _attribute(self, atom: Of) -> Any:
         return next(a for a in self.releases.attributes if a.name == atom.attribute)
 
-    def _group_rows(
-        self, group: Group, basics: Sequence[Basic], kinds: Sequence[str], most: int | None
-    ) -> dict[Row, list[Bounds]]:
+    def _group_rows(self, group: Group, basics: Sequence[Basic], most: int | None) -> dict[Row, list[Bounds]]:
         """The rows of a group, or of the groups that a release lists."""
         if not group.listed:
             there = self.value_of(Basic("ids"), group.scopes)

@@ -37,13 +37,15 @@ def make_private(spark: Any, place: str) -> str:
 
     If this process is killed, Java deletes the folder. If Java is killed, too, the next run does.
     """
+    from py4j.protocol import Py4JError
+
     path, files = files_of(spark, f"{place.rstrip('/')}/{PREFIX}{uuid.uuid4().hex}")
     path = files.makeQualified(path)
     files.mkdirs(path, spark.sparkContext._jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
     files.deleteOnExit(path)
     java = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
     _write(spark, f"{path}/{PROCESS}", process(int(java)))
-    with contextlib.suppress(Exception):  # another run deletes it, or only another user may
+    with contextlib.suppress(Py4JError):  # who writes in a place need not be able to list it
         _delete_killed(spark, path, files)
     return str(path)
 
@@ -80,6 +82,8 @@ def process(pid: int) -> str:
 
 def _delete_killed(spark: Any, current: Any, files: Any) -> None:
     """Delete the private folders beside the current one, of the same user, whose Java ran on this machine and is gone."""
+    from py4j.protocol import Py4JError
+
     place, user = current.getParent(), files.getFileStatus(current).getOwner()
     here = process(os.getpid()).split(" ")[:2]
     for status in files.listStatus(place):
@@ -87,11 +91,12 @@ def _delete_killed(spark: Any, current: Any, files: Any) -> None:
         if path.getName().startswith(PREFIX) and status.isDirectory() and status.getOwner() == user:
             run = _read(spark, f"{path}/{PROCESS}").split(" ")
             if len(run) == 4 and run[:2] == here and process(int(run[2])).split(" ") != run:
-                release = _read(spark, f"{path}/{RELEASE}")
-                rows = files_of(spark, release)[0] if release else None
-                if rows is not None and files.makeQualified(rows).getParent() == place:
-                    files.delete(rows, True)
-                files.delete(path, True)
+                with contextlib.suppress(Py4JError):  # another run deletes it, or only another user may
+                    release = _read(spark, f"{path}/{RELEASE}")
+                    rows = files_of(spark, release)[0] if release else None
+                    if rows is not None and files.makeQualified(rows).getParent() == place:
+                        files.delete(rows, True)
+                    files.delete(path, True)
 
 
 def _write(spark: Any, name: str, text: str) -> None:
