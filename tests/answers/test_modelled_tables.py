@@ -42,7 +42,7 @@ def drawn(files: Sequence[Path], labels: Sequence[str] | None = None) -> Iterato
 
 
 def table(con: Any, world: int, name: str) -> Rows:
-    return list(con.execute(f'SELECT * FROM world_{world}."{name}"').fetchall())
+    return list(con.execute(f'SET VARIABLE anondb_world = {world}; FROM world_0."{name}"').fetchall())
 
 
 def baskets(rows: Rows, lists: bool) -> dict[int, list[str]]:
@@ -233,8 +233,8 @@ def test_attributes_are_those_of_the_definition(folder: Path) -> None:
     with drawn([file]) as (worlds, copies, con):
         seed = copies[0].facts.seed
         for w in range(worlds.count):
-            rows = con.execute(f"SELECT -tid, age, town FROM world_{w}.customers").fetchall()
-            for t, age, town in rows:
+            rows = [(-tid, *values) for tid, *values in table(con, w, "customers")]
+            for t, age, _, town, *_ in rows:
                 low, high = ages[t]
                 assert age == low + naive_worlds.place_of(high - low + 1, t, 0, w, seed)
                 likely = [value for value in listed[towns[t]] for _ in range(1 + alone[value])]
