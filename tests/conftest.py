@@ -6,10 +6,13 @@ import functools
 import gc
 import signal
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 from realdata import REASON
+from shared import place_of_run
 
 pytest_plugins = ["postgres.fixtures"]
 
@@ -27,6 +30,12 @@ def connect_with_one_thread(*args: Any, **options: Any) -> duckdb.DuckDBPyConnec
 
 # The data are small, and there is a worker for each core: without this, threads that wait take a sixth of the time.
 duckdb.connect = connect_with_one_thread
+
+
+@pytest.fixture(scope="session")
+def of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what the run makes once (``shared.once``)."""
+    return place_of_run(tmp_path_factory)
 
 
 def pytest_collection_finish() -> None:

@@ -153,19 +153,14 @@ def check(files: Sequence[Path]) -> None:
             assert not rows or max(held) <= before
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("modelled")
-
-
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in KINDS])
 def test_worlds_of_every_kind_of_release_are_valid(folder: Path, name: str) -> None:
     check(make(name, folder))
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 40))])
-def test_worlds_of_random_releases_are_valid(folder: Path, seed: int) -> None:
-    sealed = draw_sealed(random.Random(seed), folder)
+def test_worlds_of_random_releases_are_valid(tmp_path: Path, seed: int) -> None:
+    sealed = draw_sealed(random.Random(seed), tmp_path)
     check(sealed.files)
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from uuid import UUID
 
 import duckdb
-import pytest
 from answers.ledger_releases import make
 from each import each
 from session.random_releases import draw_original, seal_weeks
@@ -28,11 +27,6 @@ from anondb.engine.untrusted import desk_engine
 from anondb.release.reader import sealed_releases
 
 MANIFEST = {"model": "km", "semantics": "set", "transactions": "9", "table": "t", "id_column": "i", "item_column": "x"}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("named")
 
 
 @contextmanager

@@ -191,11 +191,6 @@ def test_ends_lie_within_bounds_and_hold_the_estimate(name: str, folder: Path) -
             assert any("are NULL" in note for note in result.notes) == (name in SILENT)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kinds")
-
-
 # ---------------------------------------------------------------- what it is called
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from shared import once
 
 import anondb
 from anondb import Session
@@ -42,9 +43,13 @@ def fill(db: anondb.Database, baskets: list[list[str]]) -> None:
 
 
 @pytest.fixture(scope="session")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shop(of_run: Path) -> Path:
     """A folder with the sealed releases, and the databases ``shop`` and ``rare``, which has rare items more."""
-    folder = tmp_path_factory.mktemp("shop")
+    return once(of_run / "session", make_shop)
+
+
+def make_shop(folder: Path) -> None:
+    folder.mkdir()
     asked = {"taxonomy": "food", "model": anondb.KmAnonymity(k=3, m=2)}
     with anondb.connect(folder / "shop.duckdb") as db:
         fill(db, BASKETS)
@@ -57,7 +62,6 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         release = db.anonymize("sales", name="suppressed", **asked)
         assert release.report.to_json()["suppressed_items"]
         release.publish(folder / "suppressed.duckdb")
-    return folder
 
 
 @pytest.fixture(scope="session")
