@@ -13,7 +13,7 @@ from anondb.engine import DuckDBEngine, Engine
 @pytest.fixture(scope="module", autouse=True)
 def few_worlds() -> Iterator[None]:
     """These tests check bounds: few worlds are enough for their thousands of sessions."""
-    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 4
+    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 2
     yield
     worlds.MOST_WORLDS = before
 

@@ -11,6 +11,7 @@ from shared import once
 
 import anondb
 from anondb import Session
+from anondb.answers import worlds
 
 TREE = {"milk": "dairy", "butter": "dairy", "bread": "bakery", "rolls": "bakery", "figs": "fruit", "dates": "fruit"}
 BASKETS = [
@@ -64,6 +65,13 @@ def make_shop(folder: Path) -> None:
         release.publish(folder / "suppressed.duckdb")
 
 
+@pytest.fixture(scope="module")
+def plain(shop: Path) -> Iterator[Session]:
+    """A session on the release ``plain``, without tables of the analyst."""
+    with anondb.open(shop / "plain.duckdb") as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def food() -> pd.DataFrame:
     """The taxonomy, as an analyst has it."""
@@ -77,7 +85,18 @@ def prices() -> pd.DataFrame:
     return pd.DataFrame({"item": ["milk", "bread", "butter", "dates"], "price": [1.5, 2.25, 2.0, -0.5], "cheap": CHEAP})
 
 
-@pytest.fixture(scope="session", params=[pytest.param("plain", marks=pytest.mark.slow), "supports", "suppressed"])
+@pytest.fixture(scope="module", autouse=True)
+def few_worlds() -> Iterator[None]:
+    """Most of these tests check bounds, and that estimates lie within: few worlds are enough for thousands of queries."""
+    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 4
+    yield
+    worlds.MOST_WORLDS = before
+
+
+LATE = [pytest.param(name, marks=pytest.mark.slow) for name in ("plain", "supports")]
+
+
+@pytest.fixture(scope="session", params=[*LATE, "suppressed"])
 def named(shop: Path, food: pd.DataFrame, prices: pd.DataFrame, request: pytest.FixtureRequest) -> Iterator[Named]:
     """The name of a sealed release, with a session on it that has the tables ``food`` and ``prices``."""
     with anondb.open(shop / f"{request.param}.duckdb") as opened:

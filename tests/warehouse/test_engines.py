@@ -129,7 +129,7 @@ def anonymized(on_engine: Any, transactions: Sequence[Sequence[str]], taxonomy: 
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seeds", portions(6, 40, 600))
+@pytest.mark.parametrize("seeds", portions(3, 24, 600))
 def test_random_cases(on: Callable[[str], Any], engine: str, seeds: range) -> None:
     """The recoding is that of the naive reference, and its rows have no violation."""
     place = on(engine)
@@ -144,7 +144,7 @@ def test_random_cases(on: Callable[[str], Any], engine: str, seeds: range) -> No
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seeds", portions(12, 80, 1200, first=5000))
+@pytest.mark.parametrize("seeds", portions(5, 48, 1200, first=5000))
 def test_violations_of_random_rows(on: Callable[[str], Any], engine: str, seeds: range) -> None:
     """The number of minimal threats, in rows that keep no promise."""
     warehouse = on(engine).warehouse
@@ -166,7 +166,7 @@ def test_violations_of_random_rows(on: Callable[[str], Any], engine: str, seeds:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seeds", portions(3, 60, 800, first=9000))
+@pytest.mark.parametrize("seeds", portions(2, 36, 800, first=9000))
 def test_small_classes(on: Callable[[str], Any], engine: str, seeds: range) -> None:
     """The classes of equal transactions with fewer than k members: as many as a counter has, and as lists give."""
     warehouse = on(engine).warehouse
@@ -191,7 +191,7 @@ def test_small_classes(on: Callable[[str], Any], engine: str, seeds: range) -> N
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seeds", portions(3, 60, 800, first=7000))
+@pytest.mark.parametrize("seeds", portions(2, 36, 800, first=7000))
 def test_item_supports(on: Callable[[str], Any], engine: str, seeds: range) -> None:
     """The item supports of random rows are those of DuckDB, row by row; the verifier accepts them, but not others."""
     pair = [on("duckdb").warehouse, on(engine).warehouse]
