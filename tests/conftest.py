@@ -6,6 +6,7 @@ import functools
 import gc
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,16 @@ duckdb.connect = connect_with_one_thread
 def of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for what the run makes once (``shared.once``)."""
     return place_of_run(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def few_worlds() -> Iterator[None]:
+    """Two worlds beside the bounds, for files that are not about estimates."""
+    from anondb.answers import worlds
+
+    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 2
+    yield
+    worlds.MOST_WORLDS = before
 
 
 def pytest_collection_finish() -> None:

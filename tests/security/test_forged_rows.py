@@ -15,6 +15,8 @@ from release.signed import said
 import anondb
 from anondb.errors import AnondbError, DamagedFile, InternalError
 
+pytestmark = pytest.mark.usefixtures("few_worlds")
+
 FORGED = {
     "no labels": ("sets", "DELETE FROM labels"),
     "a label less": ("sets", "DELETE FROM labels WHERE item_id = 1"),
