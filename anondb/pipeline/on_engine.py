@@ -173,7 +173,7 @@ def check_on_engine(model: Model, algorithm: str) -> KmAnonymity:
         raise InputError(
             "Only k^m-anonymity with a finite m, by mhghs or hghs, which need a taxonomy, is made inside the database.",
             code="not_on_engine",
-            hint="All others read the rows: fetch them with --no-on-engine, or from Spark with"
+            hint="Other models and algorithms need the rows: fetch them with --no-on-engine, or from Spark with"
             " anondb.connect(FILE).anonymize(DATAFRAME.toArrow(), ...).",
         )
     return model
@@ -268,9 +268,7 @@ def warehouse_of(engine: DuckDBEngine) -> PostgresWarehouse:
         InputError: ``not_on_engine``: the data lie in DuckDB.
     """
     if engine.runs_sql:
-        raise InputError(
-            "The data lie in DuckDB, which does all work anyway.", code="not_on_engine", hint="Leave --on-engine out."
-        )
+        raise InputError("The data are in DuckDB already.", code="not_on_engine", hint="Leave --on-engine out.")
     from anondb.warehouse.postgres.owner import PostgresEngine
     from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
@@ -294,7 +292,7 @@ def _check_policy(policy: Policy) -> None:
     wrong = [words for words, used in parts.items() if used]
     if wrong or policy.on_engine is False:
         raise InputError(
-            "Inside a database persons are anonymized by one table of their items alone"
+            "Inside a database, anondb anonymizes one table with a row for each id and item"
             + (f", without {wrong[0]}." if wrong else "."),
             code="not_on_engine",
             hint="Let the rows be fetched: --no-on-engine, or the Arrow table of a data frame of Spark (toArrow()).",

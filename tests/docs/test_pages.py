@@ -110,24 +110,6 @@ def test_policies_in_sql(followed) -> None:  # type: ignore[no-untyped-def]
 
 @pytest.mark.slow
 @needs(*BMS2)
-def test_policies_in_sql_on_bms2(followed) -> None:  # type: ignore[no-untyped-def]
-    place, page = followed("views.md")
-    (made,) = [r.out for c, r in page.done.items() if c.endswith(" bms2.sql")]
-    assert "77,512 transactions" in made and "the data have changed" in made and "fresh" in made
-    with duckdb.connect(str(place / "anondb-demo" / "shop.duckdb"), read_only=True) as owner:
-        truth = owner.execute("SELECT count(*) FROM bms2 WHERE list_has_all(item, ['55267', '55283'])").fetchall()[0][0]
-        recorded = owner.execute(
-            "SELECT count(*), count(*) FILTER (truth BETWEEN lower_bound AND upper_bound) FROM anondb.accuracy "
-            "WHERE workload = 'bms2_sessions: log bms2_log.sql'"
-        ).fetchall()
-        assert recorded == [(2, 2)]
-    (asked,) = [r.out for c, r in page.done.items() if c.startswith("anondb query bms2_sessions")]
-    lower, _, upper = (float(word) for word in asked.splitlines()[1].split())
-    assert lower <= truth <= upper < 79062
-
-
-@pytest.mark.slow
-@needs(*BMS2)
 def test_bms2_from_the_file_to_bounds_that_hold(followed) -> None:  # type: ignore[no-untyped-def]
     place, _ = followed("own-csv.md")
     truth = sum({"55267", "55283"} <= set(line.split()) for line in (DATA / "bms2.dat").read_text().splitlines())
