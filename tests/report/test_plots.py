@@ -42,11 +42,13 @@ def test_small_cells_are_drawn_together(number: int) -> None:
     assert all(
         c.note == "n"
         or re.fullmatch(
-            "(suppressed|shown as themselves|groups of .* items), in at most [0-9]+ transactions each: c[0-9].*, …",
+            "[0-9]+% of all, in at most [0-9]+ transactions each: c[0-9][^…]*(; …)?",
             c.note,
         )
         for c in shown
     )
+    kinds = "[0-9,]+ (suppressed items|items as themselves|groups of (2 to 4|20 to 49|500 to 999) items)"
+    assert all(re.fullmatch(kinds, c.name) for c in shown if c.cells > 1)
     drawn = treemap("map", drawn_cells, 1000, 400, lambda cell: cell.name)
     assert drawn.count("<rect") == len(shown) and drawn.startswith("<svg") and drawn.endswith("</svg>")
 
@@ -100,7 +102,7 @@ def test_plots_of_answers() -> None:
 def test_the_label_of_a_set_is_not_repeated() -> None:
     items = [ReleasedItem("(a,b)", ("a", "b"), 9), ReleasedItem("dairy", ("a", "b"), 9), ReleasedItem("a", ("a",), 9)]
     named = [(c.name, c.note) for c in cells(items)]
-    assert named == [("2 items", "a, b"), ("dairy", "2 items: a, b"), ("a", "as itself")]
+    assert named == [("a, b", "2 items"), ("dairy", "2 items: a, b"), ("a", "as itself")]
 
 
 def test_wide_letters_are_cut_where_they_do_not_fit() -> None:
