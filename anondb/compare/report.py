@@ -168,13 +168,7 @@ def _not_named(some: Sequence[Result]) -> list[str]:
 
 
 HEAD = (
-    *(
-        "algorithm",
-        "queries, truth&nbsp;&ge;&nbsp;k",
-        "error of them, median / mean",
-        "error of all, median / mean",
-        "answer 0",
-    ),
+    *("algorithm", "queries, truth &ge; k", "error of them, median / mean", "error of all, median / mean", "answer 0"),
     *(
         "median truth",
         "bounds' width",
@@ -186,7 +180,7 @@ HEAD = (
         "LM",
         "released items",
     ),
-    *("CPU&nbsp;s", "wall&nbsp;s", "MiB"),
+    *("CPU s", "wall s", "MiB"),
 )
 
 

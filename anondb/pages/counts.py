@@ -10,7 +10,7 @@ from anondb.pages.plots import CountScale, svg, text
 from anondb.pages.text import label, number, percent, short
 
 _LEFT, _TOP, _BOTTOM, _HEIGHT = 46, 14, 26, 280
-_WIDTH = 6.8  # of a letter
+_WIDTH = 7.2  # of a letter
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,9 @@ td {{ font-variant-numeric: tabular-nums; white-space: nowrap; }} td.text {{ whi
 pre {{ background: var(--panel); border-radius: .4rem; padding: .7rem .9rem; overflow-wrap: anywhere; white-space: pre-wrap;
   font-size: .85rem; }}
 .plots, .pair {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem; }}
-.pair {{ gap: 0 1.6rem; }} .owner code {{ white-space: nowrap; }} th:first-child {{ white-space: nowrap; }}
+.pair {{ gap: 0 1.6rem; }} .whole, .owner code {{ white-space: nowrap; }}
+.flow {{ columns: 26rem; column-gap: 1.2rem; }} .flow figure {{ break-inside: avoid; }}
+th:first-child {{ white-space: nowrap; }}
 .plots h3 {{ margin-bottom: .2rem; }} .plots > * {{ min-width: 0; }}
 :not(svg, g) > svg {{ display: block; max-width: 100%; height: auto; color: var(--ink); }}
 .narrow, .paper {{ display: none; }} .axis, .tick, .name, .head {{ font: 12px system-ui, sans-serif; fill: var(--ink); }}
@@ -68,7 +70,7 @@ pre {{ background: var(--panel); border-radius: .4rem; padding: .7rem .9rem; ove
   html {{ font-size: 13px; }} body {{ font-size: 10pt; padding: 0; max-width: none; }} table {{ font-size: 8pt; }}
   th, td {{ padding: .2rem .45rem .2rem 0; }}
   tr, thead, figure, .tile, pre, .owner, li, .few {{ break-inside: avoid; }} h1, h2, h3, thead {{ break-after: avoid; }}
-  .many {{ font-size: 6.5pt; }} .many th, .many td {{ padding-right: .3rem; }}
+  .many {{ font-size: 6.5pt; }} .many td.text {{ overflow-wrap: anywhere; }} .many th, .many td {{ padding-right: .3rem; }}
   .wide.on-screen {{ display: none; }} .paper {{ display: block; }}
   .tile b {{ font-size: 1.15rem; }} .plots {{ display: block; }}
   .plots figure {{ display: inline-block; width: 49%; vertical-align: top; }}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from anondb.pages.counts import cut, wide
 from anondb.pages.plots import LINE, svg
-from anondb.pages.text import label, plain
+from anondb.pages.text import label, percent, plain
 
 Rectangle = tuple[float, float, float, float]
 LEAST_AREA = 2500.0  # cells that are smaller, in square pixels, are drawn together
@@ -87,7 +87,7 @@ def folded(cells: Sequence[Cell], area: float) -> list[Cell]:
             continue
         most, together = max(c.size for c in some), sum(c.weight for c in some)
         listed = "; ".join(c.name[:40] for c in some[:FIRST])
-        note = f"{together / total:.0%} of all, in at most {some[0].weight:,.0f} transactions each: {listed}"
+        note = f"{percent(round(together / total, 2))} of all, in at most {some[0].weight:,.0f} transactions each: {listed}"
         note += "" if len(some) <= FIRST else f"; {_MORE}"
         shown.append(Cell(f"{len(some):,} {kind}", note, together, most, len(some)))
     return sorted(shown, key=lambda c: (-c.weight, c.name))
@@ -151,10 +151,12 @@ def _wrapped(words: str, room: float, lines: int) -> list[str]:
             made[-1] += f" {word}"
         else:
             made.append(word)
-    kept = [cut(line, room) for line in made[:lines]]
+    kept = made[:lines]
     if len(made) > lines and kept:
         last = kept[-1].split(" ")
         while len(last) > 1 and wide(f"{' '.join(last)} {_MORE}") > room:
             last.pop()
-        kept[-1] = cut(f"{' '.join(last)} {_MORE}", room)
-    return kept if kept == made or sum(map(len, kept)) > LEAST_LABEL else []
+        kept[-1] = f"{' '.join(last)} {_MORE}"
+    shown = [cut(line, room) for line in kept]
+    broken = any(one != line and len(one) <= LEAST_LABEL for one, line in zip(shown, kept, strict=True))
+    return [] if broken or (shown != made and sum(map(len, shown)) <= LEAST_LABEL) else shown

@@ -93,7 +93,7 @@ def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, 
     engine.drop(*tables.values())
     bins = [
         Bin(
-            " to ".join(dict.fromkeys(_named(attribute, first + j * width + at) for at in (0, width - one))),
+            " to ".join(dict.fromkeys(_named(attribute, min(first + j * width + at, last)) for at in (0, width - one))),
             before,
             after,
         )

@@ -190,7 +190,7 @@ def _attributes(report: OwnerReport) -> str:
         f"<h2>The attributes</h2><p>{counted(groups.groups, 'group')} of persons with equal released attributes, of"
         f" {groups.smallest:,} to {groups.largest:,} persons, {number(groups.middle)} in the middle. The loss is the mean"
         " share of an attribute's values that a released range or set spans.</p>"
-        f'<div class="plots">{"".join(figures)}</div><p class="note">Grey: persons in the source. Blue: in the release,'
+        f'<div class="flow">{"".join(figures)}</div><p class="note">Grey: persons in the source. Blue: in the release,'
         " those of a range or set spread evenly over it. Lines below: the released ranges of the most persons.</p>"
     )
 
@@ -246,9 +246,9 @@ def _conditional(report: OwnerReport) -> str:
         title = f"Persons with {item}, by attribute"
         drawn = both(*(intervals(title, asked, width) for width in (500, 356)))
         figures.append(f"<figure><h3>Of these, how many have {label(item, 40)}?</h3>{drawn}</figure>")
-    head = ("persons with", "item", "truth", "estimate", "lower bound", "upper bound")
+    head = ("persons with", "truth", "estimate", "lower bound", "upper bound")
     rows = [
-        [label(a.words), label(item), f"{a.truth:,}", f"{a.estimate:,.1f}", f"{a.lower:,}", f"{a.upper:,}"]
+        [label(f"{item}, {a.words}"), f"{a.truth:,}", f"{a.estimate:,.1f}", f"{a.lower:,}", f"{a.upper:,}"]
         for item, asked in by_item.items()
         for a in asked
     ]
@@ -256,7 +256,7 @@ def _conditional(report: OwnerReport) -> str:
         "<h3>Questions with a condition</h3><p>How many persons of an age, a sex, a place have a frequent item? Numbers and"
         " dates are asked for in bands of about equally many persons, categories for the most frequent ones.</p>"
         f'<div class="plots">{"".join(figures)}</div><p class="note">Bar, dot and line as above.</p>'
-        + table(head, rows, (0, 1))
+        + table(head, rows)
     )
 
 

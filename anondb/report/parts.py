@@ -65,9 +65,10 @@ def _named(item: ReleasedItem) -> tuple[str, str]:
     return (listed, several) if _is_set(item) else (item.label, f"{several}: {listed}")
 
 
-def _first_of(label: str, letters: int) -> str:
+def _set(words: str) -> str:
     """The label of a set, cut behind one of its items."""
-    return label if len(label) <= letters else label[:letters].rpartition(",")[0] + ",\N{HORIZONTAL ELLIPSIS}"
+    first = words if len(words) <= SET else words[:SET].rpartition(",")[0] + ",\N{HORIZONTAL ELLIPSIS}"
+    return f'<span class="whole">{label(first)}</span>'
 
 
 def _is_set(item: ReleasedItem) -> bool:
@@ -113,7 +114,7 @@ def generalized(contents: Contents, reasons: dict[str, str]) -> str:
     head = ["released item", "items", "transactions", "share", "stands for", *(["why"] if why else [])]
     rows = [
         [
-            label(_first_of(i.label, SET) if _is_set(i) else i.label),
+            _set(i.label) if _is_set(i) else label(i.label),
             f"{len(i.members):,}",
             f"{i.support:,}",
             percent(i.support / contents.transactions if contents.transactions else None),

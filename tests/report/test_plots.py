@@ -42,7 +42,7 @@ def test_small_cells_are_drawn_together(number: int) -> None:
     assert all(
         c.note == "n"
         or re.fullmatch(
-            "[0-9]+% of all, in at most [0-9]+ transactions each: c[0-9][^…]*(; …)?",
+            "[0-9]+ % of all, in at most [0-9]+ transactions each: c[0-9][^…]*(; …)?",
             c.note,
         )
         for c in shown
