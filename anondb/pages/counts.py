@@ -117,7 +117,7 @@ def shares(title: str, rows: Sequence[tuple[str, Sequence[Shares]]], width: int)
 
 def name_room(names: Iterable[str], most: float) -> float:
     """The width in pixels that the names of rows take, of at most ``most``."""
-    return min(max(map(wide, names), default=0.0) + 6, most)
+    return min(max(map(wide, names), default=0.0) + 7, most)
 
 
 def cut(words: str, room: float) -> str:

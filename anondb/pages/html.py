@@ -19,7 +19,7 @@ STYLE = f"""
 :root {{ color-scheme: light dark; {_LIGHT} }}
 @media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}
 * {{ box-sizing: border-box; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 0 auto; padding: 1.5rem 1rem 3rem;
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 3rem;
   color: var(--ink); background: var(--paper); overflow-wrap: break-word; }}
 h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0 0 .3rem; }} h2 {{ font-size: 1.25rem; margin: 2.4rem 0 .5rem; }}
 h3 {{ font-size: 1rem; margin: 1.2rem 0 .3rem; }} p, ul {{ max-width: 54rem; margin: .4rem 0 .8rem; }}
@@ -42,7 +42,7 @@ pre {{ background: var(--panel); border-radius: .4rem; padding: .7rem .9rem; ove
 .pair {{ gap: 0 1.6rem; }} .whole, .owner code {{ white-space: nowrap; }}
 .flow {{ columns: 26rem; column-gap: 1.2rem; }} .flow figure {{ break-inside: avoid; }}
 th:first-child {{ white-space: nowrap; }}
-.plots h3 {{ margin-bottom: .2rem; }} .plots > * {{ min-width: 0; }}
+.plots h3 {{ margin-bottom: .2rem; }} .plots > * {{ min-width: 0; }} .plots figure > svg {{ width: 100%; max-width: 31rem; }}
 :not(svg, g) > svg {{ display: block; max-width: 100%; height: auto; color: var(--ink); }}
 .narrow, .paper {{ display: none; }} .axis, .tick, .name, .head {{ font: 12px system-ui, sans-serif; fill: var(--ink); }}
 .head {{ font-weight: 600; }}

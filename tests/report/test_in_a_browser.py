@@ -19,7 +19,8 @@ from anondb.compare.report import comparison
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
 WIDTHS = (390, 1280)
 CUT = """[...document.querySelectorAll('table, td, th, svg, pre, p, .tile')].filter(e => {
-  const r = e.getBoundingClientRect(); return r.width && (r.right > innerWidth + 1 || r.left < 0) }).length"""
+  const r = e.getBoundingClientRect(), page = document.body.getBoundingClientRect();
+  return r.width && (r.right > page.right + 1 || r.left < page.left) }).length"""
 FLOATING = """[...document.querySelectorAll('td:not(.text):not(:first-child)')].filter(e => {
   const r = e.getBoundingClientRect(), next = e.nextElementSibling;
   return r.width && r.right < e.parentElement.getBoundingClientRect().right - 2

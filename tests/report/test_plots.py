@@ -10,6 +10,7 @@ import pytest
 from each import each
 
 from anondb.pages.counts import Answered, against_truth, cut, intervals, spread, wide
+from anondb.pages.histogram import of_categories
 from anondb.pages.plots import CountScale, EvenScale, lines, mark, side_by_side
 from anondb.pages.text import label, percent
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
@@ -115,3 +116,9 @@ def test_wide_letters_are_cut_where_they_do_not_fit() -> None:
 def test_labels() -> None:
     assert label("a\nb<\u202e") == "a\\nb&lt;\\u202e" and len(label("y" * 300)) == 80
     assert percent(None) == "-" and percent(0.12345) == "12.3 %" and percent(12.5) == "1,250 %"
+
+
+@each("name", ["1", "ab", "m", "a longer category", "西瓜"])
+def test_names_that_fit_are_not_cut(name: str) -> None:
+    assert f">{name}</text>" in of_categories("before and after", [(name, 3, 2)], 520)
+    assert f">{name}</text>" in intervals("bounds", [Answered(name, 1, 2, 3)], 500)
