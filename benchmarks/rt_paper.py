@@ -52,10 +52,6 @@ K, M, DELTA = 25, 2, 0.65
 VARIANTS = ("r", "t", "rt")
 KINDS = ((2, 0), (0, 2), (1, 1), (1, 2), (2, 1))  # (relational values, items) of a query
 QUERIES = 100
-ESTIMATED = (  # the runs whose queries are answered by both estimators
-    *(("rfirst", DELTA), ("tfirst", DELTA), ("rum_bound_r", DELTA), ("rum_bound_t", DELTA), ("tum_bound_rt", 0.5)),
-    *(("rum_bound_rt", delta) for delta in (0.19, 0.35, DELTA, 0.8, 1.0)),
-)
 RARE = 25  # queries with smaller answers are looked at apart
 SECONDS, CLUSTER_SECONDS, LARGE_SECONDS, MEMORY = 30, 8, 150, 2048
 Row = dict[str, Any]
@@ -209,7 +205,7 @@ def measured(case: Case, algorithm: str, delta: float, k: int = K, workload: Wor
         "largest_cluster": found.largest,
     }
     if workload is not None:
-        row |= item_sizes(case, found) | workload.errors(found)
+        row |= item_sizes(case, found) | workload.errors(found) | workload.expected(found, KkmAnonymity(k, M))
     forget(case)
     return row
 
@@ -275,18 +271,6 @@ def of_answers(case: Case, out: Measured) -> None:
             found = relational(case.engine, case.dataset, case.records, KkmAnonymity(K, M), name, delta=delta)
             for row in workload.causes(found):
                 out.add({"algorithm": name, "delta": delta, "clusters": found.clusters, **row})
-            forget(case)
-
-
-def of_estimators(case: Case, out: Measured) -> None:
-    """The errors of the paper's estimates beside those of what sessions expect."""
-    workload: Workload | None = None
-    for name, delta in ESTIMATED:
-        if not out.has(algorithm=name, delta=delta):
-            workload, model = workload or Workload(case), KkmAnonymity(K, M)
-            found = relational(case.engine, case.dataset, case.records, model, name, delta=delta)
-            both = {**workload.errors(found), **workload.expected(found, model)}
-            out.add({"algorithm": name, "delta": delta, "clusters": found.clusters, **both})
             forget(case)
 
 
@@ -394,7 +378,6 @@ def measure(place: Path, limits: bool) -> int:
     place.mkdir(parents=True, exist_ok=True)
     by_delta = Measured(place / "by_delta.csv", "algorithm", "delta")
     by_answer = Measured(place / "by_answer.csv", "algorithm", "delta", "items", "answers")
-    by_estimator = Measured(place / "by_estimator.csv", "algorithm", "delta")
     by_k = Measured(place / "by_k.csv", "algorithm", "k")
     by_size = Measured(place / "by_size.csv", "algorithm", "records")
     by_order = Measured(place / "by_order.csv", "algorithm", "records")
@@ -402,7 +385,6 @@ def measure(place: Path, limits: bool) -> int:
         of_delta(case, by_delta, limits)
         if not limits:
             of_answers(case, by_answer)
-            of_estimators(case, by_estimator)
             of_k(case, by_k)
         for n in (case.records.n, 130_000):
             if not by_size.has(algorithm="cluster", records=n):

@@ -13,7 +13,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine
 from anondb.release.objects import StoredRelease
 from anondb.report.contents import Bounds, Where, bounds_of, value_words
-from anondb.utility.relational import Original
 
 BANDS = 3  # of a number or a date, of about equally many persons; also how many categories are asked for
 MOST_ATTRIBUTES, ITEMS = 6, 2
@@ -47,7 +46,8 @@ def conditional_questions(
         counts: what the release says of each item, the most frequent first: the first ones are asked for.
     """
     number = {label: i for i, label in enumerate(dataset.labels)}
-    holders = Original.load(engine, dataset, records).holders
+    rows = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
+    record, held = rows["record"].astype(np.int64), rows["item"].astype(np.int64)
     asked = [
         (c.items[0], where, fits)
         for c in [c for c in counts if c.items[0] in number][:ITEMS]
@@ -58,7 +58,7 @@ def conditional_questions(
         Conditional(
             item,
             value_words(where, ranged=where[0] in {a.name for a in records.attributes if a.is_range}),
-            int(fits[holders[number[item]]].sum()),
+            int(fits[record[held == number[item]]].sum()),
             bounds_of(engine, release.schema, (item,), (where,)),
         )
         for item, where, fits in asked
