@@ -211,7 +211,7 @@ def relational_figures(engine: Engine, policy: Policy, task: Task, recoding: Rec
     asked = {
         "k": int(policy.model.parameters()["k"]),
         "values": policy.values or 1,
-        "items": workload.size,
+        "items": min(workload.size, task.dataset.longest),
         "queries": RELATIONAL_QUERIES,
         "seed": workload.seed,
     }
