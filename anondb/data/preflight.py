@@ -64,7 +64,7 @@ def findings(
 
 def _unused_columns(dataset: Dataset, attributes: Collection[str]) -> dict[str, str]:
     """The columns of a file that nothing uses, unless the owner named both those of ids and of items."""
-    named = dataset.id_column != ROW_ID and (dataset.item_column != ITEMS or not dataset.n_items)
+    named = dataset.id_column != ROW_ID and dataset.item_column != ITEMS
     left = () if dataset.account is None or named else dataset.account.left_out
     names = [name for name in left if name not in attributes]
     return {"left-out": f"Columns are left out: {', '.join(names)}. Only ids and items are released."} if names else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections import Counter
 from pathlib import Path
 
@@ -50,6 +51,14 @@ def test_the_original_is_checked_and_profiled_alike(people: Path, run: Run) -> N
     words = ["--layout", "people", "--id", "patient", "--records", str(people), "--quasi-identifiers", "age,sex"]
     known = json.loads(run("profile", str(people), *words, "--json").out)["people"]["alone"]
     assert known[0] == sum(n == 1 for n in classes.values())
+
+
+def test_peek_tells_a_table_of_people_and_prints_a_command_that_runs(people: Path, run: Run) -> None:
+    found = run("peek", str(people), "--json").json
+    assert found["reading"]["layout"] == "people" and found["persons"][0]["items"] == ["age 20", "sex F", "town T0"]
+    assert {c["name"]: c["role"] for c in found["columns"]} == dict.fromkeys(("age", "sex", "town"), "quasi-identifier")
+    assert run(*shlex.split(found["command"])[1:-2], "--json").json["verified"]
+    assert "--quasi-identifiers age,sex,town" in run("peek", str(people)).out
 
 
 def test_a_table_keeps_its_ledger(people: Path, run: Run, tmp_path: Path) -> None:
