@@ -88,6 +88,7 @@ def test_attributes_that_are_texts_in_the_source_are_numbers_as_in_the_release(t
         found = measure_log(database.engine, "spring", path)
         assert {c.query: c.truth for c in found.counts} == {"1: 1": 20, "1: 2": 20}
         assert found.outside == 0 and not found.refused
+        assert "log.sql" in database.release("spring").report_html()
         left = database.engine.connection.sql("SELECT view_name FROM duckdb_views() WHERE temporary AND NOT internal")
         assert left.fetchall() == []
 
