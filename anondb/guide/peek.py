@@ -263,6 +263,10 @@ def _propose_item(
     if single and "layout" not in reading and lists:
         reading["layout"] = "list"
         reasons.append("each person has one row, and most cells of items have separators")
+    if single and len(others) > 1 and reading.get("header") is not False:
+        reasons.append(
+            "other columns may be attributes of people, which --quasi-identifiers A,B and --model kkm release, too"
+        )
 
 
 def _read(engine: Engine, path: Path, proposal: Peek) -> Peek:
