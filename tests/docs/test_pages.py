@@ -141,6 +141,24 @@ def test_taxonomy_of_a_dat_file(
 
 
 @pytest.mark.slow
+def test_a_hospital(followed) -> None:  # type: ignore[no-untyped-def]
+    """What the tutorial says beside its commands, and its picture, which is that of the report."""
+    place, page = followed("hospital.md")
+    text = page.path.read_text("utf-8")
+    said = {command.split()[1]: done for command, done in page.done.items()}
+    assert "rum_bound_rt δ=0.05, (5,5^1)-anonymity" in said["compare"].out and "recommends 0.05" in text
+    with duckdb.connect() as original:
+        stays = f"'{place / 'hospital' / 'diagnoses.csv'}'"
+        both = f"SELECT count(*) FROM {stays} a JOIN {stays} b USING (patient) WHERE a.code = 'E11' AND b.code = 'I10'"
+        (truth,) = original.execute(both).fetchall()[0]
+    lower, _, upper = (float(word) for word in said["query"].out.splitlines()[1].split())
+    assert lower <= truth <= upper and f"the truth {truth}." in text
+    picture = (DOCS / "images" / "hospital_age.svg").read_text("utf-8")
+    drawn = re.sub(r"<style>.*?</style>| xmlns=\S+|\n", "", picture, flags=re.S)
+    assert drawn in (place / "hospital" / "owner.html").read_text("utf-8")
+
+
+@pytest.mark.slow
 def test_python(followed) -> None:  # type: ignore[no-untyped-def]
     place, page = followed("python.md")
     assert str(page.names["release"].count_bounds) and (place / "anondb-demo" / "winter.duckdb").exists()
