@@ -22,6 +22,7 @@ BMS2 = ("bms2.dat", "bms2.f5.tree")
 NOT_RUN = {"architecture.md"}  # a tree of folders
 
 
+@cache
 def with_tests_of_their_own() -> set[str]:
     """The names of pages that a test, of this file or another, reads."""
     texts = [path.read_text("utf-8") for path in (DOCS.parent / "tests").rglob("test_*.py")]
