@@ -2,7 +2,8 @@
 
 A run is a process that reads the source, makes, verifies and freezes the release for m = 2, and measures its accuracy on
 1,000 queries, as ``anondb compare`` runs it. Its cost is linear in a few figures of the data (``Features``). ``COSTS`` has
-the coefficients, which ``benchmarks/estimates.py --fit`` computes from runs on real data and on half a million made baskets.
+the coefficients, which ``benchmarks/estimates.py --fit`` computes from runs on real data and on half a million made baskets,
+and ``benchmarks/estimates_people.py FIT`` from runs with the default delta on people with attributes.
 benchmarks/README.md has the estimates beside what runs took: they are within a factor of 2, on the machine of that page.
 """
 
@@ -112,6 +113,16 @@ COSTS: Mapping[str, Cost] = {
     "clump": Cost(
         {"run": 1.38, "occurrences": 6.02, "pair_rows": 0.285, "items": 0.225, "clusters": 2.94},
         {"run": 158.0, "occurrences": 201.0, "pair_rows": 1.43, "pairs": 4.37, "items": 8.04, "clusters": 4.31},
+    ),
+    "rum_bound_rt": Cost({"run": 1.8, "people": 0.611}, {"run": 215.0, "people": 2.38}),
+    "rum_bound_r": Cost({"run": 2.16, "people": 0.219}, {"run": 212.0, "people": 1.16, "neighbours": 0.232}),
+    "rum_bound_t": Cost({"run": 2.8, "people": 0.404, "neighbours": 0.035}, {"run": 216.0, "people": 4.45}),
+    "tum_bound_rt": Cost({"run": 0.831, "people": 1.28}, {"run": 214.0, "people": 5.16}),
+    "tum_bound_r": Cost({"run": 0.955, "people": 1.15}, {"run": 209.0, "people": 5.67}),
+    "tum_bound_t": Cost({"run": 1.5, "people": 1.17}, {"run": 210.0, "people": 5.36}),
+    "rfirst": Cost({"run": 2.14, "people": 0.423}, {"run": 217.0, "people": 5.78}),
+    "tfirst": Cost(
+        {"run": 3.12, "people": 0.111, "neighbours": 0.022}, {"run": 211.0, "people": 4.45, "neighbours": 0.0469}
     ),
 }
 
