@@ -64,12 +64,15 @@ def prepare_people(
         folder: a private folder.
 
     Raises:
-        InputError: ``no_quasi_identifiers``: none are named, and none proposed; or a use that needs other algorithms; see
-            ``profile`` and ``load_records``.
+        InputError: ``no_quasi_identifiers``: none are named, and none proposed; ``bad_usage``: item supports, or a use that
+            needs other algorithms; see ``profile`` and ``load_records``.
     """
     if needs.use != "counts":
         words = f"With attributes, no release is made for {needs.use}."
         raise InputError(words, code="bad_usage", hint="Leave --use out.")
+    if needs.item_supports:
+        words = "A release with attributes has no item supports: these would lead to private items."
+        raise InputError(words, code="bad_usage", hint="Leave --item-supports out.")
     columns = {"id_column": id_column, "item_column": item_column}
     found = profile(engine, transactions, taxonomy=taxonomy, k=needs.k, **columns, **people)
     if not found.items:
