@@ -30,13 +30,13 @@ SAMPLE = 3_000  # persons of a sample; fewer persons are not sampled
 RUM, TUM = "rum_bound_rt", "tum_bound_rt"
 TRIED = (
     (RUM, "0.65"),
+    (RUM, "0.8"),
     (RUM, "0.3"),
     (RUM, "0.9"),
-    (TUM, "0.65"),
-    (RUM, "0.15"),
-    (TUM, "0.9"),
     (RUM, "0.5"),
     (TUM, "0.3"),
+    (TUM, "0.1"),
+    (RUM, "0.15"),
 )
 """Algorithms with values of delta, those first that are tried first if time is short."""
 HELD, PEOPLE = "held", "people"  # tables of the items and of the attributes
