@@ -69,7 +69,7 @@ ROOMS = {
     "report": "errors engine models data release promises policy ledger publications risk pipeline pages",
     "api": (
         "errors engine models reading data utility release warehouse verify promises policy options ledger "
-        "session publications risk pipeline guide views report"
+        "session publications risk pipeline compare guide views report"
     ),
     "demo": "errors engine models pipeline api",
     "serve": "errors query session",
