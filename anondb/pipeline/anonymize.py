@@ -277,7 +277,7 @@ def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenReleas
 def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRelease) -> tuple[str, ...]:
     """Remarks for the owner."""
     other_table, asked = tuple[str, ...](), frozen.manifest["table"]
-    if asked != task.dataset.table:
+    if asked != task.dataset.table and task.dataset.n_items:
         other_table = (
             f"Counts over {task.dataset.table!r} differ from those of the release, where each transaction has an item once:"
             f" analysts query the table {asked!r}.",

@@ -213,7 +213,7 @@ def relational_figures(
     asked: dict[str, Any] = {
         "k": int(policy.model.parameters()["k"]),
         "values": policy.values or 1,
-        "items": workload.size,
+        "items": min(workload.size, task.dataset.longest),
         "queries": RELATIONAL_QUERIES,
         "seed": workload.seed,
         "holders": expected_holders({name: schema.table(name) for name in kind.tables}, local=kind.local),

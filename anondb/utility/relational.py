@@ -77,7 +77,7 @@ class Original:
         able = np.array([r for r, held in enumerate(self.held) if len(held) >= y], dtype=np.int64)
         usable = sum(not a.null.all() for a in attributes)
         if x > usable or not len(able) or x + y == 0:
-            raise InputError("No record has so many values and items.", code="bad_parameter")
+            raise InputError("No record has as many values and items as a query asks for.", code="bad_parameter")
         drawn: list[RtQuery] = []
         for _ in range(100 * queries):
             if len(drawn) == queries:
@@ -89,7 +89,7 @@ class Original:
             items = sorted(rng.choice(self.held[record], size=y, replace=False).tolist())
             drawn.append(RtQuery(tuple((i, int(attributes[i].codes[record])) for i in chosen), tuple(items)))
         if not drawn:
-            raise InputError("No record has so many values and items.", code="bad_parameter")
+            raise InputError("No record has as many values and items as a query asks for.", code="bad_parameter")
         return drawn
 
 

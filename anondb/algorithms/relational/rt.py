@@ -202,8 +202,8 @@ def _form_clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[I
     if algorithm == "tfirst":
         return fused(plan.measure, gray_chunks(plan.items, plan.k, plan.place)), None
     start = cluster(plan.measure, plan.k, plan.engine.progress)
-    if algorithm == "rfirst":
-        return start, None
+    if algorithm == "rfirst" or not plan.items.n_items:  # merges are for items
+        return start, bound if algorithm.startswith("rum") else None
     framework, _, variant = algorithm.partition("_bound_")
     order = None if variant == "r" else BtdOrder(plan.items, start)
     if framework == "rum":
