@@ -55,6 +55,7 @@ with anondb.open(sys.argv[1], memory_limit="400MB") as session:
     try:
         session.sql(sys.argv[2]).fetchall()
     except anondb.EngineError as error:
+        print()  # ends the line of DuckDB's progress
         print(error.code, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     assert session.sql("SELECT count(*) FROM sales").fetchall()
 """
