@@ -133,7 +133,7 @@ def _label(cell: Cell, x: float, y: float, width: float, height: float) -> str:
     if room < 26 or lines < 1:
         return ""
     names = _wrapped(plain(cell.name), room * 0.92, max(1, min(lines - 1, 3)))  # bold letters are wider
-    notes = _wrapped(plain(cell.note), room, min(lines - len(names), 6))
+    notes = _wrapped(plain(cell.note), room, min(lines - len(names), 6)) if names else []
     parts, at = [], LINE + 1.0
     for kind, words in (("head", names), ("name", notes)):
         for line in words:

@@ -122,3 +122,9 @@ def test_labels() -> None:
 def test_names_that_fit_are_not_cut(name: str) -> None:
     assert f">{name}</text>" in of_categories("before and after", [(name, 3, 2)], 520)
     assert f">{name}</text>" in intervals("bounds", [Answered(name, 1, 2, 3)], 500)
+
+
+def test_long_names_have_two_lines() -> None:
+    drawn = intervals("bounds", [Answered("admitted 2024-01-01 to 2024-04-16", 1, 2, 3)], 356)
+    lines = re.findall(r'class="name" text-anchor="end">([^<]*)<', drawn)
+    assert len(lines) == 2 and " ".join(lines) == "admitted 2024-01-01 to 2024-04-16"
