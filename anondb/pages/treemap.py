@@ -121,7 +121,7 @@ def treemap(title: str, cells: Sequence[Cell], width: int, height: int, words: C
         if cell.size < 2:
             kind = "cell same" if cell.size else "cell gone"
         else:
-            shade = f' fill-opacity="{0.18 + 0.4 * math.log(cell.size) / math.log(max(largest, 3)):.2f}"'
+            shade = f' fill-opacity="{0.18 + 0.32 * math.log(cell.size) / math.log(max(largest, 3)):.2f}"'
         box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" class="{kind}"{shade}/>'
         parts.append(f"<g><title>{label(words(cell), 300)}</title>{box}{_label(cell, x, y, w, h)}</g>")
     return svg(title, width, height, parts)
