@@ -1,66 +1,118 @@
-"""Which delta: losses, errors of questions and time of Rum-bound and Tum-bound for delta = 0.1 to 0.9, k = 5, m = 2.
+"""Which delta: losses, errors of sessions' answers and time of Rum-bound and Tum-bound, k = 5, m = 2, and what advise chooses.
 
     python benchmarks/deltas.py [PERSONS] [PATIENTS]
 
-on the INFORMS 2005 slice and on the hospital of benchmarks/hospital.py, each with all of its people or so many. It writes
-benchmarks/deltas/by_delta.csv, row by row; rows that are there are not measured again. The questions are random counts: of
-two attributes' values, of two items, and of one of each. Time is CPU seconds of the algorithm alone.
+on the INFORMS 2005 slice and on the hospital of benchmarks/hospital.py, each with all of its people or so many. Releases and
+questions are those of ``anondb advise``: counts by a category, in ranges, of frequent items by both, of items and of pairs;
+answers are those of an analyst's session. It writes benchmarks/deltas/by_delta.csv, row by row; rows that are there are not
+measured again. At last it prints the table, and asks ``advise``.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from estimates_people import ATTRIBUTES, write_people
 from hospital import write_hospital
-from rt_paper import Case, Measured, Workload, loaded, measured
+from rt_paper import Measured
 
-from anondb.data.records import load_records
-from anondb.data.sources import open_source
-from anondb.data.transactions import load_transactions
-from anondb.engine import DuckDBEngine
+import anondb
+from anondb.compare.runs import plan
+from anondb.guide.needs import Needs
+from anondb.guide.people_trials import RUM, TUM, prepare_people
+from anondb.guide.trials import Limits, error, try_runs
 
-K = 5
-DELTAS = [d / 10 for d in range(1, 10)]
+K, M, SECONDS = 5, 2, 600
+DELTAS = ("0.1", "0.3", "0.5", "0.65", "0.8", "0.9", "1")
+CODES = ("RACEX", "SEX", "marry")
+INFORMS = ",".join(f"{name}:categorical" if name in CODES else name for name in ATTRIBUTES)
 PATIENT = "age,sex:categorical,postcode:categorical,admitted:date,insurance:categorical"
+KINDS = ("attributes", "ranges", "items", "pairs", "both")
 
 
 @contextmanager
-def hospital(patients: int) -> Iterator[Case]:
-    """The hospital, loaded."""
-    engine = DuckDBEngine.open(threads=2)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        write_hospital(folder, patients)
-        for name in ("patients", "diagnoses"):
-            engine.call(lambda name=name: engine.connection.read_csv(str(folder / f"{name}.csv")).create(name))
-        engine.begin()
-        with (
-            open_source(engine, "diagnoses", "transactions") as rows,
-            open_source(engine, "patients", "records") as people,
-        ):
-            data = load_transactions(engine, rows, id_column="patient", item_column="code", more_ids=people)
-        records = load_records(engine, "patients", data, quasi_identifiers=PATIENT, hierarchies=folder / "hierarchies")
-        yield Case(engine, data, records)
-    engine.close()
+def data(name: str, persons: int) -> Iterator[tuple[anondb.Database, dict[str, Any]]]:
+    """A database with the tables ``items`` and ``people``, and the options that say what people have."""
+    with tempfile.TemporaryDirectory() as place, anondb.connect() as db:
+        folder = Path(place)
+        if name == "informs":
+            items, people = write_people(persons, folder)
+            options, columns = {"quasi_identifiers": INFORMS}, ("*", "*")
+        else:
+            write_hospital(folder, persons)
+            items, people = folder / "diagnoses.csv", folder / "patients.csv"
+            options = {"quasi_identifiers": PATIENT, "hierarchies": folder / "hierarchies"}
+            columns = ("patient AS tid, code AS item", "patient AS tid, * EXCLUDE patient")
+        for table, file, chosen in (("items", items, columns[0]), ("people", people, columns[1])):
+            db.engine.call(lambda t=table, f=file, c=chosen: db.engine.connection.read_csv(str(f)).project(c).create(t))
+        yield db, {"records": "people", **options}
+
+
+def measure(out: Measured, name: str, persons: int) -> None:
+    """Measure what is not measured yet."""
+    with data(name, persons) as (db, people), tempfile.TemporaryDirectory() as place:
+        prepared = prepare_people(db.engine, "items", Needs(K, M), people, folder=Path(place))
+        grid = {"k": [K], "m": [M], "delta": DELTAS}
+        for run in plan([RUM, TUM], ["kkm"], grid, people):
+            key = {"data": name, "persons": persons, "algorithm": run.algorithm, "delta": float(run.options["delta"])}
+            if out.has(**key):
+                continue
+            (result,) = try_runs(prepared.whole, [run], Limits(1, "8GB", time.monotonic() + SECONDS), print)
+            row = {**key, "status": result.status, "cpu_seconds": result.cpu_seconds, "peak_mib": result.peak_mib}
+            if result.status == "done":
+                found = result.figures
+                row |= {"ncp": found["ncp"], "ul": found["ul"], "error": error(result)}
+                row |= {f"relative_{r['kind']}": r["relative"] for r in found["symmetric_errors"]}
+                row |= {r["kind"]: r["error"] for r in found["symmetric_errors"]}
+                row["anonymize_seconds"] = found["anonymize_seconds"]
+            out.add(row)
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """The table of benchmarks/README.md."""
+    print("| data | bound | delta | CPU s | NCP | UL | error | attributes | ranges | items | pairs | both |")
+    for r in rows:
+        begin = f"| {r['data']} | {r['algorithm'][:3]} | {r['delta']} | {r['cpu_seconds']:.1f} | "
+        if r["status"] != "done":
+            print(begin + f"{r['status']} |")
+            continue
+        figures = [f"{r['ncp']:.2f}", f"{r['ul']:.2f}", f"**{r['error']:.2f}**"]
+        print(begin + " | ".join([*figures, *(f"{r[k]:.2f} ({r[f'relative_{k}']:.2g})" for k in KINDS)]) + " |")
+
+
+def advise(name: str, persons: int, seconds: float, rows: list[dict[str, Any]]) -> None:
+    """What advise chooses within a time, beside the default and the best of the grid, all on all persons."""
+    with data(name, persons) as (db, people):
+        begun = time.monotonic()
+        advice = db.advise("items", k=K, m=M, time_limit=seconds, threads=1, memory_limit="8GB", **people)
+    run = advice.chosen.run
+    of = {(r["algorithm"], r["delta"]): r["error"] for r in rows if r["data"] == name and r["status"] == "done"}
+    best = min(of, key=lambda key: of[key])
+    chosen, default = (of.get(key, math.nan) for key in ((run.algorithm, float(run.options["delta"])), (RUM, 0.65)))
+    print(
+        f"| {name} | {persons:,} | {time.monotonic() - begun:.0f} | {run.name} | {chosen:.3f} | {default:.3f} |"
+        f" {best[0]} {best[1]} | {of[best]:.3f} | {chosen / of[best]:.2f} | {advice.is_tested} |"
+    )
 
 
 def main(persons: int, patients: int) -> None:
-    """Measure what is not measured yet."""
+    """Measure, print the table, and ask advise."""
     place = Path(__file__).parent / "deltas"
     place.mkdir(exist_ok=True)
     out = Measured(place / "by_delta.csv", "data", "persons", "algorithm", "delta")
-    for name, n, case_of in (("informs", persons, loaded), ("hospital", patients, hospital)):
-        with case_of(n) as case:
-            workload = Workload(case)
-            for algorithm in ("rum_bound_rt", "tum_bound_rt"):
-                for delta in DELTAS:
-                    key = {"data": name, "persons": n, "algorithm": algorithm, "delta": delta}
-                    if not out.has(**key):
-                        out.add(key | measured(case, algorithm, delta, K, workload))
+    sizes = (("informs", persons), ("hospital", patients))
+    for name, n in sizes:
+        measure(out, name, n)
+    print_table(out.rows)
+    for name, n in sizes:
+        advise(name, n, SECONDS, out.rows)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def print_fit(runs: Iterable[dict[str, str]]) -> None:
     by_algorithm: dict[str, list[dict[str, str]]] = defaultdict(list)
     for run in runs:
         by_algorithm[run["algorithm"]].append(run)
-    names = ("run", "people", "neighbours")
+    names = ("run", "people", "groups")
     for algorithm, of in by_algorithm.items():
         values = [terms(Features(int(run["persons"]), 0, 0, 0, None, 1), int(run["k"])) for run in of]
         for what in ("cpu_seconds", "peak_mib"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from anondb.api.before import BeforeRelease
 from anondb.api.release import Release, target_of
 from anondb.api.verifying import check_asked, verify_release, verify_there
 from anondb.data import preflight
@@ -36,16 +37,13 @@ from anondb.verify import Verification
 if TYPE_CHECKING:
     import duckdb
 
-    from anondb.guide.advise import Advice
-    from anondb.guide.people_advice import PeopleAdvice
-    from anondb.guide.profile import Profile
     from anondb.publications.history import Publication
     from anondb.risk.explain import Explanation
     from anondb.views.results import Check, Result
     from anondb.views.script import StatementResult
 
 
-class Database:
+class Database(BeforeRelease):
     """The owner's database: a DuckDB file that anondb opens, or a connection passed in.
 
     anondb never closes or reconfigures a connection that is passed in, and leaves no temporary objects in it.
@@ -211,98 +209,6 @@ class Database:
             return checks.verify_buckets(self.engine, buckets, promise, rows, witnesses=witnesses, **columns)
         how: dict[str, Any] = {**columns, **knowledge, **people, "bag_input": bag_input, "witnesses": witnesses}
         return checks.verify_source(self.engine, rows, model or KmAnonymity(), **how)
-
-    def unknown_items(
-        self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"
-    ) -> tuple[str, ...]:
-        """The items that are not leaves of a taxonomy, sorted; ``anonymize`` refuses them.
-
-        Errors never contain an item: ``unknown_item`` and ``internal_item`` count them, and this method lists them.
-        """
-        return checks.unknown_items(self.engine, transactions, taxonomy, id=id, item=item)
-
-    def profile(
-        self,
-        transactions: Any,
-        *,
-        taxonomy: Any = None,
-        k: int = 5,
-        id: str = "tid",
-        item: str = "item",
-        **options: Any,
-    ) -> Profile:
-        """Profile transactions before a release: sizes, what attackers find, the taxonomy, and what each algorithm takes.
-
-        Args:
-            transactions: a table, view, file or data frame.
-            taxonomy: the taxonomy of the items, which need not fit.
-            k: the k of the promise that violations and costs are counted for.
-            id, item: the columns of the transactions.
-            options: ``records``, ``quasi_identifiers``, ``hierarchies`` and ``sensitive`` (``anondb.guide.people``); and how
-                the transactions are read (``anondb.reading.options.Reading``).
-
-        Raises:
-            InputError: a source cannot be read, or ``bad_parameter``.
-        """
-        from anondb.guide.needs import PEOPLE
-        from anondb.guide.profile import profile
-
-        named = {"id_column": id, "item_column": item} | {n: options.pop(n) for n in PEOPLE if n in options}
-        return profile(self.engine, read_as(transactions, options), taxonomy=taxonomy, k=k, **named)
-
-    def advise(
-        self,
-        transactions: Any,
-        *,
-        taxonomy: Any = None,
-        k: int = 5,
-        m: int | float = 2,
-        use: str = "counts",
-        item_supports: bool = False,
-        id: str = "tid",
-        item: str = "item",
-        time_limit: float = 120.0,
-        threads: int | None = None,
-        memory_limit: str = "4GB",
-        **options: Any,
-    ) -> Advice | PeopleAdvice:
-        """Try algorithms on a sample and on all persons, each in a process, and advise which promise and algorithm to use.
-
-        Args:
-            transactions: a table, view, file or data frame; a copy lies in a private directory while runs read it.
-            taxonomy: the taxonomy of the items.
-            k, m: how many persons the knowledge of m items has to fit, at least; m may be ``math.inf``.
-            use: ``counts``, ``categories`` or ``items`` (``anondb.guide.needs.Needs``).
-            item_supports: whether the release may have item supports.
-            id, item: the columns of the transactions.
-            time_limit, threads, memory_limit: seconds of wall time for all runs, and limits of each.
-            options: as in ``profile``; if people have attributes, the advice comes from counts, without runs.
-
-        Raises:
-            InputError, InfeasibleError, BudgetExceeded: see ``anondb.guide.advise.advise``.
-        """
-        from anondb.guide.advise import advise
-        from anondb.guide.needs import PEOPLE, Needs, call_of
-        from anondb.guide.people_advice import advise_people
-
-        named = [repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy)]
-        needs = Needs(k, m, use, item_supports)
-        people = {name: x for name in PEOPLE if (x := options.get(name)) is not None}
-        if people:
-            found = self.profile(transactions, taxonomy=taxonomy, k=needs.k, id=id, item=item, **options)
-            return advise_people(found, needs, people, lambda run: call_of(run, *named))
-        return advise(
-            self.engine,
-            read_as(transactions, options),
-            needs,
-            command=lambda run: call_of(run, *named),
-            taxonomy=taxonomy,
-            id_column=id,
-            item_column=item,
-            time_limit=time_limit,
-            threads=threads,
-            memory_limit=memory_limit,
-        )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:
         """Run ordinary SQL, mixed with statements of anonymized views (``anondb.statements``).

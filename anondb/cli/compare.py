@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +15,6 @@ from anondb.cli.app import (
     Transactions,
     check_targets,
     opened,
-    progress,
     transactions_of,
 )
 from anondb.cli.flags import flag_values, pairs, with_flags
@@ -27,16 +24,15 @@ from anondb.models import PROMISE
 from anondb.options import WORKLOAD
 from anondb.pages.text import plain
 from anondb.pipeline.report_rows import figure
-from anondb.reading.options import READING, as_read
+from anondb.reading.options import READING
 
 if TYPE_CHECKING:
-    from anondb.compare.runs import Result, Run, Setting
+    from anondb.compare.comparison import Comparison
+    from anondb.compare.runs import Result
 
 Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by default all that keep the promise.")]
-CONSTRAINTS = ("privacy_constraints", "utility_constraints")
 OF_RECORDS = ("records", "quasi_identifiers", "hierarchies", "domains")
-SOURCES_READ = ("taxonomy", "records", "hierarchies", "domains", "sensitive", *CONSTRAINTS)
-OPTIONS = ("taxonomy", *OF_RECORDS, "sensitive", *CONSTRAINTS, "max_suppression")
+OPTIONS = ("taxonomy", *OF_RECORDS, "sensitive", "privacy_constraints", "utility_constraints", "max_suppression")
 
 
 @with_flags("id", "item", *READING, *OPTIONS, "h", "p", "l", "item_supports", *WORKLOAD, "threads")
@@ -63,88 +59,36 @@ def compare(
 ) -> None:
     """Compare promises, algorithms and parameters on the same data and questions; each run is a process with limits on time
     and memory, once with and once without item supports where these may be published."""
-    from anondb.compare.limits import parse_size
-    from anondb.compare.runs import run_all
-    from anondb.reading.formats import is_data_file
-
-    parse_size(memory_limit)
     values = flag_values(flags)
-    lists: dict[str, list[Any]] = {
-        "k": [_whole("k", x) for x in _listed(k)],
-        "m": _listed(m),
-        **({"delta": _listed(delta)} if delta else {}),
-    }
-    planned, options = _planned(values, algorithms, model, lists, option)
     _check_file(source)
     check_targets(source, report, csv)
-    limits = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
-    setting = _setting(source, values, workload, limits, planned)
-    setting, facts = _read(setting, transactions, options)
-    ledger = _Ledger(None if is_data_file(source) else source)
-    with progress() as say:
-        known = {} if again else ledger.stored()
-        results = run_all(setting, planned, known, ledger.keep, say or (lambda words: None))
-    _write(results, setting, facts, report, csv, as_json)
-    if not any(r.status == "done" for r in results):
-        infeasible = all(r.status == "infeasible" for r in results)
-        raise typer.Exit(InfeasibleError.exit_code if infeasible else EngineError.exit_code)
-
-
-def _planned(
-    values: dict[str, Any],
-    algorithms: str | None,
-    model: str | None,
-    lists: dict[str, list[Any]],
-    option: list[str] | None,
-) -> tuple[list[Run], dict[str, Any]]:
-    """The runs, and the options that all of them get."""
-    from anondb.compare.runs import plan
-
-    options = {name: values[name] for name in OPTIONS if name in values} | pairs(option or ())
-    grid = lists | {name: [values[name]] for name in ("h", "p", "l") if name in values}
-    planned = plan(_listed(algorithms or ""), _listed(model or "km"), grid, options, values.get("item_supports"))
-    _check_used(planned, [*options, *(["delta"] if "delta" in grid else [])])
-    return planned, options
-
-
-def _setting(
-    source: str, values: dict[str, Any], workload: str | None, limits: dict[str, Any], planned: list[Run]
-) -> Setting:
-    """What all runs share. Attackers know as many items as the strongest promise says."""
-    from anondb.compare.runs import Setting
-    from anondb.policy import Workload
-    from anondb.risk.attack import KNOWN
-
-    asked = {name: values[name] for name in WORKLOAD}
-    Workload(**asked)  # checks them
-    log = workload if workload is not None and workload.lower().endswith(".sql") else None
-    asked |= {"workload": None if log else workload, "log": log}
-    reading = {name: values[name] for name in READING if name in values}
-    numbers = [
-        run.parameters[name] for run in planned for name in ("m", "p") if isinstance(run.parameters.get(name), int)
-    ]
-    asked |= {"id": values["id"], "item": values["item"], "known": max(numbers, default=KNOWN)}
-    return Setting(source, None, **asked, **limits, fingerprint="", reading=reading)
-
-
-def _write(
-    results: list[Result], setting: Setting, facts: dict[str, Any], report: str | None, csv: str | None, as_json: bool
-) -> None:
-    """Write the page and the CSV, and print the results."""
-    from anondb.compare.merits import recommended
-    from anondb.compare.report import write_report
-    from anondb.compare.results import write_csv
-
+    lists: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
+    lists |= {"delta": _listed(delta)} if delta else {}
+    given = {**values, **pairs(option or ()), **lists}
+    with opened(source, threads=threads) as database:
+        rows = transactions_of(database, source, transactions, values["id"], values["item"])
+        found = database.compare(
+            rows,
+            algorithms=_listed(algorithms or ""),
+            model=_listed(model or "km"),
+            workload=workload,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            threads=threads,
+            **given,
+            again=again,
+        )
     if csv is not None:
-        write_csv(csv, results)
+        found.csv(csv)
     if report is not None:
-        write_report(report, results, setting, facts)
+        found.report(report)
     if as_json:
-        advice = recommended([r for r in results if r.status == "done"])
-        best = [{"run": r.run.name, **asdict(r.run), "reason": why} for r, why in advice]
-        print_json({**facts, "runs": [r.to_json() for r in results], "recommended": best, "report": report, "csv": csv})
+        print_json({**found.to_json(), "report": report, "csv": csv})
     else:
-        _print(results)
+        _print(found)
+    if not found.done:
+        infeasible = all(r.status == "infeasible" for r in found.runs)
+        raise typer.Exit(InfeasibleError.exit_code if infeasible else EngineError.exit_code)
 
 
 def _listed(text: str) -> list[str]:
@@ -158,13 +102,6 @@ def _whole(name: str, text: str) -> int:
     return int(text)
 
 
-def _check_used(runs: list[Run], options: list[str]) -> None:
-    """Raise an ``InputError`` for an option that no run takes."""
-    for option in options:
-        if option != "taxonomy" and not any(option in run.options for run in runs):
-            raise InputError(f"{option} applies to none of these algorithms.", code="bad_usage", hint="Leave it out.")
-
-
 def _check_file(source: str) -> None:
     """Refuse a database of PostgreSQL: each run is a process that reads the source anew."""
     from anondb.engine.elsewhere import is_url
@@ -175,57 +112,6 @@ def _check_file(source: str) -> None:
             code="bad_usage",
             hint="Export the table to Parquet first.",
         )
-
-
-def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple[Setting, dict[str, Any]]:
-    """Read the source once, to refuse bad data before any run and to compute the fingerprint of the results."""
-    from anondb.compare.results import digest
-    from anondb.data.sources import open_source
-    from anondb.data.taxonomy import load_taxonomy
-    from anondb.data.transactions import fingerprint, load_transactions
-
-    with opened(setting.source, read_only=True, threads=setting.threads) as database:
-        engine = database.engine
-        place = transactions_of(database, setting.source, table, setting.id, setting.item, setting.reading)
-        with engine.transaction():
-            with open_source(engine, place, "transactions") as source:
-                dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
-            if "taxonomy" in options:
-                load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
-            named = {name: options.get(name) for name in SOURCES_READ}
-            named |= {"workload": setting.workload or setting.log}
-            if "quasi_identifiers" in options and named["records"] is None:  # columns of the transactions
-                named["records"] = str(as_read(place).data)
-            others = [digest(engine, text, name.replace("_", " ")) for name, text in named.items() if text is not None]
-            data = "-".join([fingerprint(engine, dataset), *others])
-    facts = {"source": dataset.table, "transactions": dataset.n_transactions, "items": dataset.n_items}
-    facts |= {"occurrences": dataset.n_occurrences, "longest": dataset.longest}
-    named = as_read(place).data
-    table = table if isinstance(named, Path) else str(named)
-    return replace(setting, transactions=table, fingerprint=data), facts
-
-
-class _Ledger:
-    """The results in the owner's file, which is opened for each of them because the runs read it in between. A data file
-    has no ledger: its comparisons cannot resume."""
-
-    def __init__(self, source: str | None) -> None:
-        self._source = source
-
-    def stored(self) -> dict[str, Result]:
-        from anondb.compare.results import stored_results
-
-        if self._source is None:
-            return {}
-        with opened(self._source, read_only=True) as database:
-            return stored_results(database.engine)
-
-    def keep(self, key: str, result: Result) -> None:
-        from anondb.compare.results import keep
-
-        if self._source is not None:
-            with opened(self._source) as database:
-                keep(database.engine, key, result)
 
 
 _CAPTION = (
@@ -260,13 +146,13 @@ def _risks(result: Result) -> list[str]:
     return ["-", "-"] if risk is None else [f"{risk['after']['alone']:,}", figure(risk["after"]["chance"])]
 
 
-def _print(results: list[Result]) -> None:
+def _print(found: Comparison) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from anondb.compare.merits import asked_the_same, name_of, recommended
+    from anondb.compare.merits import asked_the_same, name_of
 
-    same = asked_the_same([r for r in results if r.status == "done"])
+    same = asked_the_same(found.done)
     table = Table(box=None, caption=_CAPTION + ("" if same else _DIFFERENT), caption_justify="left")
     errors = ("error where truth >= k", "error over all", "answer 0", "median truth", "bounds' width", "suppressed")
     names = (*errors, "alone", "chance", "NCP", "LM", "released", "seconds", "CPU s", "MiB")
@@ -275,7 +161,7 @@ def _print(results: list[Result]) -> None:
     for name in names:
         table.add_column(name, justify="right")
     table.add_column("outcome", overflow="fold")
-    for r in results:
+    for r in found.runs:
         promise = f"{r.run.model}, " + ", ".join(f"{n}={v}" for n, v in r.run.parameters.items())
         values = [
             *_errors(r),
@@ -287,8 +173,8 @@ def _print(results: list[Result]) -> None:
         outcome = r.status if r.message is None else f"{r.status}: {r.message}"
         table.add_row(*map(shown, (r.run.name, promise, *values, *costs, outcome)))
     Console(width=None if Console().is_terminal else 200).print(table)
-    for result, why in recommended([r for r in results if r.status == "done"]):
+    for result, why in found.recommended:
         typer.echo(plain(f"recommended: {name_of(result)}: {why}"))
-    refused = [tuple(one.values()) for r in results for one in r.figures.get("refused", ())]
+    refused = [tuple(one.values()) for r in found.runs for one in r.figures.get("refused", ())]
     for number, reason in dict.fromkeys(refused):
         typer.echo(plain(f"note: statement {number} of the log is not answered: {reason}"), err=True)

@@ -63,6 +63,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "advise": (
         "anondb advise shop.duckdb --transactions sales --taxonomy food",
         "anondb advise clicks.csv --id session --item page --m 3 --k 10 --no-item-supports --time-limit 600",
+        "anondb advise clinic.duckdb --transactions visits --records people --quasi-identifiers age,town --time-limit 600",
     ),
     "algorithms": ("anondb algorithms", "anondb algorithms clump"),
 }

@@ -32,8 +32,6 @@ from anondb.reading.options import READING, reading_flags
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Run
-    from anondb.guide.advise import Advice
-    from anondb.guide.people_advice import PeopleAdvice
     from anondb.guide.words import Section
 
 
@@ -85,12 +83,11 @@ def advise(
 ) -> None:
     """Try algorithms on a sample and on all persons, and advise what to run. Asks on a terminal what no flag says.
 
-    With attributes of people, advise from counts alone, without runs.
+    With attributes of people, try values of delta, by questions about attributes, items and both.
     """
     from anondb.compare.limits import parse_size
     from anondb.guide.advise import advise as run_advice
     from anondb.guide.needs import QUESTIONS, Needs
-    from anondb.guide.people_advice import advise_people
 
     parse_size(memory_limit)
     values = flag_values({"use": use, **flags})
@@ -103,14 +100,19 @@ def advise(
     needs = _asked(needs, asked, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
     with opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
         rows = transactions_of(database, source, transactions, values["id"], values["item"], reading)
-        how: dict[str, Any] = {"command": _command(source, transactions, {**values, **reading})}
-        if of_people:
-            profiled = database.profile(rows, **values, k=Needs(**needs).k)
-            made: Advice | PeopleAdvice = advise_people(profiled, Needs(**needs), of_people, **how)
-        else:
-            how |= {"time_limit": time_limit, "threads": threads, "memory_limit": memory_limit}
-            columns = {"id_column": values["id"], "item_column": values["item"]}
-            made = run_advice(database.engine, rows, Needs(**needs), taxonomy=values.get("taxonomy"), **columns, **how)
+        made = run_advice(
+            database.engine,
+            rows,
+            Needs(**needs),
+            command=_command(source, transactions, {**values, **reading}),
+            taxonomy=values.get("taxonomy"),
+            id_column=values["id"],
+            item_column=values["item"],
+            people=of_people,
+            time_limit=time_limit,
+            threads=threads,
+            memory_limit=memory_limit,
+        )
     if as_json:
         print_json(made.to_json())
         return

@@ -18,7 +18,7 @@ from anondb.algorithms.method import Task
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
-from anondb.data.sources import resolve_table
+from anondb.data.sources import is_file, resolve_table
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
@@ -43,7 +43,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     engine, log = DuckDBEngine.open(threads=job["threads"], memory_limit=job["memory_limit"]), job["log"]
     try:
         options = {name: job[name] for name in ("size", "seed", "draw", "id", "item", "algorithm")} | job["options"]
-        options |= {"queries": 0 if log else job["queries"], "workload": None if log else job["workload"]}
+        options |= {"queries": 0 if log else job["queries"], "workload": job["workload"]}
         model = make_model(job["model"], **job["parameters"])
         policy = policy_of(_open(engine, job), {**options, "accept": FINDINGS}, model=model, name=NAME)
         with engine.transaction():
@@ -62,7 +62,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             **{name: report["accuracy"][name] for name in ("queries", "skipped", "average_relative_error")},
             **{name: report["accuracy"][name] for name in ("relative_error", "frequent")},
             "refused": report["accuracy"].get("refused", []),
-            **_answer_figures(engine, f"{NAME}: log " if log else f"{NAME}: "),
+            **_answer_figures(engine, f"{NAME}: "),
             "anonymize_seconds": report["seconds"]["anonymize"],
             "risk": risk,
             "generalized": _generalized(engine),
@@ -98,26 +98,30 @@ def _open(engine: DuckDBEngine, job: dict[str, Any]) -> Any:
     name = "source" if stem.lower() in ("memory", "system", "temp") else stem
     path = exp.alias_(exp.Literal.string(os.path.abspath(job["source"])), exp.to_identifier(name, quoted=True))
     engine.run(exp.Attach(this=path, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]), "opening the source")
-    table = resolve_table(engine, job["transactions"], "transactions")
+    records = job["options"].get("records")
+    if job["log"] and records is not None and not is_file(records) and records != job["transactions"]:
+        _view(engine, records, "records")
+    return ReadAs(_view(engine, job["transactions"], "transactions"), reading)
+
+
+def _view(engine: DuckDBEngine, name: str, what: str) -> Table:
+    """A view on a table of the source, by its name, under which a log finds it."""
+    table = resolve_table(engine, name, what)
     view = Table(current_catalog(engine), "main", table.name)
     body = exp.select("*").from_(table.expression())
     engine.run(exp.Create(this=view.expression(), kind="VIEW", expression=body), "reading the source")
-    return ReadAs(view, reading)
+    return view
 
 
 def _answer_figures(engine: DuckDBEngine, prefix: str) -> dict[str, Any]:
-    """The mean width of the bounds, the symmetric errors by size of the queries, and a digest of the queries that shows
+    """The mean width of the bounds, the errors by size or statement of the queries, and a digest of the queries that shows
     whether two runs answered the same ones."""
     tables = {n: Table(current_catalog(engine), "anondb", n) for n in ("accuracy", "workloads")}
     width = engine.scalar("compare/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
     asked = engine.scalar("compare/asked_queries", tables, prefix=prefix)
     errors = engine.query("compare/symmetric_errors", tables, prefix=prefix)
-    by_size = [
-        {"size": int(size), "queries": int(queries), "error": float(error)}
-        for size, queries, error in zip(errors["size"], errors["queries"], errors["error"], strict=True)
-    ]
-    asked = str(asked)
-    return {"bounds_width": None if width is None else float(width), "symmetric_errors": by_size, "asked": asked}
+    rows = [dict(zip(errors, row, strict=True)) for row in zip(*(c.tolist() for c in errors.values()), strict=True)]
+    return {"bounds_width": None if width is None else float(width), "symmetric_errors": rows, "asked": str(asked)}
 
 
 def _generalized(engine: DuckDBEngine) -> list[dict[str, Any]]:

@@ -63,7 +63,7 @@ def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, 
         _answer(done),
         _measures(setting),
         _promises(results),
-        _table(results),
+        runs_tables(results),
         _plots(done, numbers),
         _generalized(done),
     ]
@@ -184,7 +184,7 @@ HEAD = (
 )
 
 
-def _table(results: Sequence[Result]) -> str:
+def runs_tables(results: Sequence[Result]) -> str:
     """A table for each promise."""
     parts = ["<h2>All runs</h2>"]
     for asked in dict.fromkeys(map(_asked, results)):

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from anondb.compare.runs import Result
-from anondb.data.sources import open_source, texts_of
+from anondb.data.frames import is_frame
+from anondb.data.sources import is_file, open_source, texts_of
 from anondb.engine import Engine
 from anondb.engine.files import write_private
 from anondb.errors import InputError
@@ -72,24 +73,34 @@ def write_csv(path: str, results: Sequence[Result]) -> None:
     write_private(path, text.getvalue())
 
 
-def digest(engine: Engine, location: str, what: str) -> str:
-    """The digest of a file, folder or table that a comparison reads beside the transactions, or a word that stands for one
-    (``pgen``, ``level:2``); ``what`` it is, for messages.
+def is_table(value: Any) -> bool:
+    """Whether an option names a table or is a data frame, rather than a file, a folder, a word that stands for one
+    (``pgen``, ``level:2``), or the values themselves."""
+    if not isinstance(value, str):
+        return is_frame(value)
+    return not (Path(value).exists() or is_file(value) or _WORDS.fullmatch(value) or value.lower().endswith(".sql"))
+
+
+_WORDS = re.compile(r"pgen|(level|siblings):\d+")
+
+
+def digest(engine: Engine, value: Any, what: str) -> str:
+    """The digest of what a comparison reads beside the transactions (``is_table``); ``what`` it is, for messages.
 
     Raises:
         InputError: it does not exist, or cannot be read.
     """
-    if Path(location).is_dir():
-        files = sorted(path for path in Path(location).iterdir() if path.is_file())
+    if is_table(value) or (isinstance(value, str) and is_file(value) and not Path(value).exists()):
+        with open_source(engine, value, what) as source:
+            rows = sorted(tuple(map(repr, row)) for row in texts_of(engine, source, list(source.columns)))
+        return hashlib.sha256(repr((list(source.columns), rows)).encode()).hexdigest()
+    if not isinstance(value, str) or _WORDS.fullmatch(value):
+        return json.dumps(value, sort_keys=True)
+    if Path(value).is_dir():
+        files = sorted(path for path in Path(value).iterdir() if path.is_file())
         return hashlib.sha256("".join(f"{f.name} {digest(engine, str(f), what)}\n" for f in files).encode()).hexdigest()
-    if location == "pgen" or re.fullmatch(r"(level|siblings):\d+", location):
-        return location
-    if Path(location).is_file():
+    if Path(value).is_file():
         with contextlib.suppress(OSError):
-            return hashlib.sha256(Path(location).read_bytes()).hexdigest()
-        raise InputError(f"The file {Path(location).name!r} cannot be read.", code="no_such_file")
-    if location.lower().endswith(".sql"):
-        raise InputError(f"The file {Path(location).name!r} does not exist.", code="no_such_file")
-    with open_source(engine, location, what) as source:
-        rows = sorted(tuple(map(repr, row)) for row in texts_of(engine, source, list(source.columns)))
-    return hashlib.sha256(repr((list(source.columns), rows)).encode()).hexdigest()
+            return hashlib.sha256(Path(value).read_bytes()).hexdigest()
+        raise InputError(f"The file {Path(value).name!r} cannot be read.", code="no_such_file")
+    raise InputError(f"The file {Path(value).name!r} does not exist.", code="no_such_file")

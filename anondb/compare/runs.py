@@ -54,6 +54,7 @@ class Setting:
         fingerprint: the fingerprint of the data and all other inputs.
         reading: how the transactions are read, by option.
         known: how many items of a person the attackers know who measure the risk; 0 for no attack.
+        places: where runs find copies of what options name, and of the workload.
     """
 
     source: str
@@ -72,6 +73,7 @@ class Setting:
     fingerprint: str
     reading: dict[str, Any] = field(default_factory=dict)
     known: int = 0
+    places: dict[str, Any] = field(default_factory=dict)
 
     def key(self, run: Run) -> str:
         """The key of a result: equal for the same data, run, workload and version."""
@@ -257,13 +259,23 @@ def run_all(
     return results
 
 
+def job_of(setting: Setting, run: Run) -> dict[str, Any]:
+    """What the process of a run reads: the setting and the run, with the places of copies and the user's modules."""
+    made_in = {METHODS[run.algorithm].run.__module__, PROMISES[run.model].model.__module__}
+    return {
+        **asdict(setting),
+        **asdict(run),
+        "options": {name: setting.places.get(name, value) for name, value in run.options.items()},
+        "workload": setting.places.get("workload", setting.workload),
+        "modules": sorted(module for module in made_in if not module.startswith("anondb.")),
+    }
+
+
 def run_one(setting: Setting, run: Run) -> Result:
     """Execute one run in a separate process, which also imports the user's modules of algorithms and models."""
-    made_in = {METHODS[run.algorithm].run.__module__, PROMISES[run.model].model.__module__}
-    job = {**asdict(setting), **asdict(run), "modules": sorted(m for m in made_in if not m.startswith("anondb."))}
     limit = None if setting.memory_limit is None else parse_size(setting.memory_limit)
     command = [sys.executable, "-m", "anondb.compare.child"]
-    done = run_limited(command, json.dumps(job), seconds=setting.time_limit, memory=limit)
+    done = run_limited(command, json.dumps(job_of(setting, run)), seconds=setting.time_limit, memory=limit)
     figures = _figures(done, setting)
     status, message = figures.pop("status"), figures.pop("message", None)
     return Result(

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
+from anondb.algorithms.relational.rt import DEFAULT_DELTA
 from anondb.compare.merits import deletes_most, suppressed_words
 from anondb.compare.runs import Result
 from anondb.guide.advise import Advice
 from anondb.guide.needs import knowledge_words
-from anondb.guide.trials import error, supported
-from anondb.guide.words import Section, share
+from anondb.guide.trials import ITEMS, PAIRS, error, supported
+from anondb.guide.words import Section, profile_sections, share
 from anondb.models.named import make_model
 
 _ERRORS = (
     "Error: the mean of |truth - estimate| / the larger of both, over the same items and pairs of items, all that occur"
-    " equally likely. 0 is exact; 1, the largest, is that of always answering 0, and of whatever was deleted."
+    " equally likely{others}. 0 is exact; 1, the largest, is that of always answering 0, and of whatever was deleted."
 )
+_OTHERS = ", and the same counts in SQL by attributes, in ranges of them, and of both; each kind counts equally"
 
 
 def advice_sections(advice: Advice) -> list[Section]:
-    """The sections of advice: the conclusion, and the runs."""
-    chosen = advice.chosen
+    """The sections of advice: the conclusion, the runs and, with attributes, what the profile says of these."""
+    chosen, profile = advice.chosen, advice.profile
+    options = (("item supports", "yes" if supported(chosen) else "no"),)
     rows = (
         ("promise", make_model(chosen.run.model, **chosen.run.parameters).promise),
         ("algorithm", chosen.run.algorithm),
-        ("item supports", "yes" if supported(chosen) else "no"),
+        *(options if profile is None else (("delta", str(chosen.run.options["delta"])),)),
         *(("" if n else "why", reason) for n, reason in enumerate(reasons(advice))),
         ("beside the next best", beside(advice)),
     )
@@ -35,30 +39,78 @@ def advice_sections(advice: Advice) -> list[Section]:
     if advice.on_whole:
         sections.append(_runs(f"runs on all {advice.persons:,} persons", advice.on_whole))
     last = sections.pop()
-    return [*sections, replace(last, notes=(_ERRORS, *last.notes))]
+    note = _ERRORS.format(others="" if profile is None else _OTHERS)
+    return [
+        *sections,
+        replace(last, notes=(note, *last.notes)),
+        *([] if profile is None else profile_sections(profile)[1:]),
+    ]
 
 
 def reasons(advice: Advice) -> list[str]:
     """Why the advice is as it is, in sentences."""
-    needs, chosen, alone = advice.needs, advice.chosen, advice.known.alone
+    needs, chosen, people = advice.needs, advice.chosen, None if advice.profile is None else advice.profile.people
     said = [f"Somebody who knows {knowledge_words(needs.m)} finds none or at least {needs.k} persons who fit."]
+    m, alone, knowing = (
+        advice.known.m,
+        advice.known.alone,
+        f"{advice.known.m} item{'s' * (advice.known.m != 1)} of theirs",
+    )
+    if people is not None:
+        by = " (proposed: you know what others know)" if people.proposed else ""
+        model = make_model(chosen.run.model, **chosen.run.parameters)
+        said = [
+            f"Somebody who knows {', '.join(people.quasi_identifiers)}{by} and {knowledge_words(needs.m)} finds none or at"
+            f" least {needs.k} persons who fit: {model.promise}."
+        ]
+        m, alone = [(m, n) for m, n in enumerate(people.alone) if n is not None and m <= needs.m][-1]
+        knowing = f"these and {m} items"
     if alone is not None:
         of = f"{alone:,} of {advice.persons:,} persons ({share(alone, advice.persons)})"
-        items = f"{advice.known.m} item{'s' * (advice.known.m != 1)}"
         said.append(
-            f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {items} of theirs."
+            f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {knowing}."
         )
-    of_all = "in two digits the least of all runs" + ("" if needs.item_supports else " without item supports")
+    of_all = "in two digits the least of all runs" + ("" if needs.item_supports or people else " without item supports")
     said.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
-    most = [r.run.algorithm for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]
+    most = [r.run.name for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]
     if most:
         said.append(f"Not advised, since most is deleted: {', '.join(dict.fromkeys(most))}.")
-    said += _supports(advice)
-    if not any("taxonomy" in r.run.options for r in (*advice.on_whole, *advice.on_sample)) and needs.use == "counts":
+    said += _supports(advice) if people is None else [*_delta(advice), *_worse_than_zero(advice)]
+    without = not any("taxonomy" in r.run.options for r in (*advice.on_whole, *advice.on_sample))
+    if without and needs.use == "counts" and people is None:
         said.append("There is no taxonomy: with one (anondb taxonomy build, --taxonomy) more algorithms are tried.")
     if not advice.is_tested:
         said.append("No run on all persons was done in time: this rests on the sample. Raise --time-limit to be sure.")
     return said
+
+
+def _delta(advice: Advice) -> list[str]:
+    """What delta is, which were tried, and what the default would cost."""
+    runs = advice.on_whole if advice.is_tested else advice.on_sample
+    same = [r for r in runs if r.status == "done" and r.run.algorithm == advice.chosen.run.algorithm]
+    default = next((r for r in same if Fraction(r.run.options["delta"]) == DEFAULT_DELTA), None)
+    tried = dict.fromkeys(r.run.name for r in (*advice.on_sample, *advice.on_whole))
+    gives, keeps = ("items", "attributes") if advice.chosen.run.algorithm.startswith("tum") else ("attributes", "items")
+    said = (
+        f"delta says how much of the {gives}' detail may be given up for that of the {keeps}, 0 to 1; tried:"
+        f" {', '.join(tried)}."
+    )
+    if default is not None and default is not advice.chosen:
+        said += f" With the default, {float(DEFAULT_DELTA)}, the error is {_errors(default)}."
+    return [said]
+
+
+def _worse_than_zero(advice: Advice) -> list[str]:
+    """The kinds of question to which 0 would be nearer on average."""
+    rows = [row for row in advice.chosen.figures["symmetric_errors"] if row["relative"] > 1]
+    if not rows:
+        return []
+    named = ", ".join(f"{row['kind']} {row['relative']:.3g}" for row in rows)
+    return [
+        f"Answering 0 would be nearer on average for these (mean of |truth - estimate| / truth): {named}. Read the bounds of"
+        " such answers. Item supports would help, and are not possible with attributes, as these lead to private items"
+        " (docs/item_supports.md)."
+    ]
 
 
 _COVERED = "They promise less if readers get other releases of the same persons (docs/item_supports.md)."
@@ -85,15 +137,12 @@ def beside(advice: Advice) -> str:
 
 
 def _name(result: Result) -> str:
-    return result.run.algorithm + (" with item supports" if supported(result) else " without item supports")
+    return result.run.name + ("" if "delta" in result.run.options or supported(result) else " without item supports")
 
 
 def _errors(result: Result) -> str:
     """The error of a run, and its parts."""
-    parts = {1: "items", 2: "pairs"}
-    named = [
-        f"{parts.get(row['size'], row['size'])} {figure2(row['error'])}" for row in result.figures["symmetric_errors"]
-    ]
+    named = [f"{row['kind']} {figure2(row['error'])}" for row in result.figures["symmetric_errors"]]
     return f"{figure2(error(result))} ({', '.join(named)})"
 
 
@@ -103,20 +152,23 @@ def figure2(value: float | None) -> str:
 
 
 def _runs(title: str, results: tuple[Result, ...]) -> Section:
-    head = ("algorithm", "supports", "error", "items", "pairs", "deleted", "NCP", "CPU s", "MiB", "outcome")
-    stopped = [f"{r.run.algorithm}: {r.message}" for r in results if r.status not in ("done", "timeout")]
-    rows = sorted(results, key=lambda r: 2.0 if (e := error(r)) is None else e + deletes_most(r))
-    return Section(title, head, tuple(map(_row, rows)), tuple(dict.fromkeys(stopped)), tuple(range(2, 9)))
+    kinds = dict.fromkeys(row["kind"] for r in results for row in r.figures.get("symmetric_errors", ()))
+    kinds = kinds or dict.fromkeys((ITEMS, PAIRS))
+    head = ("run", "error", *kinds, "deleted", "NCP", "CPU s", "MiB", "outcome")
+    stopped = [f"{r.run.name}: {r.message}" for r in results if r.status not in ("done", "timeout")]
+    ordered = sorted(results, key=lambda r: 2.0 if (e := error(r)) is None else e + deletes_most(r))
+    rows = tuple(_row(result, tuple(kinds)) for result in ordered)
+    return Section(title, head, rows, tuple(dict.fromkeys(stopped)), tuple(range(1, len(head) - 1)))
 
 
-def _row(result: Result) -> tuple[str, ...]:
-    name = (result.run.algorithm, "yes" if supported(result) else "no")
+def _row(result: Result, kinds: tuple[str, ...]) -> tuple[str, ...]:
     costs = (f"{result.cpu_seconds:.1f}", f"{result.peak_mib:,.0f}")
     if result.status != "done":
-        return (*name, *["-"] * 5, *costs, "no time left" if result.status == "timeout" else result.status)
-    by_size = {row["size"]: row["error"] for row in result.figures["symmetric_errors"]}
+        outcome = "no time left" if result.status == "timeout" else result.status
+        return (result.run.name, *["-"] * (len(kinds) + 3), *costs, outcome)
+    by_kind = {row["kind"]: row["error"] for row in result.figures["symmetric_errors"]}
     deleted = share(result.figures["suppressed_occurrences"], result.figures["occurrences"])
     ncp = result.figures["ncp"]
-    figures = (figure2(error(result)), figure2(by_size.get(1)), figure2(by_size.get(2)), deleted)
+    figures = (figure2(error(result)), *(figure2(by_kind.get(kind)) for kind in kinds), deleted)
     outcome = "deletes most" if deletes_most(result) else "done"
-    return (*name, *figures, "-" if ncp is None else f"{100 * ncp:.3g} %", *costs, outcome)
+    return (result.run.name, *figures, "-" if ncp is None else f"{100 * ncp:.3g} %", *costs, outcome)

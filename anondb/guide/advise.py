@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -16,15 +15,30 @@ from anondb.compare.runs import Result, Run, with_supports
 from anondb.data.files import write_taxonomy
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
-from anondb.data.transactions import Dataset, load_transactions
+from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.engine.spill import private_directory
-from anondb.errors import BudgetExceeded, InfeasibleError, InputError
+from anondb.errors import BudgetExceeded, InfeasibleError
 from anondb.guide.knowledge import KNOWN, Known, what_attackers_find
 from anondb.guide.needs import Needs
-from anondb.guide.trials import Limits, distinct, error, ranked, supported, try_runs, write_input, write_queries
+from anondb.guide.people_trials import prepare_people
+from anondb.guide.trials import (
+    Input,
+    Limits,
+    Prepared,
+    distinct,
+    error,
+    no_items,
+    ranked,
+    sample_k,
+    supported,
+    try_runs,
+    write_input,
+    write_queries,
+)
 
 if TYPE_CHECKING:
+    from anondb.guide.profile import Profile
     from anondb.guide.words import Section
 
 SAMPLE = 10_000  # persons of a sample; fewer persons are not sampled
@@ -47,6 +61,7 @@ class Advice:
             Without leave to publish item supports, a run with them is for comparison only.
         is_tested: whether ``chosen`` ran on all persons, not only on the sample.
         command: the command, or the call, that makes the release.
+        profile: of people with attributes: what attackers find, the columns, and the costs.
     """
 
     source: str
@@ -61,6 +76,7 @@ class Advice:
     next_best: Result | None
     is_tested: bool
     command: str
+    profile: Profile | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The advice as JSON values."""
@@ -70,10 +86,17 @@ class Advice:
             if result is None:
                 return None
             figures = {name: value for name, value in result.to_json().items() if name != "options"}
-            return {**figures, "item_supports": supported(result), "error": error(result)}
+            return {
+                **figures,
+                "delta": result.run.options.get("delta"),
+                "item_supports": supported(result),
+                "error": error(result),
+            }
 
         run = self.chosen.run
         advised = {"model": run.model, **run.parameters, "algorithm": run.algorithm}
+        advised |= {"delta": run.options["delta"]} if "delta" in run.options else {}
+        profile = {} if self.profile is None else self.profile.to_json()
         return {
             "source": self.source,
             "persons": self.persons,
@@ -87,6 +110,7 @@ class Advice:
             "next_best": shown(self.next_best),
             "on_sample": [shown(r) for r in self.on_sample],
             "on_whole": [shown(r) for r in self.on_whole],
+            **{name: profile[name] for name in ("people", "estimates") if profile},
         }
 
     def sections(self) -> list[Section]:
@@ -116,6 +140,7 @@ def advise(
     taxonomy: Any = None,
     id_column: str = "tid",
     item_column: str = "item",
+    people: Mapping[str, Any] | None = None,
     time_limit: float = 120.0,
     threads: int | None = None,
     memory_limit: str = "4GB",
@@ -132,98 +157,101 @@ def advise(
         command: the command that executes a run, as text.
         taxonomy: the taxonomy of the items.
         id_column, item_column: the columns of the transactions.
+        people: the options of ``needs.PEOPLE`` that the owner set, which the command repeats.
         time_limit: seconds of wall time for all runs; those that are not done by then are stopped, or left out.
         threads, memory_limit: limits of each run.
 
     Raises:
-        InputError: a source cannot be read, or has no items; the taxonomy lacks items; ``no_taxonomy``.
+        InputError: a source cannot be read, or has no items; the taxonomy lacks items; ``no_taxonomy``; and those of
+            ``prepare_people``.
         InfeasibleError: no release keeps the promise without deleting most items or occurrences.
         BudgetExceeded: no run was done in time and memory.
     """
     folder = private_directory()
     try:
-        prepared = _prepare(engine, transactions, needs, taxonomy, id_column, item_column, folder)
+        sources: dict[str, Any] = {"taxonomy": taxonomy, "id_column": id_column, "item_column": item_column}
+        if people:
+            prepared = prepare_people(engine, transactions, needs, people, **sources, folder=folder)
+        else:
+            prepared = _prepare(engine, transactions, needs, **sources, folder=folder)
         limits = [Limits(threads, memory_limit, time.monotonic() + share * time_limit) for share in (SAMPLED, MAIN, 1)]
         on_sample, on_whole = _try(prepared, limits, engine.progress)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    order, is_tested = [r for r in ranked(on_whole) if needs.item_supports or not supported(r)], True
-    if not order:
-        order, is_tested = ranked(on_sample), False
-    if not order:
-        raise _nothing(needs, [*on_whole, *on_sample], time_limit)
-    return Advice(
-        source=prepared.dataset.table,
-        persons=prepared.dataset.n_transactions,
-        needs=needs,
-        known=prepared.known,
-        sample=None if prepared.sample is None else SAMPLE,
-        sample_k=prepared.sample_k,
-        on_sample=tuple(on_sample),
-        on_whole=tuple(on_whole),
-        chosen=order[0],
-        next_best=order[1] if len(order) > 1 else None,
-        is_tested=is_tested,
-        command=command(order[0].run),
-    )
-
-
-@dataclass(frozen=True)
-class _Prepared:
-    """The input of the runs: transactions and queries, of all persons and of a sample, if there is one. ``sample_k`` is the
-    share of k that falls to the sample, at least 2: so about the same items and pairs are rare in it."""
-
-    dataset: Dataset
-    known: Known
-    runs: list[Run]
-    whole: tuple[Path, Path]
-    sample: tuple[Path, Path] | None = None
-    sample_k: int | None = None
+    return _concluded(prepared, needs, on_sample, on_whole, command, time_limit)
 
 
 def _prepare(
     engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, id_column: str, item_column: str, folder: Path
-) -> _Prepared:
+) -> Prepared:
     """Read the sources, and write the input of the runs into the folder."""
     tree, place = None, folder / "taxonomy.tree"
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         engine.progress("loading transactions")
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
         if not dataset.n_items:
-            raise InputError(f"No person of {source.name} has an item.", code="empty_source", hint="Check --item.")
+            raise no_items(source.name)
         if taxonomy is not None:
             tree = load_taxonomy(engine, taxonomy)
             tree.leaf_nodes(dataset)
         runs = needs.candidates(None if tree is None else str(place))
         threats = what_attackers_find(engine, dataset, needs.k, most=int(min(needs.m, max(KNOWN))))[-1]
-        whole = write_input(engine, dataset, folder, "whole"), write_queries(engine, dataset, folder, "whole")
+        whole = Input(write_input(engine, dataset, folder, "whole"), write_queries(engine, dataset, folder, "whole"))
         part = write_input(engine, dataset, folder, "sample", SAMPLE) if dataset.n_transactions > SAMPLE else None
     if tree is not None:
         write_taxonomy(engine, tree, str(place))
+    prepared = Prepared(dataset.table, dataset.n_transactions, threats, runs, whole)
     if part is None:
-        return _Prepared(dataset, threats, runs, whole)
+        return prepared
     with engine.transaction(), open_source(engine, part, "sample") as rows:
         queries = write_queries(engine, load_transactions(engine, rows), folder, "sample")
-    share = SAMPLE / dataset.n_transactions
-    return _Prepared(dataset, threats, runs, whole, (part, queries), max(2, math.ceil(needs.k * share)))
+    sample = Input(part, queries, k=sample_k(needs.k, SAMPLE, dataset.n_transactions))
+    return replace(prepared, sample=sample, sampled=SAMPLE)
 
 
-def _try(
-    prepared: _Prepared, limits: Sequence[Limits], say: Callable[[str], None]
-) -> tuple[list[Result], list[Result]]:
+def _try(prepared: Prepared, limits: Sequence[Limits], say: Callable[[str], None]) -> tuple[list[Result], list[Result]]:
     """The results on the sample, and on all persons: of the finalists, then of the best with and without item supports."""
     runs, on_sample = prepared.runs, list[Result]()
     if prepared.sample is not None:
-        smaller = [replace(run, parameters={**run.parameters, "k": prepared.sample_k}) for run in runs]
-        tried = try_runs(*prepared.sample, smaller, limits[0], say)
-        on_sample = [replace(result, run=run) for result, run in zip(tried, runs, strict=False)]
+        on_sample = try_runs(prepared.sample, runs, limits[0], say)
         deleting = [r for r in on_sample if r.status == "done" and deletes_most(r)]
         runs = [r.run for r in [*distinct(ranked(on_sample)), *deleting][:FINALISTS]] or runs
-    on_whole = try_runs(*prepared.whole, runs, limits[1], say)
+    on_whole = try_runs(prepared.whole, runs, limits[1], say)
     for best in ranked(on_whole)[:1]:
         other = with_supports(best.run, not supported(best))
-        on_whole += try_runs(*prepared.whole, [other] if other != best.run else [], limits[2], say)
+        on_whole += try_runs(prepared.whole, [other] if other != best.run else [], limits[2], say)
     return on_sample, on_whole
+
+
+def _concluded(
+    prepared: Prepared,
+    needs: Needs,
+    on_sample: Sequence[Result],
+    on_whole: Sequence[Result],
+    command: Callable[[Run], str],
+    time_limit: float,
+) -> Advice:
+    """The advice that follows from the results."""
+    order, is_tested = [r for r in ranked(on_whole) if needs.item_supports or not supported(r)], True
+    if not order:
+        order, is_tested = ranked(on_sample), False
+    if not order:
+        raise _nothing(needs, [*on_whole, *on_sample], time_limit)
+    return Advice(
+        source=prepared.source,
+        persons=prepared.persons,
+        needs=needs,
+        known=prepared.known,
+        sample=prepared.sampled,
+        sample_k=None if prepared.sample is None else prepared.sample.k,
+        on_sample=tuple(on_sample),
+        on_whole=tuple(on_whole),
+        chosen=order[0],
+        next_best=order[1] if len(order) > 1 else None,
+        is_tested=is_tested,
+        command=command(order[0].run),
+        profile=prepared.profile,
+    )
 
 
 def _nothing(needs: Needs, results: Sequence[Result], time_limit: float) -> InfeasibleError | BudgetExceeded:

@@ -2,7 +2,8 @@
 
 A run is a process that reads the source, makes, verifies and freezes the release for m = 2, and measures its accuracy on
 1,000 queries, as ``anondb compare`` runs it. Its cost is linear in a few figures of the data (``Features``). ``COSTS`` has
-the coefficients, which ``benchmarks/estimates.py --fit`` computes from runs on real data and on half a million made baskets.
+the coefficients, which ``benchmarks/estimates.py --fit`` computes from runs on real data and on half a million made baskets,
+and ``benchmarks/estimates_people.py FIT`` from runs with the default delta on people with attributes.
 benchmarks/README.md has the estimates beside what runs took: they are within a factor of 2, on the machine of that page.
 """
 
@@ -113,6 +114,18 @@ COSTS: Mapping[str, Cost] = {
         {"run": 1.38, "occurrences": 6.02, "pair_rows": 0.285, "items": 0.225, "clusters": 2.94},
         {"run": 158.0, "occurrences": 201.0, "pair_rows": 1.43, "pairs": 4.37, "items": 8.04, "clusters": 4.31},
     ),
+    "rum_bound_rt": Cost(
+        {"run": 2.56, "people": 0.0182, "groups": 1.96}, {"run": 220.0, "people": 0.564, "groups": 5.08}
+    ),
+    "rum_bound_r": Cost({"run": 2.16, "people": 0.0751, "groups": 0.718}, {"run": 207.0, "people": 2.54}),
+    "rum_bound_t": Cost(
+        {"run": 2.27, "people": 0.0801, "groups": 2.48}, {"run": 216.0, "people": 2.16, "groups": 11.4}
+    ),
+    "tum_bound_rt": Cost({"run": 2.55, "people": 0.32, "groups": 2.31}, {"run": 217.0, "people": 1.09, "groups": 17.3}),
+    "tum_bound_r": Cost({"run": 0.955, "people": 0.392, "groups": 3.78}, {"run": 209.0, "people": 3.0, "groups": 13.4}),
+    "tum_bound_t": Cost({"run": 1.5, "people": 0.511, "groups": 3.32}, {"run": 210.0, "people": 3.62, "groups": 8.72}),
+    "rfirst": Cost({"run": 2.14, "people": 0.167, "groups": 1.28}, {"run": 217.0, "people": 1.49, "groups": 21.4}),
+    "tfirst": Cost({"run": 2.71, "people": 0.0489, "groups": 0.892}, {"run": 210.0, "people": 0.833, "groups": 19.4}),
 }
 
 
@@ -135,7 +148,7 @@ def terms(features: Features, k: int) -> dict[str, float]:
     """What the coefficients are multiplied with: 1 for the run, millions of occurrences, rows of pairs and pairs, thousands
     of items. For clump, billions of pairs of an occurrence and a cluster of k persons; for similar, millions of pairs that
     occur, and of all pairs of items, over the root of k: larger groups need fewer merges. With attributes, thousands of
-    persons, and millions of pairs of a person and a cluster of k."""
+    persons, and of clusters of k."""
     return {
         "run": 1,
         "occurrences": features.occurrences / 1e6,
@@ -146,7 +159,7 @@ def terms(features: Features, k: int) -> dict[str, float]:
         "item_pairs": features.items**2 / 1e6 / k**0.5,
         "clusters": features.occurrences * features.persons / k / 1e9,
         "people": features.persons / 1e3,
-        "neighbours": features.persons**2 / k / 1e6,
+        "groups": features.persons / k / 1e3,
     }
 
 

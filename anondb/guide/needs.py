@@ -74,7 +74,7 @@ class Needs:
         serving = [run for run in runs if METHODS[run.algorithm].releases in USES[self.use]]
         if not serving:
             raise InputError(
-                "Categories come from a taxonomy.",
+                "A release of categories needs a taxonomy.",
                 code="no_taxonomy",
                 hint="Name it with --taxonomy, or make one with anondb taxonomy build.",
             )
@@ -93,7 +93,7 @@ def flags_of(run: Run) -> list[str]:
     """The flags of ``anondb anonymize`` for the promise and the algorithm of a run."""
     flags = [] if run.model == "km" else ["--model", run.model]
     flags += [word for name, value in run.parameters.items() for word in (f"--{name}", str(value))]
-    flags += ["--algorithm", run.algorithm]
+    flags += ["--algorithm", run.algorithm, *(("--delta", str(run.options["delta"])) if "delta" in run.options else ())]
     supports = bool(run.options.get("item_supports"))
     if supports != METHODS[run.algorithm].item_supports:
         flags.append("--item-supports" if supports else "--no-item-supports")
@@ -106,7 +106,7 @@ def call_of(run: Run, transactions: str, taxonomy: str) -> str:
     named = f"anondb.{type(model).__name__}({', '.join(f'{n}={getattr(model, n)}' for n in run.parameters)})"
     named = named.replace("=inf", "=math.inf")
     tree = f", taxonomy={taxonomy}" if "taxonomy" in run.options else ""
-    others = [(n, run.options[n]) for n in PEOPLE if n in run.options]
+    others = [(n, run.options[n]) for n in (*PEOPLE, "delta") if n in run.options]
     tree += "".join(f", {n}={repr(x) if isinstance(x, str) else type(x).__name__}" for n, x in others)
     supports = f"item_supports={bool(run.options.get('item_supports'))}"
     return f"db.anonymize({transactions}, model={named}{tree}, algorithm={run.algorithm!r}, {supports})"

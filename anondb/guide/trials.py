@@ -1,29 +1,38 @@
 """The runs behind advice: their input, their limits, and the order of their results.
 
 Results are ordered by the mean of |truth - estimate| / the larger of both, over the same drawn items and pairs of items, all
-that occur equally likely. A deleted item has the error 1 there, the largest, so suppression cannot make it small. (The usual
-error, |truth - estimate| / truth, is 1 for a deleted item and has no limit for a generalized one: by it, deleting nearly
-everything would often be best.) A run that deletes most items or occurrences is not advised at all.
+that occur equally likely, and for people with attributes over the same questions in SQL; each kind of question counts
+equally. A deleted item has the error 1 there, the largest, so suppression cannot make it small. (The usual error,
+|truth - estimate| / truth, is 1 for a deleted item and has no limit for a generalized one: by it, deleting nearly everything
+would often be best.) A run that deletes most items or occurrences is not advised at all.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from anondb.compare.merits import deletes_most
+from anondb.compare.merits import deletes_most, mean_error
 from anondb.compare.runs import Result, Run, Setting, run_one
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, load
+from anondb.engine import Engine, Table, load
+from anondb.errors import InputError
+from anondb.guide.knowledge import Known
 from anondb.guide.needs import order_of
 from anondb.release.publish import hand_over_table
 from anondb.utility.workload import random_workload
 
+if TYPE_CHECKING:
+    from anondb.guide.profile import Profile
+
+ITEMS, PAIRS = "items", "pairs"
+_OF_SIZE = {1: ITEMS, 2: PAIRS}
 QUERIES = {1: 300, 2: 700}  # drawn queries by their number of items
 ALL = 2**62
 
@@ -42,10 +51,64 @@ class Limits:
         return self.until - time.monotonic()
 
 
+@dataclass(frozen=True)
+class Input:
+    """What runs read: all persons, or a sample.
+
+    Attributes:
+        source, transactions: a file, and its table of transactions if it is a database.
+        id, item: the columns of the transactions.
+        queries: the file of queries for items and pairs of items.
+        log, kinds: a file of questions in SQL, and the kind of each of its statements.
+        k: the k of the runs; None for their own.
+        options: replaces options of the runs: the places of what they read.
+    """
+
+    source: Path
+    queries: Path
+    transactions: str | None = None
+    id: str = "tid"
+    item: str = "item"
+    log: Path | None = None
+    kinds: tuple[str, ...] = ()
+    k: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The runs that may be advised, and their input: of all persons and of a sample, if there is one.
+
+    Attributes:
+        source, persons: the name of the transactions, and the number of persons.
+        known: what attackers find who know items.
+        runs: the candidates, those first that are tried first if time is short.
+        whole, sample: the inputs. The k of the sample is its share, at least 2: so about the same items and pairs are rare.
+        sampled: the number of persons in the sample.
+        profile: with attributes, the profile of the persons.
+    """
+
+    source: str
+    persons: int
+    known: Known
+    runs: list[Run]
+    whole: Input
+    sample: Input | None = None
+    sampled: int | None = None
+    profile: Profile | None = None
+
+
+def choose(engine: Engine, dataset: Dataset, most: int = ALL) -> Table:
+    """The work table ``(tid)`` of at most so many persons."""
+    return engine.create("chosen", "guide/chosen", {"ids": dataset.ids}, most=most)
+
+
 def write_input(engine: Engine, dataset: Dataset, folder: Path, name: str, most: int = ALL) -> Path:
     """Write the transactions of at most so many persons into a Parquet file, as lists of items."""
-    tables = {"ids": dataset.ids, "transactions": dataset.transactions, "items": dataset.items}
-    hand_over_table(engine, load("guide/baskets").bind(tables, {"most": most}), folder / f"{name}.parquet")
+    chosen = choose(engine, dataset, most)
+    tables = {"chosen": chosen, "transactions": dataset.transactions, "items": dataset.items}
+    hand_over_table(engine, load("guide/baskets").bind(tables, {}), folder / f"{name}.parquet")
+    engine.drop(chosen)
     return folder / f"{name}.parquet"
 
 
@@ -59,28 +122,51 @@ def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> 
     return folder / f"{name}_queries.parquet"
 
 
-def try_runs(
-    source: Path, queries: Path, runs: Sequence[Run], limits: Limits, say: Callable[[str], None]
-) -> list[Result]:
+def try_runs(given: Input, runs: Sequence[Run], limits: Limits, say: Callable[[str], None]) -> list[Result]:
     """The results of the runs, one after the other, until the time is over; runs that do not begin have no result."""
-    asked: dict[str, Any] = {"workload": str(queries), "log": None, "queries": 1, "size": 2, "seed": 0, "draw": "all"}
+    log = None if given.log is None else str(given.log)
+    asked: dict[str, Any] = {
+        "workload": str(given.queries),
+        "log": log,
+        "queries": 1,
+        "size": 2,
+        "seed": 0,
+        "draw": "all",
+    }
     how: dict[str, Any] = {"threads": limits.threads, "memory_limit": limits.memory_limit, "fingerprint": ""}
-    setting = Setting(str(source), None, "tid", "item", **asked, **how, time_limit=0)
+    setting = Setting(str(given.source), given.transactions, given.id, given.item, **asked, **how, time_limit=0)
     results = []
     for run in runs:
         if limits.left <= 0:
             break
         say(run.words)
-        results.append(run_one(replace(setting, time_limit=limits.left), run))
+        parameters = run.parameters if given.k is None else {**run.parameters, "k": given.k}
+        tried = replace(run, parameters=parameters, options={**run.options, **given.options})
+        result = run_one(replace(setting, time_limit=limits.left), tried)
+        results.append(replace(result, run=run, figures=_by_kind(result.figures, given.kinds)))
     return results
 
 
+def _by_kind(figures: dict[str, Any], kinds: Sequence[str]) -> dict[str, Any]:
+    """The figures with errors by the kind of question: statements of a kind count equally."""
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for row in figures.get("symmetric_errors", ()):
+        kind = kinds[row["statement"] - 1] if row["statement"] else _OF_SIZE[row["size"]]
+        by_kind.setdefault(kind, []).append(row)
+    errors = [
+        {
+            "kind": kind,
+            "queries": sum(row["queries"] for row in rows),
+            **{name: sum(row[name] for row in rows) / len(rows) for name in ("error", "relative")},
+        }
+        for kind, rows in by_kind.items()
+    ]
+    return {**figures, "symmetric_errors": errors} if figures else figures
+
+
 def error(result: Result) -> float | None:
-    """What results are ordered by: the mean of the symmetric errors of each size of queries; None without a release."""
-    if result.status != "done":
-        return None
-    errors = [row["error"] for row in result.figures["symmetric_errors"]]
-    return sum(errors) / len(errors) if errors else 0.0
+    """What results are ordered by: the mean of the symmetric errors of each kind of question; None without a release."""
+    return None if result.status != "done" else mean_error(result) or 0.0
 
 
 def ranked(results: Sequence[Result]) -> list[Result]:
@@ -101,6 +187,16 @@ def distinct(results: Sequence[Result]) -> list[Result]:
         figures = [result.figures[n] for n in ("symmetric_errors", "ncp", "released_items", "suppressed_occurrences")]
         seen.setdefault(repr(figures), result)
     return list(seen.values())
+
+
+def sample_k(k: int, persons: int, of: int) -> int:
+    """The share of k that falls to a sample, at least 2."""
+    return max(2, math.ceil(k * persons / of))
+
+
+def no_items(name: str) -> InputError:
+    """The error of transactions without an item."""
+    return InputError(f"No person of {name} has an item.", code="empty_source", hint="Check --item.")
 
 
 def supported(result: Result) -> bool:

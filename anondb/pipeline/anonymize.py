@@ -228,7 +228,7 @@ def _release(
         counts["queries"] = accuracy.queries
         rows.drop()
         anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
-        relational = relational_figures(engine, policy, task, recoding)
+        relational = relational_figures(engine, policy, task, recoding, schema, frozen.kind)
     report = Report(
         release=name,
         model=model,

@@ -172,7 +172,8 @@ def python() -> Iterator[str]:
 
 
 def _members(owner: str, kind: type) -> Iterator[str]:
-    for name, member in vars(kind).items():
+    own = [base for base in reversed(kind.__mro__) if base.__module__.startswith("anondb")]
+    for name, member in {n: m for base in own for n, m in vars(base).items()}.items():
         if name.startswith("_"):
             continue
         if isinstance(member, property):

@@ -1,9 +1,8 @@
--- reads: ids(tid), transactions(tid, item), items(item, label)
--- params: most
+-- reads: chosen(tid), transactions(tid, item), items(item, label)
+-- params: none
 -- returns: tid, item
 -- grain: tid
--- The transactions as lists of labels, or those of so many persons; which ones depends on their numbers alone.
-WITH chosen AS (SELECT tid FROM ids ORDER BY md5(CAST(tid AS VARCHAR)), tid LIMIT getvariable('most'))
+-- The transactions of chosen persons as lists of labels.
 SELECT
     chosen.tid,
     coalesce(list(items.label ORDER BY items.label) FILTER (WHERE items.label IS NOT NULL), CAST([] AS VARCHAR[])) AS item

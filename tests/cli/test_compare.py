@@ -20,10 +20,12 @@ import pytest
 from cli.shop import BASKETS, Run, state_of
 from each import each
 
-from anondb.compare import limits, runs
+import anondb
+from anondb.compare import child, limits, runs
 from anondb.compare.merits import frontier, recommended
 from anondb.compare.report import comparison
 from anondb.compare.runs import Result, Setting, plan
+from anondb.compare.runs import Run as Planned
 from anondb.errors import InputError
 from anondb.pages.plots import Scale, bars, lines, scatter
 from anondb.utility.errors import FIGURES
@@ -99,6 +101,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     assert "answered different queries" not in text
 
 
+@pytest.mark.slow
 def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
     """Persons with attributes: each run gets the options that it takes, and all are asked the same questions."""
     sales, people, named = (tmp_path / f"{name}.csv" for name in ("sales", "people", "constraints"))
@@ -130,6 +133,68 @@ def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
     )
 
 
+def test_from_python(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the command, also on an open database and on data frames; nothing stays but the results in a ledger."""
+    done: list[str] = []
+
+    def run_one(setting: Setting, planned: Planned) -> Result:
+        done.append(planned.name)
+        return Result(planned, "done", None, 1.0, 1.0, 1.0, child.run(runs.job_of(setting, planned)))
+
+    monkeypatch.setattr(runs, "run_one", run_one)
+    how: Any = {"algorithms": ["apriori", "mm"], "k": [2, 3], "queries": 20, "item_supports": False}
+    with anondb.connect(shop) as db:
+        found = db.compare("sales", taxonomy="food", **how)
+        assert [(r.run.name, r.run.parameters["k"]) for r in found.runs] == [
+            (name, k) for name in ("apriori", "mm") for k in (2, 3)
+        ]
+        table = found.df()
+        assert table["run"].tolist() == [r.run.name for r in found.runs] and set(table["status"]) == {"done"}
+        assert table["lm_total"][0] == "4/3" and "k=3, m=2" in table["parameters"].tolist()
+        found.report(tmp_path / "page.html")
+        found.csv(tmp_path / "all.csv")
+        assert Page((tmp_path / "page.html").read_text("utf-8")).open == []
+        ((best, why),) = found.recommended
+        assert why in repr(found) and "apriori" in found._repr_html_() and best in found.runs
+        tree, sales = (db.sql(f"FROM {name}").df() for name in ("food", "sales"))
+        with pytest.raises(InputError, match="delta applies to none"):
+            db.compare("sales", taxonomy="food", delta=0.5, **how)
+        with pytest.raises(InputError, match="cannot read taxonomy from a set"):
+            db.compare("sales", taxonomy={"a"}, **how)
+    with anondb.connect(shop, read_only=True) as db:
+        assert db.compare("sales", taxonomy="food", **how).runs == found.runs and len(done) == 4
+        db.compare("sales", taxonomy="food", again=True, **{**how, "algorithms": "mm", "k": 2})
+    assert len(done) == 5
+    own = duckdb.connect()
+    with anondb.connect(own) as db:
+        other = db.compare(sales, taxonomy=tree, **{**how, "algorithms": "apriori", "k": 2})
+    assert other.runs[0].figures["lm_total"] == "4/3" and other.runs[0].run.options["taxonomy"] == "DataFrame"
+    assert sorted(own.sql("SELECT database_name FROM duckdb_databases()").fetchall()) == [
+        ("memory",),
+        ("system",),
+        ("temp",),
+    ]
+
+
+def test_a_log_asks_attributes_too(run: Run, tmp_path: Path) -> None:
+    """The records of a database are there under their name, in the original and in the release."""
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
+        connection.execute("CREATE TABLE sales AS SELECT i AS tid, 'i' || i % 2 AS item FROM range(40) t(i)")
+        connection.execute(
+            "CREATE TABLE people AS SELECT i AS tid, chr(65 + i::INTEGER % 2) AS sex FROM range(40) t(i)"
+        )
+    (tmp_path / "log.sql").write_text(
+        "SELECT sex, count(*) FROM people GROUP BY sex;\n"
+        "SELECT count(*) FROM people JOIN sales USING (tid) WHERE sex = 'A' AND item = 'i0';"
+    )
+    words = ["compare", tmp_path / "own.duckdb", "--transactions", "sales", "--model", "kkm", "--k", "3", "--m", "1"]
+    words += ["--records", "people", "--quasi-identifiers", "sex", "--algorithms", "rum_bound_rt", "--delta", "0.5"]
+    figures = run(*words, "--workload", tmp_path / "log.sql", "--json").json["runs"][0]
+    assert figures["queries"] == 3 and figures["refused"] == []
+    assert [(row["statement"], row["queries"]) for row in figures["symmetric_errors"]] == [(1, 2), (2, 1)]
+
+
+@pytest.mark.slow
 def test_without_queries(run: Run, shop: Path, tmp_path: Path) -> None:
     """Loss and time are compared, and no error is named."""
     words = ("compare", shop, "--transactions", "sales", "--k", "2", "--algorithms", "mm", "--queries", "0", "--json")
@@ -152,6 +217,7 @@ def test_runs_again_and_on_changed_data(run: Run, shop: Path) -> None:
     assert changed.json["transactions"] == 7 and changed.json["runs"][0]["transactions"] == 7
 
 
+@pytest.mark.slow
 def test_attributes_of_the_transactions_table_are_a_part_of_the_data(run: Run, tmp_path: Path) -> None:
     """A run whose quasi-identifiers changed is not taken from the ledger."""
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
@@ -268,6 +334,19 @@ def test_plan() -> None:
     assert "apriori" not in {r.algorithm for r in plan([], ["km"], {"k": [2], "m": [2]}, {})}
     with pytest.raises(InputError, match="The algorithm apriori needs taxonomy"):
         plan(["apriori"], ["km"], {"k": [2]}, {})
+
+
+def test_each_run_gets_the_options_that_it_takes() -> None:
+    options = {"records": "people", "quasi_identifiers": "age", "privacy_constraints": "named"}
+    made = plan(["coat", "rum_bound_rt"], ["km", "kkm", "constraints"], {"k": [3], "delta": [0.5, 1]}, options, None)
+    given = [{name: run.options.get(name) for name in ("delta", "item_supports")} for run in made]
+    assert [(run.algorithm, run.model, *one.values()) for run, one in zip(made, given, strict=True)] == [
+        *(("coat", "km", None, False), ("coat", "km", None, True)),
+        *(("rum_bound_rt", "kkm", 0.5, False), ("rum_bound_rt", "kkm", 1, False)),
+        *(("coat", "constraints", None, False), ("coat", "constraints", None, True)),
+    ]
+    takes = {"km": set(), "kkm": {"records", "quasi_identifiers"}, "constraints": {"privacy_constraints"}}
+    assert all({*run.options} & {*options} == takes[run.model] for run in made)
 
 
 def setting(**more: Any) -> Setting:

@@ -8,7 +8,6 @@ import random
 import shlex
 import stat
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ import anondb
 from anondb.cli import guide as commands
 from anondb.compare import child
 from anondb.compare.merits import deletes_most
-from anondb.compare.runs import Result, Run, Setting
+from anondb.compare.runs import Result, Run, Setting, job_of
 from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, BudgetExceeded, InfeasibleError, InputError
 from anondb.guide import advise as advising
@@ -42,7 +41,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Setting, Run]]:
         done.append((setting, run))
         assert stat.S_IMODE(Path(setting.source).parent.stat().st_mode) == 0o700
         try:
-            figures = child.run({**asdict(setting), **asdict(run), "modules": []})
+            figures = child.run(job_of(setting, run))
         except AnondbError as failure:
             status = "infeasible" if isinstance(failure, InfeasibleError) else "failed"
             return Result(run, status, str(failure), 1.0, 1.0, 1.0)
@@ -88,8 +87,9 @@ def test_suppression_does_not_make_an_error_small(here: Any, monkeypatch: pytest
 
 
 def result(algorithm: str, relative: float, errors: Sequence[float], deleted: int, **options: Any) -> Result:
-    by_size = [{"size": n, "queries": 10, "error": e} for n, e in enumerate(errors, 1)]
-    figures = {"average_relative_error": relative, "symmetric_errors": by_size, "ncp": 0.1, "released_items": 5}
+    kinds = ("items", "pairs")
+    by_kind = [{"kind": n, "queries": 10, "error": e, "relative": e} for n, e in zip(kinds, errors, strict=False)]
+    figures = {"average_relative_error": relative, "symmetric_errors": by_kind, "ncp": 0.1, "released_items": 5}
     figures |= {"items": 10, "suppressed_items": deleted, "suppressed_occurrences": deleted, "occurrences": 10}
     return Result(Run(algorithm, "km", {"k": 5, "m": 2}, options), "done", None, 1.0, 1.0, 1.0, figures)
 
@@ -131,10 +131,14 @@ def test_symmetric_errors() -> None:
         assert len(engine.query("compare/symmetric_errors", tables, prefix="other")["size"]) == 0
     engine.close()
     naive: dict[int, list[float]] = {}
+    relative: dict[int, list[float]] = {}
     for _, size, t, e in rows:
-        naive.setdefault(size, []).append(0.0 if t == e else abs(t - e) / max(t, e))
+        if t:
+            naive.setdefault(size, []).append(abs(t - e) / max(t, e))
+            relative.setdefault(size, []).append(abs(t - e) / t)
     assert told["size"].tolist() == sorted(naive) and told["queries"].tolist() == [len(naive[s]) for s in sorted(naive)]
-    assert told["error"].tolist() == pytest.approx([sum(naive[s]) / len(naive[s]) for s in sorted(naive)])
+    for name, values in (("error", naive), ("relative", relative)):
+        assert told[name].tolist() == pytest.approx([sum(values[s]) / len(values[s]) for s in sorted(values)])
 
 
 def _split(flat: Any) -> Any:

@@ -17,7 +17,11 @@ from cli.shop import Run, in_process
 from each import each
 
 import anondb
-from anondb.errors import InputError
+from anondb.compare import child
+from anondb.compare.runs import Result, Setting, job_of
+from anondb.compare.runs import Run as Planned
+from anondb.errors import InfeasibleError, InputError
+from anondb.guide import people_trials, trials
 from anondb.guide.people import role_of
 
 
@@ -139,24 +143,118 @@ def test_attributes_in_the_table_of_items(run: Run, tmp_path: Path) -> None:
     assert varying.code == 2 and "different values" in varying.err
 
 
-def test_advice_names_the_promise_and_a_command_that_runs(clinic: Path, run: Run) -> None:
-    words = ("advise", clinic, "--transactions", "visits", "--records", "people", "--k", 3, "--m", 1)
-    told = run(*words, "--json").json
-    assert told["advice"] == {"model": "kkm", "k": 3, "m": 1, "algorithm": "rum_bound_rt"} and not told["is_tested"]
-    assert (
-        f"{told['people']['alone'][1]} of 50 persons stand alone" in told["reasons"][1]
-        and "delta" in told["reasons"][2]
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Runs happen in this process, which is quicker; their figures are listed with the questions."""
+    done: list[dict[str, Any]] = []
+
+    def run_one(setting: Setting, asked: Planned) -> Result:
+        try:
+            figures = child.run(job_of(setting, asked))
+        except InfeasibleError as error:
+            return Result(asked, "infeasible", str(error), 1.0, 1.0, 1.0)
+        log = Path(str(setting.log)).read_text("utf-8")
+        done.append({**figures, "k": asked.parameters["k"], "log": log, "delta": asked.options["delta"]})
+        return Result(asked, "done", None, 1.0, 1.0, 1.0, figures)
+
+    monkeypatch.setattr(trials, "run_one", run_one)
+    monkeypatch.setattr(trials, "QUERIES", {1: 5, 2: 10})
+    monkeypatch.setattr(people_trials, "TRIED", (("rum_bound_rt", "1"), ("tum_bound_rt", "0.9")))
+    return done
+
+
+def test_advice_tries_delta_and_names_a_command_that_runs(clinic: Path, run: Run, here: Any) -> None:
+    words = (
+        "advise",
+        clinic,
+        "--transactions",
+        "visits",
+        "--records",
+        "people",
+        "--k",
+        3,
+        "--m",
+        1,
+        "--time-limit",
+        600,
     )
+    told = run(*words, "--json").json
+    runs = {(r["algorithm"], r["delta"]): r["error"] for r in told["on_whole"]}
+    assert len(runs) == 2 and told["is_tested"] and all(not figures["refused"] for figures in here)
+    least = min(runs.values())
+    advised = told["advice"]
+    assert runs[advised["algorithm"], advised["delta"]] == pytest.approx(least, abs=0.01)
+    assert (advised["model"], advised["k"], advised["m"]) == ("kkm", 3, 1)
+    why = " ".join(told["reasons"])
+    assert f"{told['people']['alone'][1]} of 50 persons" in why and "delta says how much of the" in why
+    kinds = {row["kind"]: row for row in told["on_whole"][0]["symmetric_errors"]}
+    assert list(kinds) == ["ranges", "both", "items", "pairs"] and kinds["ranges"]["queries"] == 8
+    assert told["on_whole"][0]["error"] == pytest.approx(sum(row["error"] for row in kinds.values()) / 4)
     program, *command = shlex.split(told["command"])
-    assert program == "anondb" and run(*command, "--release", "r").code == 0
-    assert told["command"] in run(*words).out
+    assert program == "anondb" and f"--delta {advised['delta']}" in told["command"]
+    assert run(*command, "--release", "r").code == 0
     with anondb.connect(clinic) as db:
         assert db.release("r").verification.verified
-        advice = db.advise("visits", records="people", quasi_identifiers="age", k=3, m=1, sensitive=["c1"])
-        assert json.loads(json.dumps(advice.to_json()))["advice"]["model"] == "klm" and "age" in repr(advice)
-        assert "<table" in advice._repr_html_() and "quasi_identifiers='age'" in advice.command
-    for more in (("--use", "items"), ("--quasi-identifiers", "ago")):
+        ncp = next(
+            r["ncp"]
+            for r in told["on_whole"]
+            if (r["algorithm"], r["delta"]) == tuple(advised[name] for name in ("algorithm", "delta"))
+        )
+        assert db.release("r").loss.ncp == pytest.approx(ncp)
+    for more in (("--use", "items"), ("--quasi-identifiers", "ago"), ("--item-supports",)):
         assert run(*words, *more).code == 2
+
+
+def test_errors_of_advice_are_those_of_sessions(clinic: Path, here: Any, monkeypatch: Any) -> None:
+    """By hand: the questions asked of the release, and of the original."""
+    monkeypatch.setattr(people_trials, "TRIED", (("rum_bound_rt", "1"),))
+    with anondb.connect(clinic) as db:
+        advice = db.advise("visits", records="people", quasi_identifiers="age", k=3, m=1, time_limit=600)
+        db.sql("CREATE VIEW held AS FROM visits")
+        options: Any = {"records": "people", "quasi_identifiers": "age", "delta": 1, "name": "r"}
+        made = db.anonymize("held", model=anondb.KkmAnonymity(k=3, m=1), **options)
+        by_kind: dict[str, list[float]] = {"ranges": [], "both": []}
+        for statement in here[0]["log"].rstrip(";\n").split(";\n"):
+            *groups, n = zip(*db.sql(statement).fetchall(), strict=True)
+            truth = dict(zip(groups[0] if groups else [""], n, strict=True))
+            told = made.query(statement)
+            at = told.columns.index("n")
+            guess = {row[0] if groups else "": row[at] for row in told.fetchall()}
+            errors = [abs(t - guess[key]) / max(t, guess[key]) for key, t in truth.items()]
+            by_kind["both" if groups else "ranges"].append(sum(errors) / len(errors))
+    result = next(r for r in advice.on_whole if r.run.options["delta"] == "1")
+    found = {row["kind"]: row["error"] for row in result.figures["symmetric_errors"]}
+    for kind, errors in by_kind.items():
+        assert found[kind] == pytest.approx(sum(errors) / len(errors), abs=0.05)  # worlds of another release
+
+
+def test_advice_on_a_sample_with_sensitive_items_and_hierarchies(clinic: Path, here: Any, monkeypatch: Any) -> None:
+    """Sources of all kinds reach the runs, also in other names of columns; the connection is as it was."""
+    monkeypatch.setattr(people_trials, "SAMPLE", 25)
+    monkeypatch.setattr(people_trials, "TRIED", (("rum_bound_rt", "1"),))
+    with anondb.connect() as db:
+        db.sql("CREATE TABLE v AS SELECT i % 60 AS p, 'c' || i % 7 AS code FROM range(240) t(i)")
+        people = db.sql(
+            "SELECT i AS p, i % 40 AS item, chr(CAST(65 + i % 3 AS INTEGER)) AS town, i % 10 AS tid FROM range(60) t(i)"
+        ).df()
+        trees = {"town": pd.DataFrame([("A", "all"), ("B", "all"), ("C", "all")], columns=["node", "parent"])}
+        options: Any = {"records": people, "quasi_identifiers": "tid,town", "hierarchies": trees, "sensitive": ["c1"]}
+        options["taxonomy"] = pd.DataFrame(
+            [(f"c{i}", f"g{i % 2}") for i in range(7)] + [("g0", "all"), ("g1", "all")], columns=["node", "parent"]
+        )
+        advice = db.advise("v", id="p", item="code", k=6, m=1, time_limit=600, **options)
+        names = db.sql("SELECT database_name FROM duckdb_databases()").fetchall()
+        assert sorted(names) == [("memory",), ("system",), ("temp",)]
+        assert db.sql("SELECT count(*) FROM duckdb_tables()").fetchall() == [(1,)]
+    assert (advice.sample, advice.sample_k) == (25, 3) and {figures["k"] for figures in here} == {3, 6}
+    assert {figures["transactions"] for figures in here} == {25, 60}
+    told = json.loads(json.dumps(advice.to_json()))
+    assert told["advice"]["model"] == "klm" and told["advice"]["delta"] == advice.chosen.run.options["delta"]
+    assert "tid" in repr(advice) and "<table" in advice._repr_html_() and "attributes" in repr(advice)
+    assert "quasi_identifiers='tid,town'" in advice.command and "delta=" in advice.command
+
+
+def test_attributes_that_cannot_be_are_refused(clinic: Path, run: Run) -> None:
     visits = run(
         "advise", clinic, "--transactions", "people", "--id", "tid", "--item", "surname", "--quasi-identifiers", "odd"
     )

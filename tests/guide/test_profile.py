@@ -15,6 +15,7 @@ from cli.shop import Run, fill, in_process
 from realdata import DATA, needs
 
 import anondb
+from anondb.algorithms import METHODS
 from anondb.guide.estimates import Features, estimates
 from anondb.taxonomies.check import Checked
 
@@ -149,3 +150,16 @@ def test_estimates_are_within_a_factor_of_2_of_measured_runs(data: str) -> None:
         run = runs[estimate.algorithm]
         assert 0.5 < (estimate.cpu_seconds or 0) / float(run["cpu_seconds"]) < 2, estimate
         assert 0.5 < (estimate.peak_mib or 0) / float(run["peak_mib"]) < 2, estimate
+
+
+def test_estimates_with_attributes_are_within_a_factor_of_2_of_measured_runs() -> None:
+    """Of those that benchmarks/estimates_people.py measured."""
+    with (ROOT / "benchmarks" / "estimates" / "people.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["algorithm"] for row in rows} == {n for n, method in METHODS.items() if "kkm" in method.models}
+    for row in rows:
+        features = Features(int(row["persons"]), 0, 0, 0, 0, int(row["attributes"]))
+        (told,) = (x for x in estimates(features, int(row["k"]), None) if x.algorithm == row["algorithm"])
+        assert told.cpu_seconds is not None and told.peak_mib is not None
+        assert 0.5 <= told.cpu_seconds / float(row["cpu_seconds"]) <= 2, row
+        assert 0.5 <= told.peak_mib / float(row["peak_mib"]) <= 2, row

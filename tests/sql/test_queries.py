@@ -120,17 +120,24 @@ EXAMPLES = [
         {"attribute": "x"},
     ),
     Example("report/group_sizes", [(3, 1, 2.0, 3)], {"shown": ("class INTEGER", [(c,) for c in (1, 1, 1, 2, 2, 3)])}),
-    Example(  # 0 for a right answer, also to 0; 1 for the answer 0; of one workload alone
+    Example(  # 0 for a right answer; 1 for the answer 0; none where the truth is 0; by statement; of one workload alone
         "compare/symmetric_errors",
-        [(0, 1, 0.5), (2, 3, 1 / 3)],
+        [(0, 1, 2, 0.5, 1.0), (0, 2, 1, 0.75, 3.0), (2, 0, 2, 0.5, 0.5)],
         {
             "accuracy": (
                 "workload VARCHAR, query_id VARCHAR, truth INTEGER, estimate DOUBLE",
-                [("r: 1", "a", 3, 0), ("r: 1", "b", 0, 0), ("r: 1", "c", 7, 7), ("r: 2", "a", 2, 4), ("s", "a", 1, 9)],
+                [
+                    *(("r: 1", "a", 3, 0), ("r: 1", "b", 0, 1), ("r: 1", "c", 7, 7), ("s", "a", 1, 9)),
+                    *(("r: 2", "1: F, 2: x", 2, 4), ("r: 2", "1", 2, 4), ("r: 2", "2", 1, 4)),
+                ],
             ),
             "workloads": (
                 "workload VARCHAR, query_id VARCHAR, items VARCHAR[]",
-                [*(("r: 1", q, ["x", "y"]) for q in "abc"), ("r: 2", "a", None), ("s", "a", ["x"])],
+                [
+                    *(("r: 1", q, ["x", "y"]) for q in "abc"),
+                    *(("r: 2", q, None) for q in ("1: F, 2: x", "1", "2")),
+                    ("s", "a", ["x"]),
+                ],
             ),
         },
         {"prefix": "r: "},

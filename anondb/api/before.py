@@ -1,0 +1,163 @@
+"""What an owner asks of a database before a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from anondb.engine import DuckDBEngine
+from anondb.promises import check as checks
+from anondb.reading.options import READING, read_as
+
+if TYPE_CHECKING:
+    from anondb.compare.comparison import Comparison
+    from anondb.guide.advise import Advice
+    from anondb.guide.profile import Profile
+
+
+class BeforeRelease:
+    """The methods that read an owner's data, and make no release."""
+
+    engine: DuckDBEngine
+
+    def unknown_items(
+        self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"
+    ) -> tuple[str, ...]:
+        """The items that are not leaves of a taxonomy, sorted; ``anonymize`` refuses them.
+
+        Errors never contain an item: ``unknown_item`` and ``internal_item`` count them, and this method lists them.
+        """
+        return checks.unknown_items(self.engine, transactions, taxonomy, id=id, item=item)
+
+    def profile(
+        self,
+        transactions: Any,
+        *,
+        taxonomy: Any = None,
+        k: int = 5,
+        id: str = "tid",
+        item: str = "item",
+        **options: Any,
+    ) -> Profile:
+        """Profile transactions before a release: sizes, what attackers find, the taxonomy, and what each algorithm takes.
+
+        Args:
+            transactions: a table, view, file or data frame.
+            taxonomy: the taxonomy of the items, which need not fit.
+            k: the k of the promise that violations and costs are counted for.
+            id, item: the columns of the transactions.
+            options: ``records``, ``quasi_identifiers``, ``hierarchies`` and ``sensitive`` (``anondb.guide.people``); and how
+                the transactions are read (``anondb.reading.options.Reading``).
+
+        Raises:
+            InputError: a source cannot be read, or ``bad_parameter``.
+        """
+        from anondb.guide.needs import PEOPLE
+        from anondb.guide.profile import profile
+
+        named = {"id_column": id, "item_column": item} | {n: options.pop(n) for n in PEOPLE if n in options}
+        return profile(self.engine, read_as(transactions, options), taxonomy=taxonomy, k=k, **named)
+
+    def advise(
+        self,
+        transactions: Any,
+        *,
+        taxonomy: Any = None,
+        k: int = 5,
+        m: int | float = 2,
+        use: str = "counts",
+        item_supports: bool = False,
+        id: str = "tid",
+        item: str = "item",
+        time_limit: float = 120.0,
+        threads: int | None = None,
+        memory_limit: str = "4GB",
+        **options: Any,
+    ) -> Advice:
+        """Try algorithms on a sample and on all persons, each in a process, and advise which promise and algorithm to use.
+
+        Args:
+            transactions: a table, view, file or data frame; a copy lies in a private directory while runs read it.
+            taxonomy: the taxonomy of the items.
+            k, m: how many persons the knowledge of m items has to fit, at least; m may be ``math.inf``.
+            use: ``counts``, ``categories`` or ``items`` (``anondb.guide.needs.Needs``).
+            item_supports: whether the release may have item supports.
+            id, item: the columns of the transactions.
+            time_limit, threads, memory_limit: seconds of wall time for all runs, and limits of each.
+            options: as in ``profile``; if people have attributes, values of delta are tried, by questions about both.
+
+        Raises:
+            InputError, InfeasibleError, BudgetExceeded: see ``anondb.guide.advise.advise``.
+        """
+        from anondb.guide.advise import advise
+        from anondb.guide.needs import PEOPLE, Needs, call_of
+
+        named = [repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy)]
+        people = {name: x for name in PEOPLE if (x := options.pop(name, None)) is not None}
+        return advise(
+            self.engine,
+            read_as(transactions, options),
+            Needs(k, m, use, item_supports),
+            command=lambda run: call_of(run, *named),
+            taxonomy=taxonomy,
+            id_column=id,
+            item_column=item,
+            people=people,
+            time_limit=time_limit,
+            threads=threads,
+            memory_limit=memory_limit,
+        )
+
+    def compare(
+        self,
+        transactions: Any,
+        *,
+        algorithms: str | Sequence[str] = (),
+        model: str | Sequence[str] = "km",
+        item_supports: bool | None = None,
+        workload: Any = None,
+        time_limit: float = 600.0,
+        threads: int | None = None,
+        memory_limit: str = "4GB",
+        again: bool = False,
+        **options: Any,
+    ) -> Comparison:
+        """Compare promises, algorithms and parameters on the same data and questions, as ``anondb compare`` does.
+
+        Args:
+            transactions: a table, view, file or data frame; runs read copies in a private directory.
+            algorithms: names; by default all that keep the promises and have their inputs.
+            model: the promises, by name.
+            item_supports: whether releases that may have item supports have them; by default once with, once without.
+            workload: your own queries: a table, file or data frame, or a ``.sql`` log of COUNT queries.
+            time_limit, threads, memory_limit: limits of each run; seconds of wall time.
+            again: repeat the runs whose results are in the ledger.
+            options: ``k``, ``m``, ``delta``, ``h``, ``p`` and ``l``, each a value or a list of values; and options as in
+                ``anonymize``: ``taxonomy``, ``records``, ``quasi_identifiers`` and so on, those of algorithms, of the random
+                queries, and of reading.
+
+        Returns:
+            The results (``df()``, ``recommended``, ``report(FILE)``, ``csv(FILE)``), which the ledger keeps.
+
+        Raises:
+            InputError: see ``anondb.compare.comparison.compare``. A run that fails does not stop the others.
+        """
+        from anondb.compare.comparison import GRID, compare
+
+        def listed(value: Any) -> list[Any]:
+            return list(dict.fromkeys(value)) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+        grid = {"k": [5], "m": [2]} | {n: listed(options.pop(n)) for n in GRID if options.get(n) is not None}
+        reading = {name: options.pop(name) for name in READING if name in options}
+        return compare(
+            self.engine,
+            read_as(transactions, reading),
+            algorithms=listed(algorithms) if algorithms else [],
+            models=listed(model),
+            grid=grid,
+            options=options,
+            item_supports=item_supports,
+            workload=workload,
+            limits={"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit},
+            again=again,
+        )

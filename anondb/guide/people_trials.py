@@ -1,0 +1,190 @@
+"""Trials for people with attributes: a promise that covers these, algorithms with several delta, and what the runs read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.compare.copies import Copies, copying
+from anondb.compare.runs import Run, plan
+from anondb.data.attributes import attribute_hierarchies
+from anondb.data.files import put_taxonomy
+from anondb.data.records import Attribute, load_records, parse_quasi_identifiers, snapshot
+from anondb.data.sensitive import load_sensitive
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import load_taxonomy
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import Engine, Table, load, reads
+from anondb.errors import InputError
+from anondb.guide.needs import Needs
+from anondb.guide.profile import profile
+from anondb.guide.questions import ITEMS, questions
+from anondb.guide.trials import ALL, Input, Prepared, choose, no_items, sample_k, write_queries
+from anondb.models.named import make_model
+
+SAMPLE = 3_000  # persons of a sample; fewer persons are not sampled
+RUM, TUM = "rum_bound_rt", "tum_bound_rt"
+TRIED = (
+    (RUM, "0.65"),
+    (RUM, "0.8"),
+    (RUM, "0.3"),
+    (RUM, "0.9"),
+    (RUM, "0.5"),
+    (TUM, "0.3"),
+    (TUM, "0.1"),
+    (RUM, "0.15"),
+)
+"""Algorithms with values of delta, those first that are tried first if time is short."""
+HELD, PEOPLE = "held", "people"  # tables of the items and of the attributes
+WHOLE, PART = "whole", "sample"  # their schemas
+
+
+def prepare_people(
+    engine: Engine,
+    transactions: Any,
+    needs: Needs,
+    people: Mapping[str, Any],
+    *,
+    taxonomy: Any = None,
+    id_column: str = "tid",
+    item_column: str = "item",
+    folder: Path,
+) -> Prepared:
+    """Count what attackers find, and write the input of the runs into the folder.
+
+    Args:
+        engine: the engine, outside a transaction.
+        transactions, taxonomy, id_column, item_column: as in ``advise``.
+        needs: what the owner said; a release for counts.
+        people: the options of ``needs.PEOPLE`` that the owner set.
+        folder: a private folder.
+
+    Raises:
+        InputError: ``no_quasi_identifiers``: none are named, and none proposed; ``bad_usage``: item supports, or a use that
+            needs other algorithms; see ``profile`` and ``load_records``.
+    """
+    if needs.use != "counts":
+        words = f"With attributes, no release is made for {needs.use}."
+        raise InputError(words, code="bad_usage", hint="Leave --use out.")
+    if needs.item_supports:
+        words = "A release with attributes has no item supports: these would lead to private items."
+        raise InputError(words, code="bad_usage", hint="Leave --item-supports out.")
+    columns = {"id_column": id_column, "item_column": item_column}
+    found = profile(engine, transactions, taxonomy=taxonomy, k=needs.k, **columns, **people)
+    if not found.items:
+        raise no_items(found.source)
+    names = () if found.people is None else found.people.quasi_identifiers
+    if not names:
+        hint = "Name them with --quasi-identifiers A,B."
+        raise InputError("No column is proposed as a quasi-identifier.", code="no_quasi_identifiers", hint=hint)
+    owners = {"quasi_identifiers": ",".join(names), **people}
+    owners |= {} if taxonomy is None else {"taxonomy": taxonomy}
+    sampled = SAMPLE if found.persons > SAMPLE else None
+    with copying(engine, folder / "persons.duckdb") as copies:
+        copy = _Copy(engine, folder, copies, owners)
+        with engine.transaction():
+            whole = copy.persons(transactions, **columns, most=sampled)
+        sample = None if sampled is None else copy.sample(whole, sample_k(needs.k, sampled, found.persons))
+    runs = _candidates(needs, owners)
+    return Prepared(found.source, found.persons, found.known[0], runs, whole, sample, sampled, found)
+
+
+def _candidates(needs: Needs, owners: Mapping[str, Any]) -> list[Run]:
+    """The runs, in their order, with the owner's options."""
+    name = "klm" if owners.get("sensitive") is not None else "kkm"
+    parameters = make_model(name, k=needs.k, m=needs.m).parameters()
+    grid = {parameter: [value] for parameter, value in parameters.items()}
+    return [run for algorithm, delta in TRIED for run in plan([algorithm], [name], {**grid, "delta": [delta]}, owners)]
+
+
+class _Copy:
+    """Writes what runs read into an attached private database: all persons and a sample, each into a schema."""
+
+    def __init__(self, engine: Engine, folder: Path, copies: Copies, owners: Mapping[str, Any]) -> None:
+        self._engine, self._folder, self._copies, self._owners = engine, folder, copies, owners
+
+    def persons(self, transactions: Any, *, id_column: str, item_column: str, most: int | None) -> Input:
+        """Write all persons and, if there are more, a sample of so many; return the input of all."""
+        engine, owners = self._engine, self._owners
+        records = owners.get("records") if owners.get("records") is not None else transactions
+        for schema in (WHOLE, PART):
+            self._copies.make_schema(schema)
+        options = {
+            "quasi_identifiers": owners["quasi_identifiers"],
+            "records": f"{WHOLE}.{PEOPLE}",
+            **self._knowledge(),
+        }
+        with (
+            open_source(engine, transactions, "transactions") as source,
+            open_source(engine, records, "records") as rows,
+        ):
+            how: dict[str, Any] = {"id_column": id_column, "item_column": item_column}
+            dataset = load_transactions(engine, source, **how, more_ids=rows)
+            read = {"quasi_identifiers": owners["quasi_identifiers"], "hierarchies": owners.get("hierarchies")}
+            attributes = load_records(engine, records, dataset, **read).attributes
+            names = [attribute.name for attribute in attributes]
+            values = snapshot(engine, rows, rows.column(dataset.id_column, "--id"), names, dataset)
+        self._write(WHOLE, dataset, attributes, values, ALL)
+        if most is not None:
+            self._write(PART, dataset, attributes, values, most)
+        frequent = [dataset.labels[i] for i in (-dataset.supports).argsort(kind="stable")[:ITEMS]]
+        columns: Any = {"id": dataset.id_column, "item": dataset.item_column}
+        asked = questions(attributes, frequent, held=HELD, people=PEOPLE, **columns)
+        log = self._folder / "questions.sql"
+        log.write_text("".join(f"{question.sql('duckdb')};\n" for _, question in asked), "utf-8")
+        kinds = tuple(kind for kind, _ in asked)
+        queries = write_queries(engine, dataset, self._folder, WHOLE)
+        file = self._folder / "persons.duckdb"
+        return Input(file, queries, f"{WHOLE}.{HELD}", **columns, log=log, kinds=kinds, options=options)
+
+    def sample(self, whole: Input, k: int) -> Input:
+        """The input of the sample that was written."""
+        held, people = (self._copies.table(PART, name) for name in (HELD, PEOPLE))
+        with (
+            self._engine.transaction(),
+            open_source(self._engine, held.sql(), "sample") as source,
+            open_source(self._engine, people.sql(), "sample") as rows,
+        ):
+            columns: Any = {"id_column": whole.id, "item_column": whole.item}
+            dataset = load_transactions(self._engine, source, **columns, more_ids=rows)
+            queries = write_queries(self._engine, dataset, self._folder, PART)
+        options = {**whole.options, "records": f"{PART}.{PEOPLE}"}
+        return replace(whole, queries=queries, transactions=f"{PART}.{HELD}", k=k, options=options)
+
+    def _write(
+        self, schema: str, dataset: Dataset, attributes: tuple[Attribute, ...], values: Table, most: int
+    ) -> None:
+        """Write the items and the attributes of at most so many persons."""
+        engine, chosen = self._engine, choose(self._engine, dataset, most)
+        tables = {"chosen": chosen, "transactions": dataset.transactions, "items": dataset.items}
+        tid = exp.column("tid").as_(dataset.id_column, quoted=True)
+        label = exp.column("item").as_(dataset.item_column, quoted=True)
+        held = exp.select(tid, label).from_(load("guide/held").bind(tables, {}).subquery("held"))
+        engine.create(self._copies.table(schema, HELD), held)
+        typed = [
+            exp.cast(exp.column(f"c{i}"), attribute.type, dialect="duckdb").as_(attribute.name, quoted=True)
+            for i, attribute in enumerate(attributes)
+        ]
+        kept = reads.among(values, chosen, "tid", ", ".join(("tid", *(f"c{i}" for i in range(len(attributes))))))
+        engine.create(self._copies.table(schema, PEOPLE), exp.select(tid.copy(), *typed).from_(kept.subquery("kept")))
+        engine.drop(chosen)
+
+    def _knowledge(self) -> dict[str, Any]:
+        """The taxonomy, the hierarchies and the sensitive items, with their places in the copy."""
+        engine, owners, found = self._engine, self._owners, dict[str, Any]()
+        if "taxonomy" in owners:
+            put_taxonomy(engine, load_taxonomy(engine, owners["taxonomy"]), self._copies.table(WHOLE, "taxonomy"))
+            found["taxonomy"] = f"{WHOLE}.taxonomy"
+        if owners.get("sensitive") is not None:
+            found["sensitive"] = list(load_sensitive(engine, owners["sensitive"]))
+        if owners.get("hierarchies") is not None:
+            names = [name for name, _ in parse_quasi_identifiers(owners["quasi_identifiers"])]
+            trees, _ = attribute_hierarchies(engine, owners["hierarchies"], names)
+            for i, tree in enumerate(trees.values()):
+                put_taxonomy(engine, tree, self._copies.table(WHOLE, f"hierarchy_{i}"))
+            found["hierarchies"] = {name: f"{WHOLE}.hierarchy_{i}" for i, name in enumerate(trees)}
+        return found
