@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 PROGRAM := $(VENV)/.program
 STAMP := $(VENV)/.installed
 
+# Tests start hundreds of processes: without compiled files each of them compiles anondb again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo docs test quick check nightly bench bench-supports bench-scale bench-defaults bench-papers examples clean
 
 $(PROGRAM): pyproject.toml

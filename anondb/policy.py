@@ -34,8 +34,9 @@ from anondb.models import (
 from anondb.models.anatomy import EMPTY_VALUES
 from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, nearest
+from anondb.models.relational import KkmAnonymity
 from anondb.promises import PROMISES
-from anondb.reading.options import DETECTED, Reading, beside, read_as
+from anondb.reading.options import DETECTED, PEOPLE, Reading, beside, read_as
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,13 @@ class Policy:
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(self.model).__name__}.",
                 code="bad_parameter",
             )
+        if self.reading.layout == PEOPLE and not isinstance(self.model, KkmAnonymity):
+            raise InputError(
+                f"The layout people has no items, and {self.model.name} is a promise about items.",
+                code="bad_usage",
+                hint="Use --model kkm with --quasi-identifiers, which is k-anonymity here. For l-diversity name the column"
+                " that must not be guessed with --item, its sensitive values with --sensitive, and --model klm.",
+            )
         object.__setattr__(self, "max_suppression", percent(self.max_suppression))
         object.__setattr__(self, "accept", accepted(self.accept))
         if self.records is None and self.quasi_identifiers is not None and PROMISES[self.model.name].relational:
@@ -289,9 +297,8 @@ def choose_algorithm(
     needs += [(f"The model {model.name}", need) for need in promise.needs]
     for who, need in needs:
         if need not in present:
-            raise InputError(
-                f"{who} needs {need}.", code=f"no_{need}", hint=f"Name it with --{need.replace('_', '-')} TABLE|FILE."
-            )
+            hint = f"Name it with --{need.replace('_', '-')} {SOURCES[need].metavar}."
+            raise InputError(f"{who} needs {need}.", code=f"no_{need}", hint=hint)
     for name in present:
         owners = [p.name for p in PROMISES.values() if name in (*p.needs, *p.takes)]
         if owners and model.name not in owners:

@@ -39,7 +39,10 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.models.relational import KkmAnonymity
 from anondb.recoding import RelationalRecoding
-from anondb.utility.relational import Original, RtEstimator, average_relative_error
+from anondb.release.freeze import drop_schema, freeze
+from anondb.release.holders import expected_holders
+from anondb.release.objects import release_schema
+from anondb.utility.relational import ExpectedEstimator, Original, RtEstimator, average_relative_error
 
 sys.path.insert(0, str(ROOT / "tests"))
 from rt_cases import TumOrder
@@ -161,9 +164,20 @@ class Workload:
 
     def errors(self, found: RelationalRecoding) -> Row:
         """ARE of each kind."""
-        estimator = RtEstimator(self._case.engine, self._case.dataset, self._case.records, found)
+        return self._errors(RtEstimator(self._case.engine, self._case.dataset, self._case.records, found), "are")
+
+    def expected(self, found: RelationalRecoding, model: KkmAnonymity) -> Row:
+        """ARE of each kind by the numbers that a session expects, from the frozen release."""
+        case, schema = self._case, release_schema("memory", "papers")
+        kind = freeze(case.engine, case.dataset, found, model, release_schema=schema).kind
+        holders = expected_holders({name: schema.table(name) for name in kind.tables}, local=kind.local)
+        answering = ExpectedEstimator(case.engine, case.dataset, case.records, found, holders)
+        drop_schema(case.engine, schema)
+        return self._errors(answering, "expected")
+
+    def _errors(self, estimator: RtEstimator, name: str) -> Row:
         return {
-            f"are_{x}_{y}": average_relative_error(self._original, estimator, asked)
+            f"{name}_{x}_{y}": average_relative_error(self._original, estimator, asked)
             for (x, y), asked in self._asked.items()
         }
 
@@ -191,7 +205,7 @@ def measured(case: Case, algorithm: str, delta: float, k: int = K, workload: Wor
         "largest_cluster": found.largest,
     }
     if workload is not None:
-        row |= item_sizes(case, found) | workload.errors(found)
+        row |= item_sizes(case, found) | workload.errors(found) | workload.expected(found, KkmAnonymity(k, M))
     forget(case)
     return row
 

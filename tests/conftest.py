@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import functools
+import gc
 import signal
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 from realdata import REASON
+from shared import place_of_run
 
 pytest_plugins = ["postgres.fixtures"]
 
@@ -26,6 +31,28 @@ def connect_with_one_thread(*args: Any, **options: Any) -> duckdb.DuckDBPyConnec
 
 # The data are small, and there is a worker for each core: without this, threads that wait take a sixth of the time.
 duckdb.connect = connect_with_one_thread
+
+
+@pytest.fixture(scope="session")
+def of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what the run makes once (``shared.once``)."""
+    return place_of_run(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def few_worlds() -> Iterator[None]:
+    """Two worlds beside the bounds, for files that are not about estimates."""
+    from anondb.answers import worlds
+
+    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 2
+    yield
+    worlds.MOST_WORLDS = before
+
+
+def pytest_collection_finish() -> None:
+    """Collection leaves a million objects for good: the garbage collector need not look at them again in each test."""
+    gc.collect()
+    gc.freeze()
 
 
 def explained(skipped: list[Any]) -> list[str]:

@@ -13,7 +13,7 @@ from anondb.answers.asked import Asked
 from anondb.answers.drawn_rows import without_filters, without_rows
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import INTEGERS, fresh
-from anondb.answers.views import schema_of
+from anondb.answers.views import current_world
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import executed
 
@@ -79,11 +79,10 @@ class InWorlds:
         names = [*(f"c{n}" for n in range(len(self.types))), *(["kept"] * self.asked.kept)]
         alias = exp.TableAlias(this=exp.to_identifier("q"), columns=[exp.to_identifier(n) for n in names])
         rows = exp.Subquery(this=self.asked.drawn.copy(), alias=alias)
-        schema = exp.Anonymous(this="current_schema")
-        number = exp.func("replace", schema, exp.Literal.string(schema_of("")), exp.Literal.string(""))
-        world = exp.TryCast(this=number, to=exp.DataType.build("INTEGER"))
         place = exp.Window(this=exp.RowNumber())
-        tree = exp.select(world.as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(rows)
+        tree = exp.select(current_world().as_(WORLD), place.as_(PLACE), exp.Column(this=exp.Star(), table="q")).from_(
+            rows
+        )
         if found is not None:
             same = self.same_keys("q", "found")
             listed = exp.alias_(found.expression(), "found", table=True)

@@ -12,10 +12,10 @@ from anondb.answers.files import FIRST_OTHER, File, copied
 from anondb.answers.holders import unsupported
 from anondb.answers.masked import LEAST, factor_of
 from anondb.answers.spread import Spread
-from anondb.answers.views import OWN, schema_of
+from anondb.answers.views import OWN, schema_of, world_is
 from anondb.answers.worlds import Worlds
 from anondb.engine import DuckDBEngine
-from anondb.engine.untrusted import look_in
+from anondb.engine.untrusted import search_path
 from anondb.release.reader import SealedRelease
 
 FEWEST = 10
@@ -48,7 +48,9 @@ class WorldTables:
 
     def use(self, world: int | None) -> None:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
-        look_in(self._engine, *(["memory.main"] if world is None else [schema_of(self._first + world), OWN]))
+        number = None if world is None else self._first + world
+        schemas = ["memory.main"] if world is None else [schema_of(self._first), OWN]
+        self._engine.run_all([world_is(number), search_path(*schemas)], "choosing a world")
 
     @cached_property
     def spread(self) -> Spread:
@@ -84,4 +86,4 @@ class OwnTables:
 
     def use(self, world: int | None) -> None:
         """Make the analyst's tables those that a query names; without a number, leave them."""
-        look_in(self._engine, "memory.main" if world is None else OWN)
+        self._engine.run(search_path("memory.main" if world is None else OWN), "the search path")

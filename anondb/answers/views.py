@@ -1,4 +1,4 @@
-"""The tables of a world, as views with the names, columns, types and layout of the original's."""
+"""The tables of the world that a variable names: views with the names, columns, types and layout of the original."""
 
 from __future__ import annotations
 
@@ -16,50 +16,64 @@ OWN = "own"
 BASE, ITEMS, IDS = map(place, ("base", "items", "ids"))
 
 
-def schema_of(world: int | str) -> str:
-    """The schema with the tables of a world; of no number, what its name begins with."""
-    return f"world_{world}"
+_NUMBER = "anondb_world"
 
 
-def tables_of(facts: Facts, world: int, *, kept: bool) -> dict[Table, exp.Query]:
-    """The tables of a world, each with its rows.
+def schema_of(first: int) -> str:
+    """The schema with the tables of the worlds from a number on."""
+    return f"world_{first}"
+
+
+def current_world() -> exp.Expr:
+    """The number of the world whose rows the views have."""
+    return exp.cast(exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_NUMBER)]), "INTEGER")
+
+
+def world_is(number: int | None) -> exp.Set:
+    """The statement that has the views of worlds show the rows of one world, or of none."""
+    name = exp.EQ(this=exp.Var(this=_NUMBER), expression=exp.convert(number))
+    return exp.Set(expressions=[exp.SetItem(this=name, kind="VARIABLE")])
+
+
+def tables_of(facts: Facts, first: int, *, kept: bool) -> dict[Table, exp.Query]:
+    """The tables of the worlds from a number on, each with its rows.
 
     Args:
         facts: the facts of any of the files.
-        world: the number of the world.
+        first: the number of the first world.
         kept: whether there are rows that are the same in all worlds.
     """
 
     def table(name: str) -> Table:
-        return Table("memory", schema_of(world), name)
+        return Table("memory", schema_of(first), name)
 
-    made = {table("baskets"): _baskets(facts, world, kept)}
+    made = {table("baskets"): _baskets(facts, first, kept)}
     if facts.records is not None:
-        made |= {table(name): _records(facts, world) for name in {RECORDS, facts.records.lower()}}
+        made |= {table(name): _records(facts, first) for name in {RECORDS, facts.records.lower()}}
     made.pop(table(facts.table.lower()), None)
-    return made | {table(facts.table): _transactions(facts, world, kept)}
+    return made | {table(facts.table): _transactions(facts, first, kept)}
 
 
-def _baskets(facts: Facts, world: int, kept: bool) -> exp.Query:
+def _baskets(facts: Facts, first: int, kept: bool) -> exp.Query:
     """Each transaction with the list of its items, under the names of a sealed file."""
-    lists = load("answers/held_lists").bind({"held": _held(facts, world, kept), "ids": IDS}, {})
+    lists = load("answers/held_lists").bind({"held": _held(facts, first, kept), "ids": IDS}, {})
     number = exp.Neg(this=exp.cast(exp.column("tid", "held"), "BIGINT"))
     items = exp.cast(exp.column("item", "held"), "VARCHAR[]", dialect="duckdb")
     return exp.select(number.as_("transaction_id"), items.as_("items")).from_(lists.subquery("held"))
 
 
-def _held(facts: Facts, world: int, kept: bool) -> exp.Query:
+def _held(facts: Facts, first: int, kept: bool) -> exp.Query:
     """The items of each transaction, a row for each."""
     copies = NamedRows("answers/repeated_rows", {"rows": ROWS}, {})
     rows = copies if facts.rows == BAGS else ROWS
-    tables: Tables = {"drawn": of_worlds(DRAWN, world), "items": ITEMS, "rows": rows, "base": BASE}
+    tables: Tables = {"drawn": of_worlds(DRAWN, first), "items": ITEMS, "rows": rows, "base": BASE}
     held = load("answers/held" if kept else "answers/held_drawn")
-    return held.bind({name: tables[name] for name in held.reads}, {"world": world})
+    return held.bind({name: tables[name] for name in held.reads}, {"world": current_world()})
 
 
-def _transactions(facts: Facts, world: int, kept: bool) -> exp.Query:
+def _transactions(facts: Facts, first: int, kept: bool) -> exp.Query:
     """The table of transactions: a row for each item, or one with a list for each id."""
-    rows = _held(facts, world, kept)
+    rows = _held(facts, first, kept)
     source = load("answers/held_lists").bind({"held": rows, "ids": IDS}, {}) if facts.lists else rows
     query = exp.select(modelled_id(facts.id, "held").as_(facts.id.name, quoted=True))
     query = query.select(exp.column("item", "held").as_(facts.item.name, quoted=True)).from_(source.subquery("held"))
@@ -67,23 +81,23 @@ def _transactions(facts: Facts, world: int, kept: bool) -> exp.Query:
         query = query.select(exp.column("part", "held").as_(facts.partition[0].name, quoted=True))
     if facts.inline:
         same = exp.column("tid", "attributes").eq(exp.column("tid", "held"))
-        query = query.select(*_values(facts, "attributes")).join(_attributes_of_world(world), on=same)
+        query = query.select(*_values(facts, "attributes")).join(_attributes_of_world(first), on=same)
     return query
 
 
-def _records(facts: Facts, world: int) -> exp.Query:
+def _records(facts: Facts, first: int) -> exp.Query:
     """The table of attributes."""
     query = exp.select(modelled_id(facts.id, "attributes").as_(facts.id.name, quoted=True))
-    return query.select(*_values(facts, "attributes")).from_(_attributes_of_world(world))
+    return query.select(*_values(facts, "attributes")).from_(_attributes_of_world(first))
 
 
 def _values(facts: Facts, table: str) -> list[exp.Expr]:
     return [exp.column(f"a{n}", table).as_(a.column.name, quoted=True) for n, a in enumerate(facts.attributes)]
 
 
-def _attributes_of_world(world: int) -> exp.Subquery:
-    rows = exp.select("*").from_(of_worlds(VALUES, world).expression())
-    return rows.where(exp.column("world").eq(exp.convert(world))).subquery("attributes")
+def _attributes_of_world(first: int) -> exp.Subquery:
+    rows = exp.select("*").from_(of_worlds(VALUES, first).expression())
+    return rows.where(exp.column("world").eq(current_world())).subquery("attributes")
 
 
 def modelled_id(column: Column, table: str) -> exp.Expr:

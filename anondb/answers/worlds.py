@@ -51,8 +51,8 @@ def worlds_for(rows: float, most: int | None = None) -> int:
 class Worlds:
     """The worlds of one or several files, whose persons are disjoint, in a database in memory.
 
-    The tables of world w are in the schema ``world_<w>``: with it on the search path, SQL that was written for the original
-    runs as it is. They have rows once ``draw`` was called.
+    The tables of all worlds are views in one schema: with it on the search path, SQL that was written for the original runs
+    as it is, in the world of ``views.choose_world``. They have rows once ``draw`` was called.
 
     Args:
         desk: the database, to which ``files.copied`` copied the files.
@@ -73,12 +73,12 @@ class Worlds:
         self._names = [name for file in files for name in file.names]
         self._texts = np.array([file.items[n] for file in files for n in file.members.item], dtype=object)
         self._list_items()
-        self._make_tables(numbers)
+        self._make_tables(numbers[0])
 
     def others(self) -> Worlds:
         """Other worlds of the same files of sets or buckets, up to 40; ``others`` and ``holders`` say how they differ.
 
-        Their numbers, and those of their schemas, begin with ``files.FIRST_OTHER``. Those of an earlier call are lost.
+        Their numbers begin with ``files.FIRST_OTHER``. Those of an earlier call are lost.
         """
         made = copy(self)
         begin(self._desk, FIRST_OTHER)
@@ -88,7 +88,7 @@ class Worlds:
         drawing = OtherSets if isinstance(self._drawing, Sets) else Buckets
         made._drawing = drawing(self._desk, self._files, numbers)
         made._records = Records(self._desk, self._files, numbers)
-        made._make_tables(numbers)
+        made._make_tables(numbers[0])
         return made
 
     def _drawn(self, numbers: range) -> Sets | Bags | Buckets:
@@ -98,15 +98,13 @@ class Worlds:
             return Sets(self._desk, self._files, numbers, self.count)
         return (Bags if rows == BAGS else Buckets)(self._desk, self._files, numbers)
 
-    def _make_tables(self, numbers: range) -> None:
-        """Make the tables of worlds, as views, and the empty table of what is drawn."""
-        make_empty(self._desk, of_worlds(DRAWN, numbers[0]), DRAWN_COLUMNS)
+    def _make_tables(self, first: int) -> None:
+        """Make the tables of the worlds from a number on, as views, and the empty table of what is drawn."""
+        make_empty(self._desk, of_worlds(DRAWN, first), DRAWN_COLUMNS)
         kept = bool(self._drawing.single.any())
-        statements: list[exp.Expr] = []
-        for world in numbers:
-            statements.append(schema(schema_of(world)))
-            for table, rows in tables_of(self._files[0].facts, world, kept=kept).items():
-                statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))
+        statements: list[exp.Expr] = [schema(schema_of(first))]
+        for table, rows in tables_of(self._files[0].facts, first, kept=kept).items():
+            statements.append(exp.Create(this=table.expression(), kind="VIEW", expression=rows, replace=True))
         self._desk.run_all(statements, "the tables of worlds")
 
     def draw(self, labels: Collection[str] | None = None, *, records: bool = True) -> None:

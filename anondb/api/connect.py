@@ -54,7 +54,7 @@ def connect(
 
     Args:
         database: a path, ``:memory:``, ``postgresql://HOST/DATABASE``, a DuckDB connection, which is used without changing
-            its settings, or one of psycopg: anondb connects itself as it did, and sees what is committed; or a session of
+            its settings, or one of psycopg, beside which anondb opens its own and sees what is committed; or a session of
             Spark, whose tables are anonymized inside Spark.
         threads, memory_limit: settings of a connection that anondb opens; refused for a connection passed in.
         read_only: open the file read-only (for verification).

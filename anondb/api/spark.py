@@ -103,7 +103,7 @@ class SparkDatabase:
         engine = DuckDBEngine.open()
         try:
             with engine.transaction():
-                return load_taxonomy(engine, taxonomy if is_file else self._warehouse.rows(taxonomy, MOST_NODES))
+                return load_taxonomy(engine, taxonomy if is_file else self._warehouse.table_rows(taxonomy, MOST_NODES))
         finally:
             engine.close()
 

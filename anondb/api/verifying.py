@@ -43,8 +43,8 @@ def check_asked(
 def verify_there(
     engine: DuckDBEngine, transactions: Any, model: Model | None, id: str, item: str, more: Any
 ) -> Verification:
-    """Verify a table inside PostgreSQL."""
-    from anondb.pipeline.on_engine import verify_on, warehouse_of
+    """Verify a table in its database."""
+    from anondb.pipeline.on_engine import there, verify_on
 
     if more or not isinstance(transactions, str):
         raise InputError(
@@ -53,7 +53,8 @@ def verify_there(
             hint="Leave on_engine out: then the table is fetched.",
         )
     with engine.transaction():
-        return verify_on(warehouse_of(engine), transactions, model or KmAnonymity(), id_column=id, item_column=item)
+        warehouse, reference = there(engine, transactions)
+        return verify_on(warehouse, reference, model or KmAnonymity(), id_column=id, item_column=item)
 
 
 def verify_release(

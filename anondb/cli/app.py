@@ -140,11 +140,11 @@ def opened(
     with logged(log_file, command) as log:
         with _leaving_at_once():
             from anondb.api.connect import connect
-            from anondb.engine.elsewhere import is_url
+            from anondb.engine.elsewhere import is_url, warehouse_at
             from anondb.reading.formats import is_data_file
 
         one_shot = not is_url(source) and is_data_file(source)
-        there = is_url(source) or Path(source).is_file()
+        there = is_url(source) or Path(source).is_file() or warehouse_at(source) is not None
         if not there and (one_shot or not create):
             named = f"The file {Path(source).name!r} does not exist."
             hint = "Check the path." if one_shot else "Check the path; anondb load makes a database from files."
@@ -278,8 +278,11 @@ def transactions_of(
     reading: Mapping[str, Any] | None = None,
 ) -> Any:
     """The transactions to read: the data file, the named table, or the only table that fits; with how they are read."""
+    from anondb.engine.elsewhere import warehouse_at
     from anondb.reading.options import read_as
 
+    if warehouse_at(source) is not None:
+        return read_as(source if table is None else f"{source.partition('#')[0]}#{table}", reading or {})
     if database.engine.one_shot:
         return read_as(read_as(Path(source), reading or {}), {"file_table": table})
     rows = table if table is not None else only_table(database, id_column, item_column)

@@ -85,7 +85,7 @@ def verify(
     of_file = {"expect": expect, "published_in": published_in, "trusted": trusted}
     sealed = not (transactions or buckets or release or against_source) and _is_release(source)
     of_rows = {"bag_input": bag_input, "on_engine": on_engine, **taken(values, RECORDS)}
-    _check_usage(release is not None or against_source, transactions, buckets, promised(), of_rows)
+    _check_usage(source, release is not None or against_source, transactions, buckets, promised(), of_rows)
     if not sealed and any(value is not None for value in of_file.values()):
         raise InputError("--expect, --published-in and --trusted need a sealed file.", code="bad_usage")
     knowledge = {"witnesses": witnesses, **taken(values, KNOWLEDGE)}
@@ -147,9 +147,16 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
 
 
 def _check_usage(
-    of_release: bool, transactions: str | None, buckets: str | None, model: Model, of_rows: Mapping[str, Any]
+    source: str,
+    of_release: bool,
+    transactions: str | None,
+    buckets: str | None,
+    model: Model,
+    of_rows: Mapping[str, Any],
 ) -> None:
     """Refuse flags that exclude each other."""
+    from anondb.engine.elsewhere import warehouse_at
+
     if transactions is not None and of_release:
         raise InputError("--transactions and --release exclude each other.", code="bad_usage", hint="Give one of them.")
     if buckets is not None and (of_release or model.name != "anatomy"):
@@ -158,7 +165,8 @@ def _check_usage(
         raise InputError("--bag-input needs --transactions.", code="bad_usage")
     if of_rows.keys() & RECORDS and (of_release or buckets is not None):
         raise InputError("--records and --quasi-identifiers need --transactions.", code="bad_usage")
-    if of_rows["on_engine"] and (transactions is None or buckets is not None):
+    named = transactions is not None or warehouse_at(source) is not None
+    if of_rows["on_engine"] and (not named or buckets is not None):
         raise InputError("--on-engine needs --transactions.", code="bad_usage")
 
 

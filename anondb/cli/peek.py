@@ -51,6 +51,8 @@ def _print(proposal: Any) -> None:
         typer.echo(f"  because    {plain(reason)}")
     if proposal.account is not None:
         typer.echo(f"  read       {plain(proposal.account.words)}")
+    for name, role, why in proposal.columns:
+        typer.echo(f"  column     {plain(name)}: {role}, {why}")
     for person, items in proposal.persons:
         more = f" and {len(items) - _MOST_ITEMS:,} more" if len(items) > _MOST_ITEMS else ""
         typer.echo(f"  person     {shown(person)}: {plain(', '.join(items[:_MOST_ITEMS]))}{more}")

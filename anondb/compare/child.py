@@ -53,7 +53,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         if log:
             from anondb.risk.query_log import measure_log
 
-            report["accuracy"] = measure_log(engine, NAME, log).to_json()
+            report["accuracy"] = measure_log(engine, NAME, log, policy.people).to_json()
         return {
             **{name: report[name] for name in ("released_items", "suppressed_items", "suppressed_occurrences")},
             **{name: report[name] for name in ("transactions", "items", "occurrences")},

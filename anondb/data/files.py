@@ -6,7 +6,7 @@ import contextlib
 import csv
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
@@ -143,7 +143,7 @@ def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | Non
             return ""
         lists = engine.create("lists", exp.select("tid", "item").from_(renamed.subquery("rows")))
         pairs = exp.select("tid", exp.func("unnest", exp.column("item")).as_("item")).from_(lists.expression())
-        _account(engine, rows, lists, pairs)
+        _account(engine, rows, lists, pairs, [c for c in rows.columns if c not in (id_column, item_column)])
         empty = int(engine.scalar("transactions/empty_lists", {"lists": lists}))
         engine.create(table, exp.select("tid", "item").from_(lists.expression()) if empty else pairs)
         _leave_out(engine, table, rows.how)
@@ -151,11 +151,13 @@ def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | Non
         return "one row with a list for each transaction, since some have no items" if empty else ""
 
 
-def _account(engine: Engine, source: Source, rows: Table, pairs: Table | exp.Query | None) -> None:
+def _account(
+    engine: Engine, source: Source, rows: Table, pairs: Table | exp.Query | None, left_out: Sequence[str] = ()
+) -> None:
     """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
     assert source.account is not None and source.records is not None
     number = int(engine.scalar(reads.counted(rows)))
-    account = source.account.counted(number, source.records, source.name)
+    account = replace_fields(source.account.counted(number, source.records, source.name), left_out=tuple(left_out))
     if pairs is not None:
         facts = engine.query("transactions/loaded_counts", {"source": pairs, "rows": rows})
         ids, missing_items, transactions, items = (int(column[0]) for column in facts.values())

@@ -13,7 +13,7 @@ from anondb.data.sources import Source, count_if, figures
 from anondb.data.types import element_of
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.reading.options import MARKS
+from anondb.reading.options import MARKS, PEOPLE
 
 ITEMS = "item"  # the name of the column that several become
 ROW_ID = "tid"  # the name of the number of a row that is a person
@@ -78,8 +78,12 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
                 "The layout long has one column of items.", code="bad_layout", hint="Name one with --item."
             )
         return source, source.column(id_column, "--id"), source.column(item_column, "--item")
+    if layout == PEOPLE and item_column != ITEMS:
+        raise InputError(
+            "In the layout people nobody has items.", code="bad_layout", hint="Leave out --item, or --layout."
+        )
     source, id_column = _with_ids(source, id_column)
-    columns = item_columns(source, item_column, id_column)
+    columns = [] if layout == PEOPLE else item_columns(source, item_column, id_column)
     if layout == "list":
         if len(columns) != 1:
             raise InputError("The layout list has one column of items.", code="bad_layout", hint="Name it with --item.")
@@ -87,7 +91,7 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
     _check_types(source, columns, layout)
     if layout == "one-hot":
         _check_truth(engine, source, columns)
-    items = (_one_hot if layout == "one-hot" else _wide)(source, columns)
+    items = {"one-hot": _one_hot, "wide": _wide, PEOPLE: _nothing}[layout](source, columns)
     kept = {name.lower() for name in source.columns if name not in columns}
     name = next(n for n in (ITEMS, *(f"{ITEMS}{i}" for i in range(2, len(kept) + 3))) if n not in kept)
     return _with_items(source, columns, name, items), id_column, name
@@ -145,6 +149,11 @@ def _with_items(source: Source, columns: Sequence[str], name: str, items: exp.Ex
     query = exp.select(*map(_column, kept), items.as_(name, quoted=True)).from_(source.rows)
     kinds = {c: source.columns[c] for c in kept} | {name: "VARCHAR[]"}
     return replace(source, query=query, columns=kinds, collated=source.collated - {name})
+
+
+def _nothing(source: Source, columns: Sequence[str]) -> exp.Expr:
+    """No items."""
+    return exp.cast(exp.array(), "VARCHAR[]", dialect="duckdb")
 
 
 def _each(body: exp.Expr) -> exp.Lambda:

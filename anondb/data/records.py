@@ -24,7 +24,7 @@ from anondb.data.attributes import (
     domain_of_numbers,
 )
 from anondb.data.sources import Source, open_source, reading
-from anondb.data.taxonomy import Taxonomy
+from anondb.data.taxonomy import Taxonomy, of_type
 from anondb.data.transactions import Dataset, id_of, text_of
 from anondb.data.types import released_type
 from anondb.engine import Engine, Table, reads
@@ -184,9 +184,10 @@ def load_records(
     for i, (name, kind) in enumerate(columns.items()):
         check_type(source, name)
         column = _Column(engine, table, f"c{i}", name, types[name], shares.get(name.lower(), share))
-        attribute = column.read(kind, trees.get(name.lower()), ranges.get(name.lower()))
+        tree, stated = trees.get(name.lower()), released_type(types[name])
+        tree = None if tree is None else of_type(engine, tree, stated)
+        attribute = column.read(kind, tree, ranges.get(name.lower()))
         warnings += _remarks(attribute, types[name], kind, dataset.n_transactions)
-        stated = released_type(types[name])
         stated = attribute.sql_type if stated == "VARCHAR" else stated
         attributes.append(replace(attribute, type=stated))
     engine.drop(table)

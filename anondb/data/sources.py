@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from anondb.data.frames import check_frame, is_frame
 from anondb.engine import Engine, Table, is_binary, reads
-from anondb.engine.elsewhere import is_url
+from anondb.engine.elsewhere import is_url, warehouse_at
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.reading.account import Account
 from anondb.reading.files import listed_items, open_file
@@ -348,6 +348,10 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     elif isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
         with _open_file(engine, Path(data), what, how) as source:
             yield source
+    elif isinstance(data, str) and (opened := warehouse_at(data)) is not None:
+        warehouse, name = opened(data, on_progress=engine.progress)
+        with warehouse.snapshot(), engine.registered(warehouse.all_rows(name)) as view:
+            yield replace(describe(engine, all_columns(view), f"table {name!r}", name), how=how)
     elif isinstance(data, str):
         table = resolve_table(engine, data, what)
         yield replace(describe(engine, all_columns(table), f"table {data!r}", table.name, table), how=how)
@@ -379,11 +383,8 @@ def _open_file(engine: Engine, path: Path, what: str, how: Reading) -> Iterator[
         if file.columns is None and file.lines is None:
             source = describe(engine, file.query, name, table, is_file=True)
         else:
-            kinds = (
-                {"tid": "BIGINT", "item": "VARCHAR[]"}
-                if file.columns is None
-                else dict.fromkeys(file.columns, "VARCHAR")
-            )
+            named = file.columns is not None
+            kinds = dict.fromkeys(file.columns or (), "VARCHAR") if named else {"tid": "BIGINT", "item": "VARCHAR[]"}
             source = Source(file.query, name, kinds, table, typed=False, lines=file.lines, separator=file.separator)
         source = replace(source, how=how, account=file.account, records=file.records, faults=file.faults)
         if what == COUNTED_LATER:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
 from anondb.data.edges import Edge, not_a_tree, read_edges
 from anondb.data.transactions import Dataset
+from anondb.data.types import not_of_type
 from anondb.engine import Engine
 from anondb.errors import InputError, by_interface
 
@@ -93,6 +95,21 @@ class Taxonomy:
         of = np.repeat(np.arange(len(nodes)), number)
         place = np.arange(len(of)) + np.repeat(first - (np.cumsum(number) - number), number)
         return of, tuple([self.labels[leaf] for leaf in leaves[place].tolist()])
+
+    def without(self, leaves: Collection[str]) -> Taxonomy:
+        """The tree without some leaves, and without nodes that have no others; the same tree if none would be left."""
+        gone = [v for v in self.leaves(0).tolist() if self.labels[v] in leaves]
+        left = self.leaf_count.copy()
+        for node in gone:
+            while node >= 0:
+                left[node] -= 1
+                node = int(self.parent[node])
+        if not gone or not left[0]:
+            return self
+        labels, parent = self.labels, self.parent
+        kept = [v for v in np.argsort(self.rank).tolist() if left[v]]
+        tree = from_edges((labels[v], labels[int(parent[v])] if v else None) for v in kept)
+        return replace(tree, name=self.name, kind=self.kind)
 
     def leaf_nodes(self, dataset: Dataset) -> Ints:
         """The leaf of each item of the data, by item number.
@@ -233,3 +250,15 @@ def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:
             raise
         raise InputError(f"{error} {edges.reading}", code=error.code) from None
     return replace(tree, name=edges.name, kind=edges.kind)
+
+
+def of_type(engine: Engine, taxonomy: Taxonomy, kind: str) -> Taxonomy:
+    """The taxonomy without the leaves that no column of a type holds, since its values are written otherwise."""
+    if kind == "VARCHAR" or taxonomy.kind is not None:
+        return taxonomy
+    labels = [taxonomy.labels[v] for v in taxonomy.leaves(0).tolist()]
+    listed = engine.put("taxonomy_leaves", {"label": ("VARCHAR", labels)})
+    others = exp.select("label").from_(listed.expression()).where(not_of_type(exp.column("label"), kind))
+    found = engine.select(others, "the leaves of another type")["label"].tolist()
+    engine.drop(listed)
+    return taxonomy.without(set(found))

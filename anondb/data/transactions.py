@@ -15,6 +15,7 @@ from anondb.data.types import check_id_type, check_types, item_type, kind_of, re
 from anondb.engine import Engine, Table, check_collation, reads
 from anondb.errors import InputError
 from anondb.reading.account import Account
+from anondb.reading.options import PEOPLE
 
 MAX_LABEL_BYTES = 10_000_000
 ROWS, LISTS = "rows", "lists"
@@ -281,7 +282,7 @@ def _accounted(engine: Engine, source: Source, dataset: Dataset, missing: int, u
         missing=missing,
         transactions=dataset.n_transactions,
         items=dataset.n_items,
-        left_out=tuple(name for name in source.columns if name not in used),
+        left_out=tuple(name for name in source.columns if name not in used and source.how.layout != PEOPLE),
     )
     engine.account(account)
     return account

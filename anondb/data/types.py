@@ -81,6 +81,12 @@ def typed(engine: Engine, source: Source) -> exp.Query:
     return exp.select(*chosen).from_(source.rows)
 
 
+def not_of_type(text: exp.Expr, kind: str) -> exp.Expr:
+    """Whether no value of a type is written as a text is; the text is not NULL."""
+    value = exp.TryCast(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
+    return exp.NullSafeNEQ(this=exp.cast(value, "VARCHAR"), expression=text.copy())
+
+
 def _as(name: str, kind: str | None) -> exp.Expr:
     """A column with a type; NULL where a value has none of it."""
     column = exp.column(name, quoted=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from sqlglot import exp
@@ -17,6 +19,31 @@ def is_url(source: Any) -> bool:
     return isinstance(source, str) and "://" in source and source.partition("://")[0].lower() in _SCHEMES
 
 
+@cache
+def _plug_ins() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group="anondb.warehouses")}
+
+
+def plug_in(name: str) -> Callable[..., Any] | None:
+    """What opens the warehouse of a name (``warehouse_at``); None if no package has it."""
+    point = _plug_ins().get(name)
+    return None if point is None else point.load()
+
+
+def warehouse_at(source: Any) -> Callable[..., Any] | None:
+    """What opens the warehouse in which a source lies; None if it lies in none.
+
+    Warehouses are entry points of the group ``anondb.warehouses``, whose names are schemes of URLs such as
+    ``sqlite:///shop.sqlite#sales``, or packages whose objects are sources, such as ``pyspark``. An entry point takes the
+    source and, by name, ``on_statement`` and ``on_progress``; it returns the warehouse, and the source as this names it.
+    The tables of PostgreSQL are those of an owner's database, which is opened first.
+    """
+    if not isinstance(source, str):
+        name = type(source).__module__.partition(".")[0]
+        return None if name == "builtins" else plug_in(name)
+    return plug_in(source.partition("://")[0].lower()) if "://" in source and not is_url(source) else None
+
+
 class Elsewhere:
     """An engine whose tables all lie in its own database. ``postgres.owner`` has one that fetches them.
 
@@ -27,6 +54,9 @@ class Elsewhere:
 
     runs_sql = True
     others: list[tuple[Callable[[], None], Callable[[], None]]]
+
+    def warehouse(self) -> Any:
+        """The database in whose transaction the engine works, as a warehouse; None if it has no other than its own."""
 
     def look_up(self, names: Sequence[Name]) -> None:
         """Declare the tables with one of these names here, with their columns and without rows."""

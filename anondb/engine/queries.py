@@ -87,6 +87,7 @@ class NamedQuery:
         self.check(tables, values)
         tree = self.tree.copy()
         cte_names = {cte.alias for cte in tree.find_all(exp.CTE)}
+        calls = list(tree.find_all(exp.Anonymous))
         for node in list(tree.find_all(exp.Table)):
             if not _is_parameter(node, cte_names):
                 continue
@@ -95,7 +96,7 @@ class NamedQuery:
                 if node.args.get(key):
                     table.set(key, node.args[key])
             node.replace(table)
-        for call in list(tree.find_all(exp.Anonymous)):
+        for call in calls:
             if call.name.lower() == "getvariable":
                 call.replace(exp.convert(values[call.expressions[0].name]))
         return tree

@@ -81,10 +81,10 @@ def desk_engine(
     return DuckDBEngine(connection, on_statement=on_statement, max_seconds=max_seconds, empty=True)
 
 
-def look_in(engine: DuckDBEngine, *schemas: str) -> None:
-    """Have the connection look up plain names of tables in these schemas, the first one first."""
+def search_path(*schemas: str) -> exp.Set:
+    """The statement that has the connection look up plain names of tables in these schemas, the first one first."""
     path = exp.EQ(this=exp.column("search_path"), expression=exp.Literal.string(",".join(schemas)))
-    engine.run(exp.Set(expressions=[exp.SetItem(this=path)]), "the search path")
+    return exp.Set(expressions=[exp.SetItem(this=path)])
 
 
 def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error], Exception]) -> None:

@@ -74,7 +74,7 @@ class Needs:
         serving = [run for run in runs if METHODS[run.algorithm].releases in USES[self.use]]
         if not serving:
             raise InputError(
-                "Categories come from a taxonomy.",
+                "A release of categories needs a taxonomy.",
                 code="no_taxonomy",
                 hint="Name it with --taxonomy, or make one with anondb taxonomy build.",
             )

@@ -19,12 +19,13 @@ from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InputError
+from anondb.guide.people import IDENTIFIER, people
 from anondb.reading.account import Account
 from anondb.reading.baskets import looks_like_fimi
 from anondb.reading.dialect import EXCEL_NOTE, detected_delimiter, sample_of, sample_records
 from anondb.reading.files import private_folder
 from anondb.reading.formats import Format, decompressed, format_of, plain_text
-from anondb.reading.options import ReadAs, Reading, reading_flags
+from anondb.reading.options import PEOPLE, ReadAs, Reading, reading_flags
 
 PERSONS = 3
 _IDS = (
@@ -46,7 +47,8 @@ class Peek:
         format: its format, with the compression.
         reading: the options that it needs, by name, ``id`` and ``item`` among them.
         reasons: why, in sentences.
-        persons: the first persons, each with the id and the items.
+        persons: the first persons, each with the id and the items, or the values of a table of people.
+        columns: of a table of people: each column with the role that is proposed, and why.
         account: what was read; None if it cannot be read so.
         findings: what the owner would have to confirm.
         problem: why it cannot be read so.
@@ -61,6 +63,7 @@ class Peek:
     persons: tuple[tuple[str, tuple[str, ...]], ...] = ()
     account: Account | None = None
     findings: tuple[Finding, ...] = field(default=())
+    columns: tuple[tuple[str, str, str], ...] = ()
     problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -72,6 +75,7 @@ class Peek:
             "persons": [{"id": person, "items": list(items)} for person, items in self.persons],
             "account": None if self.account is None else self.account.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
+            "columns": [{"name": name, "role": role, "why": why} for name, role, why in self.columns],
         }
 
 
@@ -97,7 +101,13 @@ def peek(engine: Engine, path: Path, given: Mapping[str, Any]) -> Peek:
         _propose_columns(columns, rows, reading, reasons)
     form = found.name if found.compression is None else f"{found.name}, {found.compression}"
     proposal = Peek(path.name, form, reading, tuple(reasons), _command(path, reading), problem=problem)
-    return proposal if problem is not None else _read(engine, path, proposal)
+    if problem is not None:
+        return proposal
+    return (
+        _people(engine, path, proposal, columns, rows)
+        if reading.get("layout") == PEOPLE
+        else _read(engine, path, proposal)
+    )
 
 
 def _options(reading: Mapping[str, Any]) -> Reading:
@@ -237,17 +247,26 @@ def _propose_item(
 ) -> None:
     """Propose the column of items, and that its cells are lists."""
     named = [c for c in others if _ITEM.search(c)]
+    of_ids = values.get(reading.get("id", "tid"), [])
+    single = len(of_ids) > 1 and len(set(of_ids)) == len(of_ids)
     item = named[0] if named else max(others, key=lambda c: len(set(values[c])) if c not in ids else -1)
     if reading.get("header") is False:
         item = others[0]
+    cells = [v for v in values[item] if v]
+    lists = 2 * sum(len(re.split("[ ;|,]", v)) > 1 for v in cells) > len(cells)
+    if single and not named and not lists and len(others) > 1 and "layout" not in reading and ids:
+        reading["layout"] = PEOPLE
+        reasons.append("each person has one row of attributes; in a release with a file of items this one is --records")
+        return
     reading["item"] = item
     reasons.append(f"{item!r} {'is called like an item' if named else 'as the item is a guess'}")
-    cells = [v for v in values[item] if v]
-    of_ids = values.get(reading.get("id", "tid"), [])
-    single = len(set(of_ids)) == len(of_ids)
-    if single and "layout" not in reading and 2 * sum(len(re.split("[ ;|,]", v)) > 1 for v in cells) > len(cells):
+    if single and "layout" not in reading and lists:
         reading["layout"] = "list"
         reasons.append("each person has one row, and most cells of items have separators")
+    if single and len(others) > 1 and reading.get("header") is not False:
+        reasons.append(
+            "other columns may be attributes of people, which --quasi-identifiers A,B and --model kkm release, too"
+        )
 
 
 def _read(engine: Engine, path: Path, proposal: Peek) -> Peek:
@@ -262,6 +281,31 @@ def _read(engine: Engine, path: Path, proposal: Peek) -> Peek:
     except InputError as error:
         return replace(proposal, problem=str(error))
     return replace(proposal, persons=persons, account=dataset.account, findings=tuple(found))
+
+
+def _people(engine: Engine, path: Path, proposal: Peek, columns: list[str], rows: list[tuple[str | None, ...]]) -> Peek:
+    """The proposal for a table of people, with the roles of its columns."""
+    reading = proposal.reading
+    how = ReadAs(path, _options(reading))
+    try:
+        with engine.transaction(), open_source(engine, how, "transactions") as source:
+            dataset = load_transactions(engine, source, id_column=reading["id"])
+            found = people(engine, source, dataset)
+    except InputError as error:
+        return replace(proposal, problem=str(error))
+    at = columns.index(reading["id"])
+    shown = [(str(r[at]), tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c != columns[at])) for r in rows]
+    others = [c.name for c in found.columns if c.role != IDENTIFIER]
+    known = ",".join(found.quasi_identifiers or others or [c.name for c in found.columns])
+    words = ["anondb", "anonymize", str(path), "--id", reading["id"], *reading_flags(reading)]
+    words += ["--quasi-identifiers", known, "--model", "kkm", "--publish", "release.duckdb"]
+    return replace(
+        proposal,
+        command=shlex.join(words),
+        persons=tuple(shown[:PERSONS]),
+        account=dataset.account,
+        columns=tuple((c.name, c.role, c.why) for c in found.columns),
+    )
 
 
 def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:

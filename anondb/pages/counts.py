@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
@@ -10,7 +10,7 @@ from anondb.pages.plots import CountScale, svg, text
 from anondb.pages.text import label, number, percent, short
 
 _LEFT, _TOP, _BOTTOM, _HEIGHT = 46, 14, 26, 280
-_WIDTH = 6.8  # of a letter
+_WIDTH = 7.2  # of a letter
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,10 @@ def against_truth(title: str, answers: Sequence[Answered], width: int) -> str:
 
 
 def intervals(title: str, answers: Sequence[Answered], width: int) -> str:
-    """Plot a row for each item: a bar from the lower to the upper bound, and a dot for the estimate."""
-    names = 0.32 * width
-    across = CountScale(max((a.upper for a in answers), default=1), names + 6, width - 14)
+    """Plot a row for each question: a bar from the lower to the upper bound, a dot for the estimate, and a line for the
+    truth where it is known."""
+    names = name_room((a.words for a in answers), 0.4 * width)
+    across = CountScale(max((a.upper for a in answers), default=1), names + 6, width - 22)
     height = 22 * len(answers) + 26
     parts = []
     for value in across.ticks():
@@ -73,11 +74,14 @@ def intervals(title: str, answers: Sequence[Answered], width: int) -> str:
     for i, a in enumerate(answers):
         y = 22 * i + 14
         words = f"{short(a.words)}: bounds {number(a.lower)} to {number(a.upper)}, estimate {a.estimate:.1f}"
-        low, high = across.at(a.lower) - 1, across.at(a.upper) + 1
+        low, high, truth = across.at(a.lower) - 1, across.at(a.upper) + 1, ""
+        if a.truth is not None:
+            words, x = f"{words}, truth {number(a.truth)}", across.at(a.truth)
+            truth = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 8}" y2="{y + 8}" class="truth" stroke-width="2.2"/>'
         parts.append(
             f"<g><title>{label(words, 300)}</title>{text(names, y + 4, cut(a.words, names), 'name', 'end')}"
             f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" class="bounds" stroke-width="10"/>'
-            f'<circle cx="{across.at(a.estimate):.1f}" cy="{y}" r="3.6" class="dot"/></g>'
+            f'<circle cx="{across.at(a.estimate):.1f}" cy="{y}" r="3.6" class="dot"/>{truth}</g>'
         )
     return svg(title, width, height, parts)
 
@@ -109,6 +113,11 @@ def shares(title: str, rows: Sequence[tuple[str, Sequence[Shares]]], width: int)
             y += 20
         y += 8
     return svg(title, width, y, parts)
+
+
+def name_room(names: Iterable[str], most: float) -> float:
+    """The width in pixels that the names of rows take, of at most ``most``."""
+    return min(max(map(wide, names), default=0.0) + 7, most)
 
 
 def cut(words: str, room: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anondb.pages.counts import cut
+from anondb.pages.counts import cut, name_room
 from anondb.pages.plots import svg, text
 from anondb.pages.text import label, number
 
@@ -33,18 +33,20 @@ def of_ranges(title: str, bins: Bins, ranges: Sequence[tuple[float, float, int]]
         words = f"a released range of {number(persons)} persons"
         parts.append(f'<g><title>{words}</title><line {ends} y1="{y}" y2="{y}" class="bounds" stroke-width="4"/></g>')
     height = _HEIGHT + 10 + 5 * len(drawn) + 16
-    parts.append(text(_EDGE, height - 4, bins[0][0].split(" to ")[0]))
-    parts.append(text(width - _EDGE, height - 4, bins[-1][0].split(" to ")[-1], anchor="end"))
+    for at, anchor in ((0, "start"), (len(bins) // 2, "middle"), (len(bins), "end")):
+        name = bins[at][0].split(" to ")[0] if at < len(bins) else bins[-1][0].split(" to ")[-1]
+        parts.append(text(_EDGE + at * step, height - 4, name, anchor=anchor))
     return svg(title, width, height, parts)
 
 
 def of_categories(title: str, bins: Bins, width: int) -> str:
     """Two bars for each category (name, before, after); the rarest are left out."""
-    shown, names = bins[:MOST_NAMES], 0.3 * width
-    top, room, parts = max((max(b, a) for _, b, a in shown), default=1) or 1, 0.7 * width - 70, list[str]()
+    shown, parts = bins[:MOST_NAMES], list[str]()
+    names = name_room((name for name, *_ in shown), 0.3 * width)
+    top, room = max((max(b, a) for _, b, a in shown), default=1) or 1, width - names - 60
     for i, (name, before, after) in enumerate(shown):
         y = 28 * i + 4
-        parts.append(text(names - 6, y + 15, cut(name, names - 10), "name", "end"))
+        parts.append(text(names - 6, y + 15, cut(name, names - 6), "name", "end"))
         for at, kind, value in ((0, BEFORE, before), (11, AFTER, after)):
             long = max(value / top * room, 1)
             parts.append(f'<rect x="{names:.1f}" y="{y + at}" width="{long:.1f}" height="10" {kind}/>')

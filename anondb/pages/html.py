@@ -7,7 +7,7 @@ on A4. Narrow windows show each row of a table as a block with the names of its 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape, unescape
 
 from anondb import __version__
 
@@ -22,12 +22,12 @@ STYLE = f"""
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 3rem;
   color: var(--ink); background: var(--paper); overflow-wrap: break-word; }}
 h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0 0 .3rem; }} h2 {{ font-size: 1.25rem; margin: 2.4rem 0 .5rem; }}
-h3 {{ font-size: 1rem; margin: 1.2rem 0 .3rem; }} p, ul {{ max-width: 48rem; margin: .4rem 0 .8rem; }}
+h3 {{ font-size: 1rem; margin: 1.2rem 0 .3rem; }} p, ul {{ max-width: 54rem; margin: .4rem 0 .8rem; }}
 p, li, h1, h2, h3, pre, td.text, .tile, figcaption {{ overflow-wrap: anywhere; }}
 ul {{ padding-left: 1.3rem; }} li {{ margin: .2rem 0; }} figure {{ margin: 0; min-width: 0; }}
 .note, figcaption {{ color: var(--soft); font-size: .9rem; }}
-.owner {{ border-left: 4px solid var(--warm); background: var(--panel); padding: .5rem .8rem; max-width: 48rem; }}
-.tiles {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .7rem; margin: 1.2rem 0; }}
+.owner {{ border-left: 4px solid var(--warm); background: var(--panel); padding: .5rem .8rem; max-width: 54rem; }}
+.tiles {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); gap: .7rem; margin: 1.2rem 0; }}
 .tile {{ background: var(--panel); border-radius: .4rem; padding: .6rem .8rem; }} .tile b {{ display: block;
   font-size: 1.45rem; line-height: 1.3; }} .tile span {{ color: var(--soft); font-size: .85rem; display: block; }}
 table {{ border-collapse: collapse; font-size: .88rem; max-width: 100%; margin: .5rem 0 1rem; }}
@@ -35,11 +35,14 @@ th, td {{ padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--faint); t
 th {{ vertical-align: bottom; line-height: 1.25; font-weight: 600;
   overflow-wrap: normal; }} .text {{ text-align: left; min-width: 5.5rem; }}
 td {{ font-variant-numeric: tabular-nums; white-space: nowrap; }} td.text {{ white-space: normal; }}
-.many {{ font-size: .8rem; }} .many th, .many td {{ padding-right: .45rem; }}
+.many {{ font-size: .8rem; }} .many th, .many td {{ padding-right: .45rem; }} .many td.text {{ overflow-wrap: break-word; }}
 pre {{ background: var(--panel); border-radius: .4rem; padding: .7rem .9rem; overflow-wrap: anywhere; white-space: pre-wrap;
-  font-size: .85rem; max-width: 60rem; }}
-.plots {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem; }}
-.plots h3 {{ margin-bottom: .2rem; }}
+  font-size: .85rem; }}
+.plots, .pair {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem; }}
+.pair {{ gap: 0 1.6rem; }} .whole, .owner code {{ white-space: nowrap; }}
+.flow {{ columns: 26rem; column-gap: 1.2rem; }} .flow figure {{ break-inside: avoid; }}
+th:first-child {{ white-space: nowrap; }}
+.plots h3 {{ margin-bottom: .2rem; }} .plots > * {{ min-width: 0; }} .plots figure > svg {{ width: 100%; max-width: 31rem; }}
 :not(svg, g) > svg {{ display: block; max-width: 100%; height: auto; color: var(--ink); }}
 .narrow, .paper {{ display: none; }} .axis, .tick, .name, .head {{ font: 12px system-ui, sans-serif; fill: var(--ink); }}
 .head {{ font-weight: 600; }}
@@ -67,7 +70,7 @@ pre {{ background: var(--panel); border-radius: .4rem; padding: .7rem .9rem; ove
   html {{ font-size: 13px; }} body {{ font-size: 10pt; padding: 0; max-width: none; }} table {{ font-size: 8pt; }}
   th, td {{ padding: .2rem .45rem .2rem 0; }}
   tr, thead, figure, .tile, pre, .owner, li, .few {{ break-inside: avoid; }} h1, h2, h3, thead {{ break-after: avoid; }}
-  .many {{ font-size: 6.5pt; }} .many th, .many td {{ padding-right: .3rem; }}
+  .many {{ font-size: 6.5pt; }} .many td.text {{ overflow-wrap: anywhere; }} .many th, .many td {{ padding-right: .3rem; }}
   .wide.on-screen {{ display: none; }} .paper {{ display: block; }}
   .tile b {{ font-size: 1.15rem; }} .plots {{ display: block; }}
   .plots figure {{ display: inline-block; width: 49%; vertical-align: top; }}
@@ -99,13 +102,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int
 
     Args:
         head: the names of the columns.
-        rows: the rows; a row that is shorter than the head ends with a text that spans the rest.
+        rows: the rows; a row that is shorter than the head ends with a text that spans the rest. Without rows there is no
+            table.
         text: the numbers of the columns with text, aligned to the left.
     """
+    listed = list(rows)
+    if not listed:
+        return ""
     last = len(head) - 1
-    numbers = {i for i in range(len(head)) if i not in text}
-    long = {i for i in numbers if len(head[i]) > SHORT}
-    long = numbers if 2 * len(long) >= len(numbers) else long
+    long = _long([0 if i in text else len(unescape(name)) for i, name in enumerate(head)])
 
     def kind(i: int, row: Sequence[str]) -> str:
         spans = i == len(row) - 1 < last
@@ -113,13 +118,33 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], text: Sequence[int
         return (f' class="{name}"' if name else "") + (f' colspan="{last - i + 1}"' if spans else "")
 
     def cells(row: Sequence[str]) -> str:
-        return "".join(f'<td{kind(i, row)} data-name="{head[i]}">{cell}</td>' for i, cell in enumerate(row))
+        names = (head[i] if i < len(row) - 1 or i == last else "" for i in range(len(row)))
+        return "".join(
+            f'<td{kind(i, row)} data-name="{name}">{cell}</td>'
+            for i, (name, cell) in enumerate(zip(names, row, strict=True))
+        )
 
     top = "".join(f"<th{kind(i, head)}>{name}</th>" for i, name in enumerate(head))
-    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
-    kinds = {"few": body.count("<tr>") <= FEW, "many": len(head) > MANY}
+    body = "".join(f"<tr>{cells(row)}</tr>" for row in listed)
+    kinds = {"few": len(listed) <= FEW, "many": len(head) > MANY}
     names = " ".join(name for name, holds in kinds.items() if holds)
     return f'<table class="{names}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _long(lengths: Sequence[int]) -> set[int]:
+    """The columns of numbers that have a line of their own in narrow windows, where two others share a line: those with long
+    names, and who has no neighbour to share with; most of them if most names are long. The length of a text is 0."""
+    numbers = [i for i, length in enumerate(lengths) if length]
+    long = {i for i in numbers if lengths[i] > SHORT}
+    if 2 * len(long) >= len(numbers):
+        return set(numbers)
+    waiting: int | None = None
+    for i, length in enumerate([*lengths, 0]):
+        alone = i == 0 or i in long or not length
+        if alone and waiting is not None:
+            long.add(waiting)
+        waiting = None if alone or waiting is not None else i
+    return long
 
 
 def tiles(figures: Iterable[tuple[str, str, str]]) -> str:

@@ -10,8 +10,8 @@ from anondb.pages.text import label, number
 Points = Sequence[tuple[float, float]]
 Place = tuple[float, float]
 
-WIDTH, HEIGHT = 484, 280
-LEFT, RIGHT, TOP, BOTTOM, INSET = 54, 140, 32, 44, 32
+WIDTH, HEIGHT = 420, 260  # not more, since narrow windows scale it to 358
+LEFT, RIGHT, TOP, BOTTOM, INSET = 54, 128, 32, 44, 30
 _ACROSS, _UP = (LEFT + INSET, WIDTH - RIGHT - INSET), (HEIGHT - BOTTOM - 8, TOP)  # from the first to the last value
 TOO_FAR = 30  # values that differ by more than this factor get a logarithmic scale
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2 1 2")
@@ -248,7 +248,7 @@ def bars(title: str, values: Mapping[str, float], unit: str) -> str:
     top = max(values.values(), default=0) or 1
     parts = []
     for i, (name, value) in enumerate(values.items()):
-        y, width = 24 * i + 6, value / top * (WIDTH - 244)
+        y, width = 24 * i + 6, value / top * (WIDTH - 152 - 76)
         parts.append(text(144, y + 13, name, "name", "end"))
         parts.append(f'<rect x="152" y="{y}" width="{max(width, 1):.1f}" height="16" class="bar"/>')
         parts.append(text(158 + max(width, 1), y + 13, f"{number(value)} {unit}".strip()))

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 from anondb.pages.counts import cut, wide
 from anondb.pages.plots import LINE, svg
-from anondb.pages.text import label, plain
+from anondb.pages.text import label, percent, plain
 
 Rectangle = tuple[float, float, float, float]
-LEAST_AREA = 1100.0  # cells that are smaller, in square pixels, are drawn together
+LEAST_AREA = 2500.0  # cells that are smaller, in square pixels, are drawn together
 MOST_CELLS = 60
 FIRST = 4  # of the cells that are drawn together are named
+LEAST_LABEL = 6  # letters; a text that is cut to no more says nothing
+_MORE = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(frozen=True)
@@ -83,21 +85,22 @@ def folded(cells: Sequence[Cell], area: float) -> list[Cell]:
         if len(some) == 1:
             shown.append(some[0])
             continue
-        largest = max(c.size for c in some)
-        name = f"{len(some):,} {'more' if shown else 'items'}"
-        listed = ", ".join(c.name[:40] for c in some[:FIRST])
-        note = f"{kind}, in at most {some[0].weight:,.0f} transactions each: {listed}, \N{HORIZONTAL ELLIPSIS}"
-        together = Cell(name, note, sum(c.weight for c in some), largest, len(some))
-        shown.append(together)
+        most, together = max(c.size for c in some), sum(c.weight for c in some)
+        listed = "; ".join(c.name[:40] for c in some[:FIRST])
+        note = f"{percent(round(together / total, 2))} of all, in at most {some[0].weight:,.0f} transactions each: {listed}"
+        note += "" if len(some) <= FIRST else f"; {_MORE}"
+        shown.append(Cell(f"{len(some):,} {kind}", note, together, most, len(some)))
     return sorted(shown, key=lambda c: (-c.weight, c.name))
 
 
 def _kind(size: int) -> str:
     """How many original items small cells stand for."""
     if size < 2:
-        return "shown as themselves" if size else "suppressed"
-    high = 10 ** len(str(size)) - 1
-    return f"groups of {2 if high == 9 else (high + 1) // 10:,} to {high:,} items"
+        return "items as themselves" if size else "suppressed items"
+    low, high = 2, 4
+    while size > high:  # 2 to 4, 5 to 9, 10 to 19, 20 to 49, and so on
+        low, high = high + 1, (high + 1) * (5 if str(high + 1)[0] == "2" else 4) // 2 - 1
+    return f"groups of {low:,} to {high:,} items"
 
 
 def treemap(title: str, cells: Sequence[Cell], width: int, height: int, words: Callable[[Cell], str]) -> str:
@@ -141,7 +144,7 @@ def _label(cell: Cell, x: float, y: float, width: float, height: float) -> str:
 
 
 def _wrapped(words: str, room: float, lines: int) -> list[str]:
-    """A text in at most this many lines; the last one is cut."""
+    """A text in at most this many lines of whole words; nothing if only a few letters of it fit."""
     made: list[str] = []
     for word in words.split():
         if made and wide(f"{made[-1]} {word}") <= room:
@@ -150,5 +153,10 @@ def _wrapped(words: str, room: float, lines: int) -> list[str]:
             made.append(word)
     kept = made[:lines]
     if len(made) > lines and kept:
-        kept[-1] += " " + " ".join(made[lines:])
-    return [cut(line, room) for line in kept]
+        last = kept[-1].split(" ")
+        while len(last) > 1 and wide(f"{' '.join(last)} {_MORE}") > room:
+            last.pop()
+        kept[-1] = f"{' '.join(last)} {_MORE}"
+    shown = [cut(line, room) for line in kept]
+    broken = any(one != line and len(one) <= LEAST_LABEL for one, line in zip(shown, kept, strict=True))
+    return [] if broken or (shown != made and sum(map(len, shown)) <= LEAST_LABEL) else shown

@@ -228,7 +228,7 @@ def _release(
         counts["queries"] = accuracy.queries
         rows.drop()
         anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
-        relational = relational_figures(engine, policy, task, recoding)
+        relational = relational_figures(engine, policy, task, recoding, schema, frozen.kind)
     report = Report(
         release=name,
         model=model,
@@ -277,7 +277,7 @@ def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenReleas
 def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRelease) -> tuple[str, ...]:
     """Remarks for the owner."""
     other_table, asked = tuple[str, ...](), frozen.manifest["table"]
-    if asked != task.dataset.table:
+    if asked != task.dataset.table and task.dataset.n_items:
         other_table = (
             f"Counts over {task.dataset.table!r} differ from those of the release, where each transaction has an item once:"
             f" analysts query the table {asked!r}.",

@@ -9,7 +9,7 @@ from anondb.algorithms.method import Task
 from anondb.data import preflight
 from anondb.data.requirements import load_requirements
 from anondb.data.sensitive import load_sensitive
-from anondb.data.taxonomy import load_taxonomy
+from anondb.data.taxonomy import load_taxonomy, of_type
 from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import InputError
@@ -56,6 +56,10 @@ def _read(engine: DuckDBEngine, policy: Policy, persons: Persons | None) -> Task
     dataset, reference, runner = on_engine.read(engine, policy) if persons is None else (*persons, None)
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     if taxonomy is not None:
+        whole, taxonomy = taxonomy, of_type(engine, taxonomy, dataset.item_type)
+        if taxonomy.n_leaves < whole.n_leaves:
+            note = f"{whole.n_leaves - taxonomy.n_leaves} leaves of the taxonomy are left out: no {dataset.item_type} is so."
+            dataset = replace(dataset, warnings=(*dataset.warnings, note))
         taxonomy.leaf_nodes(dataset)  # check that each item is a leaf: not every algorithm does
     of_records = PROMISES[policy.model.name].relational  # then ``weights`` are weights of attributes
     requirements = load_requirements(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from sqlglot import exp
@@ -22,6 +22,7 @@ from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
 from anondb.ledger.stored import read_persons
 from anondb.models import Model
@@ -38,9 +39,6 @@ from anondb.verify.km import verify_km
 from anondb.verify.result import Verification
 from anondb.warehouse.interface import Carrier, Warehouse
 from anondb.warehouse.loading import load_from
-
-if TYPE_CHECKING:
-    from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
 SEARCHES = ("hghs", "mhghs")  # the algorithms that need portable statements only
 CODED = "transaction_id AS tid, item_id AS item"  # the columns of a release by their names in the data
@@ -173,7 +171,7 @@ def check_on_engine(model: Model, algorithm: str) -> KmAnonymity:
         raise InputError(
             "Only k^m-anonymity with a finite m, by mhghs or hghs, which need a taxonomy, is made inside the database.",
             code="not_on_engine",
-            hint="All others read the rows: fetch them with --no-on-engine, or from Spark with"
+            hint="Other models and algorithms need the rows: fetch them with --no-on-engine, or from Spark with"
             " anondb.connect(FILE).anonymize(DATAFRAME.toArrow(), ...).",
         )
     return model
@@ -215,67 +213,64 @@ def verify_on(
 
 def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, Carrier | None]:
     """Read the transactions of a policy: the coded ones, the table of its records, and the database if they stay there."""
-    warehouse = _warehouse_for(engine, policy)
+    warehouse, reference = _warehouse_for(engine, policy)
     if warehouse is None:
         return *read_persons(engine, policy), None
     warehouse.begin()
     engine.at_the_end(warehouse.sweep, warehouse.sweep)
-    dataset = load_from(warehouse, policy.transactions, id_column=policy.id, item_column=policy.item)
-    of_spark = "The work was done inside Spark: the source was not fetched, and the accuracy not measured."
-    of_postgres = of_spark.replace("Spark", "PostgreSQL") + " anondb accuracy measures it, and fetches the source."
-    remark = of_postgres if isinstance(policy.transactions, str) else of_spark
-    names = warehouse.names(policy.transactions, policy.id, policy.item)
+    dataset = load_from(warehouse, reference, id_column=policy.id, item_column=policy.item)
+    names = warehouse.names(reference, policy.id, policy.item)
+    remark = f"The work was done inside {warehouse.name}: the source was not fetched, and the accuracy not measured."
+    if "reference" in names:
+        remark += " anondb accuracy measures it, and fetches the source."
     return replace(dataset, warnings=(*dataset.warnings, remark), **names), None, warehouse
 
 
-def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> Carrier | None:
-    """The database in which a policy is carried out; None if its rows are fetched, or are here.
+def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[Carrier | None, Any]:
+    """The database in which a policy is carried out, and its transactions as this names them; None if rows are fetched.
 
-    Data frames of Spark stay where they are; so do tables of PostgreSQL of ``MANY_ROWS`` rows, if the policy can be carried
-    out there, unless the owner says otherwise.
+    Data frames of a warehouse (``warehouse_at``) stay there. Tables of a warehouse or of an owner's database elsewhere stay
+    if they have ``MANY_ROWS`` rows and the policy can be carried out there, unless the owner says otherwise.
 
     Raises:
         InputError: ``not_on_engine``: the owner wants it, but it cannot.
     """
-    if type(policy.transactions).__module__.startswith("pyspark.sql"):
-        _check_policy(policy)
-        from anondb.warehouse.spark.warehouse import SparkWarehouse
-
-        return SparkWarehouse(policy.transactions.sparkSession, on_statement=engine.say, on_progress=engine.progress)
-    if policy.on_engine is False or (policy.on_engine is None and engine.runs_sql):
-        return None
+    source, opened, asked = policy.transactions, warehouse_at(policy.transactions), policy.on_engine
+    is_frame = opened is not None and not isinstance(source, str)
+    if not is_frame and (asked is False or (asked is None and opened is None and engine.warehouse() is None)):
+        return None, source
     try:
-        warehouse = warehouse_of(engine)
+        warehouse, reference = there(engine, source)
         _check_policy(policy)
-        if not isinstance(policy.transactions, str) or is_file(policy.transactions):
+        if opened is None and (not isinstance(source, str) or is_file(source)):
             raise InputError(
-                "Inside PostgreSQL a table or a view is anonymized.",
+                f"Inside {warehouse.name} a table or a view is anonymized.",
                 code="not_on_engine",
                 hint="Make the query a view there, or leave --on-engine out.",
             )
-        pairs = warehouse.pairs(policy.transactions, policy.id, policy.item)
+        stays = asked or is_frame or warehouse.has_rows(reference, policy.id, policy.item, MANY_ROWS)
     except InputError:
-        if policy.on_engine:
+        if asked or is_frame:
             raise
-        return None
-    return warehouse if policy.on_engine or warehouse.has_rows(pairs, MANY_ROWS) else None
+        return None, source
+    return (warehouse, reference) if stays else (None, source)
 
 
-def warehouse_of(engine: DuckDBEngine) -> PostgresWarehouse:
-    """The PostgreSQL of an owner's engine, in whose transaction the work is done.
+def there(engine: DuckDBEngine, source: Any) -> tuple[Carrier, Any]:
+    """The database in which a source lies, and the source as this names it: a warehouse (``warehouse_at``), or that of the
+    owner's engine, in whose transaction the work is done.
 
     Raises:
         InputError: ``not_on_engine``: the data lie in DuckDB.
     """
-    if engine.runs_sql:
-        raise InputError(
-            "The data lie in DuckDB, which does all work anyway.", code="not_on_engine", hint="Leave --on-engine out."
-        )
-    from anondb.warehouse.postgres.owner import PostgresEngine
-    from anondb.warehouse.postgres.warehouse import PostgresWarehouse
-
-    assert isinstance(engine, PostgresEngine)
-    return PostgresWarehouse(engine.server, on_progress=engine.progress)
+    opened = warehouse_at(source)
+    if opened is not None:
+        warehouse, reference = opened(source, on_statement=engine.say, on_progress=engine.progress)
+        return warehouse, reference
+    owners: Carrier | None = engine.warehouse()
+    if owners is None:
+        raise InputError("The data are in DuckDB already.", code="not_on_engine", hint="Leave --on-engine out.")
+    return owners, source
 
 
 def _check_policy(policy: Policy) -> None:
@@ -294,7 +289,7 @@ def _check_policy(policy: Policy) -> None:
     wrong = [words for words, used in parts.items() if used]
     if wrong or policy.on_engine is False:
         raise InputError(
-            "Inside a database persons are anonymized by one table of their items alone"
+            "Inside a database, anondb anonymizes one table with a row for each id and item"
             + (f", without {wrong[0]}." if wrong else "."),
             code="not_on_engine",
             hint="Let the rows be fetched: --no-on-engine, or the Arrow table of a data frame of Spark (toArrow()).",

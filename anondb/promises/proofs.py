@@ -75,7 +75,7 @@ def _listed(name: str, items: Sequence[str]) -> exp.Select:
 
 def constraints(manifest: Manifest, shown: Shown) -> exp.Query:
     """The query of the owner's constraints; the constraints of Pgen hold if the k^m query for every m returns nothing
-    (docs/algorithms/conventions.md#i9)."""
+    (docs/algorithms/coat.md#pgen)."""
     privacy = shown.privacy
     if isinstance(privacy, str):
         return km({**manifest, "m": "inf"}, shown)

@@ -180,7 +180,7 @@ def _placed(condition: Condition, question: Question, columns: Sequence[Counter[
         parts = tuple(_placed(part, question, columns) for part in condition.parts)
         return Joined(isinstance(condition, And), parts)
     if not isinstance(condition, AtLeast):
-        raise unsupported("such a condition, from a release in buckets")
+        raise unsupported("a condition on anything but numbers of items, from a release in buckets")
     test = question.tests.index(condition.test)
     passing = columns[test]
     if passing.total() < condition.count:

@@ -79,7 +79,9 @@ class Opened:
             if isinstance(error, EngineError) and error.code != "refused":
                 raise
         if members is None or not self.manifest.keys() >= _NEEDED:
-            raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
+            raise InputError(
+                "The schema or file does not hold a release.", code="not_a_release", hint="Name a sealed file."
+            )
         self.images = images_of(members)
         self.local = is_local(engine, schema) if known is None else known.kind.local
         self.anatomy = self.manifest.get("model") == "anatomy"

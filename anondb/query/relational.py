@@ -204,7 +204,9 @@ def read_attributes(engine: Engine, schema: SchemaName, types: Mapping[str, str]
     """
     kind = release_kind(engine, schema)
     if kind is None or kind.attributes is None:
-        raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
+        raise InputError(
+            "The schema or file does not hold a release with records.", code="not_a_release", hint="Name a sealed file."
+        )
     rows = engine.query("query/released_values", {"released_values": schema.table("released_values")})
     values: dict[str, set[tuple[str, str | None]]] = {}
     for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
+from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
 from anondb.reading.options import Reading
 from anondb.reading.shape import CHUNK, not_utf8
@@ -58,8 +59,9 @@ def stem_of(path: Path) -> str:
 
 
 def is_data_file(name: str | Path) -> bool:
-    """Whether a path names a data file by its extension or, if that says nothing, by what the file holds."""
-    if suffix_of(name) in SUFFIXES:
+    """Whether a name is that of a data file by its extension or, if that says nothing, by what the file holds; or the URL of
+    data in a warehouse (``warehouse_at``)."""
+    if suffix_of(name) in SUFFIXES or warehouse_at(name) is not None:
         return True
     path = Path(name)
     if path.suffix.lower() in (".duckdb", ".ddb", "") or not path.is_file():

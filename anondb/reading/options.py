@@ -10,7 +10,8 @@ from typing import Any
 from anondb.errors import InputError
 from anondb.models import BOOLEAN, INTEGER, READ, Parameter, digits, parameter, parameter_of
 
-LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf")
+PEOPLE = "people"  # a row is a person without items
+LAYOUTS = ("long", "basket", "wide", "one-hot", "list", "spmf", PEOPLE)
 _ESCAPES = {"\\t": "\t", "tab": "\t", "blank": " ", "space": " "}
 NO_QUOTE = ("", "none")
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", "::": "double colons", " ": "blanks"}

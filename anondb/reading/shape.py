@@ -286,7 +286,7 @@ def counted(path: Path, dialect: Dialect, fields: int, name: str) -> Shape:
     with Lines(path, dialect.delimiter) as lines:
         for first, record in records(lines, dialect, name):
             if lines.end not in ("", dialect.newline):
-                raise _uneven(name, dialect, f"line {lines.number} ends otherwise than the first")
+                raise _uneven(name, dialect, f"line {lines.number} has another line break than the first")
             if not record:
                 empty += 1
                 continue
@@ -314,7 +314,7 @@ def _fault(error: str, first: int, last: int) -> str:
     if "unexpected end" in error:
         return f"the quote that opens in line {first} is never closed"
     if "new-line" in error:
-        return f"line {last} ends otherwise than the first"
+        return f"line {last} has another line break than the first"
     if "control" in error:
         return f"line {last} has the control character 31"
     return f"line {first} has a field with text beside its quotes"

@@ -10,19 +10,21 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.types import is_released
+from anondb.data.sources import count_if
+from anondb.data.types import is_released, not_of_type
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
 from anondb.release.item_supports import wrong_weights
-from anondb.release.manifest import SUPPRESSED, empty_transactions, tells_suppressed, types_text
+from anondb.release.manifest import SUPPRESSED, empty_transactions, tells_suppressed, types_of, types_text
 from anondb.release.modelled import RULE, StoredTable, stored_tables
 from anondb.release.objects import (
     ANATOMY,
@@ -122,6 +124,7 @@ def _segments(table: StoredTable) -> exp.Table:
 def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
     """Find inconsistent rows: numbers other than 1..N, items without members, values that no record has, and manifest keys
     or values that anondb does not write."""
+    manifest = read_manifest(engine, schema)
     query, names = "release/sealed_rows", list(GLOBAL.tables)
     if kind is ANATOMY:
         query, names = "release/sealed_buckets", list(ANATOMY.tables)
@@ -140,35 +143,71 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
         }
         counts |= engine.query("release/sealed_records", stored | {"shown": _shown_categories(schema, kind)})
         counts |= engine.select(_other_ranges(schema, kind), "the texts of ranges")
+    counts |= engine.select(_of_other_types(schema, kind, manifest), "the types of values")
     findings = [
         Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}") for name, column in counts.items() if column[0]
     ]
-    manifest = read_manifest(engine, schema)
     empty = 0 if kind is ANATOMY else empty_transactions(engine, schema)
     return findings + _manifest_findings(manifest, [a.name for a in kind.attributes or ()], empty)
 
 
 def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
-    """The query that counts ranges whose text is not ``[low:high]`` of their ends."""
+    """The query that counts ranges whose text is not ``[low:high]`` of their ends, and those without a value."""
     wrong: list[exp.Expr] = []
+    empty: list[exp.Expr] = []
     for attribute in kind.attributes or ():
         if attribute.ends is not None:
-            shown, low, high = (
-                exp.column(exp.to_identifier(attribute.name + end, quoted=True)) for end in ("", "_lo", "_hi")
+            shown, low, high, null = (
+                exp.column(exp.to_identifier(attribute.name + end, quoted=True)) for end in ("", "_lo", "_hi", "_null")
             )
-            text = range_text(low, high)
-            wrong.append(exp.NullSafeNEQ(this=shown, expression=text))
-    counted = exp.Count(this=exp.Star()).as_("ranges_that_are_not_their_ends")
-    return (
-        exp.select(counted).from_(schema.table("records").expression()).where(exp.or_(*wrong) if wrong else exp.false())
-    )
+            wrong.append(exp.NullSafeNEQ(this=shown, expression=range_text(low, high)))
+            only_null = exp.and_(low.is_(exp.null()), high.is_(exp.null()), null if attribute.has_null else exp.false())
+            valid = exp.or_(low <= high, only_null)
+            valid = exp.and_(valid, null.is_(exp.null()).not_()) if attribute.has_null else valid
+            empty.append(exp.Coalesce(this=valid, expressions=[exp.false()]).not_())
+    counts = [
+        count_if(exp.or_(*some) if some else exp.false()).as_(name)
+        for name, some in {"ranges_that_are_not_their_ends": wrong, "ranges_without_a_value": empty}.items()
+    ]
+    return exp.select(*counts).from_(schema.table("records").expression())
+
+
+_NUMBERS, _TIMES = ("BIGINT", "DOUBLE", "DECIMAL"), ("DATE", "TIMESTAMP")
+
+
+def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str]) -> exp.Query:
+    """The query that counts the items and categories that a column of the type in the manifest does not hold, and the ranges
+    of other types."""
+    try:
+        types = {name: text for name, text in types_of(manifest).items() if is_released(text)}
+    except (KeyError, ValueError, AttributeError, TypeError):
+        types = {}  # which is a finding itself
+    item = types.get(manifest.get("item_column", ""), "VARCHAR")
+    value, attribute = exp.column("value"), exp.column("attribute")
+    parts = [_number_of(schema.table("released_items"), not_of_type(exp.column("item"), item))]
+    ranges = 0
+    for one in kind.attributes or ():
+        stated = types.get(one.name, "VARCHAR")
+        if one.ends is not None:
+            family = next(f for f in (_NUMBERS, _TIMES) if one.ends.startswith(f))
+            ranges += one.name in types and not stated.startswith(family)
+            continue
+        other = exp.and_(attribute.eq(exp.Literal.string(one.name)), not_of_type(value, stated))
+        parts.append(_number_of(schema.table("released_values"), exp.and_(value.is_(exp.null()).not_(), other)))
+    total = reduce(lambda a, b: exp.Add(this=a, expression=b), parts)
+    return exp.select(total.as_("values_of_another_type"), exp.convert(ranges).as_("ranges_of_another_type"))
+
+
+def _number_of(table: Table, condition: exp.Expr) -> exp.Expr:
+    """How many rows of a table fulfil a condition, as a number in a query."""
+    return exp.select(exp.Count(this=exp.Star())).from_(table.expression()).where(condition).subquery()
 
 
 def _classes(schema: SchemaName, kind: Kind) -> exp.Query:
     """``(transaction_id, class)``: transactions with the same relational values, or without such values the same items."""
     if kind.attributes is None:
         return load("release/contents").bind({"transaction_items": schema.table("transaction_items")}, {})
-    shown = [exp.column(exp.to_identifier(attribute.name, quoted=True)) for attribute in kind.attributes]
+    shown = [exp.column(exp.to_identifier(c, quoted=True)) for c in kind.tables["records"] if c != kind.number]
     values = exp.Array(expressions=[exp.cast(column, "TEXT") for column in shown])
     return exp.select("transaction_id", values.as_("class")).from_(schema.table("records").expression())
 

@@ -105,7 +105,7 @@ def trusted_keys(trusted: str | os.PathLike[str] | Keys | None = None) -> Keys:
     keys = frozenset(text.lower().split("\n"))
     if not all(map(_KEY.fullmatch, keys)):
         hint = "Name NAME.pub, which anondb keys new wrote, or write ed25519: and 64 hexadecimal digits."
-        raise InputError("What is trusted is no public key.", code="bad_key", hint=hint)
+        raise InputError("The trusted key is not a public key of anondb.", code="bad_key", hint=hint)
     _library()
     return keys
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlglot import exp
 
-from anondb.data.records import Attribute
-from anondb.data.transactions import Dataset
+from anondb.data.records import DAY, Attribute, Records
 from anondb.engine import DuckDBEngine, Table
-from anondb.ledger.ledger import LedgerEntry
-from anondb.ledger.stored import records_of
 from anondb.release.objects import StoredRelease
-from anondb.risk.attack import records_as_released, shown_values
+from anondb.risk.attack import shown_values
 
-BINS = 20  # of the histogram of a number or a date
+BINS = 20  # at most, of the histogram of a number or a date
 
 
 @dataclass(frozen=True)
@@ -56,24 +54,15 @@ class Groups:
     largest: int
 
 
-def read_attributes(
-    engine: DuckDBEngine, release: StoredRelease, dataset: Dataset, entry: LedgerEntry
-) -> tuple[tuple[Seen, ...], Groups | None]:
-    """The attributes of a release and its groups; nothing for a release without attributes.
+def read_attributes(engine: DuckDBEngine, release: StoredRelease, records: Records) -> tuple[tuple[Seen, ...], Groups]:
+    """The attributes of a release, and its groups.
 
     Args:
         engine: the owner's engine, inside a transaction.
         release: the release.
-        dataset, entry: its current source, and its entry in the ledger.
-
-    Raises:
-        InputError: the records are gone.
+        records: its current source.
     """
-    attributes = release.kind.attributes or ()
-    if not attributes:
-        return (), None
-    records = records_as_released(engine, records_of(engine, entry), dataset, attributes)
-    shown = engine.create("shown", shown_values(release.schema, attributes))
+    shown = engine.create("shown", shown_values(release.schema, release.kind.attributes or ()))
     seen = []
     for i, attribute in enumerate(records.attributes):
         read = _ranges if attribute.is_range else _categories
@@ -92,18 +81,29 @@ def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, 
     if not rows or not values:
         return Seen(attribute.name, 0.0, ())
     first, last = min(*values, *found["low"].tolist()), max(*values, *found["high"].tolist())
-    width = (last - first) / BINS or 1.0
-    ranges = {name: ("DOUBLE", found[name].tolist()) for name in ("low", "high", "persons")}
+    one = {"BIGINT": 1.0, "DATE": float(DAY)}.get(
+        attribute.sql_type, 0.0
+    )  # bins have equally many whole numbers or days
+    width = math.ceil((last - first + one) / one / BINS) * one if one else (last - first) / BINS or 1.0
+    n = math.ceil((last - first + one) / width) if one else BINS
+    ranges = {name: ("DOUBLE", found[name].tolist()) for name in ("low", "persons")}
+    ranges["high"] = ("DOUBLE", (found["high"] + one).tolist())
     tables = {"original": engine.put("original", {"value": ("DOUBLE", values)}), "ranges": engine.put("ranges", ranges)}
-    drawn = engine.query("report/range_histogram", tables, first=first, width=width, bins=BINS)
+    drawn = engine.query("report/range_histogram", tables, first=first, width=width, bins=n)
     engine.drop(*tables.values())
     bins = [
-        Bin(f"{_named(attribute, first + j * width)} to {_named(attribute, first + (j + 1) * width)}", before, after)
+        Bin(
+            " to ".join(dict.fromkeys(_named(attribute, min(first + j * width + at, last)) for at in (0, width - one))),
+            before,
+            after,
+        )
         for j, before, after in zip(*(drawn[name].tolist() for name in ("bin", "before", "after")), strict=True)
     ]
     spans = (((high - low) / (last - first or 1.0), persons, mixed) for low, high, persons, mixed in rows)
     loss = sum(span * (persons - mixed) + mixed for span, persons, mixed in spans) / len(attribute.codes)
-    places = tuple(((low - first) / width, (high - first) / width, int(persons)) for low, high, persons, _ in rows)
+    places = tuple(
+        ((low - first) / width, (high + one - first) / width, int(persons)) for low, high, persons, _ in rows
+    )
     return Seen(attribute.name, loss, tuple(bins), places)
 
 
@@ -128,5 +128,5 @@ def _columns(shown: Table, **columns: str) -> exp.Query:
 def _named(attribute: Attribute, value: float) -> str:
     """A value of a number or a date in words."""
     if attribute.kind != "date":
-        return f"{value:.6g}"
+        return f"{value:,.6g}" if abs(value) >= 10_000 else f"{value:.6g}"
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)).strftime("%Y-%m-%d")

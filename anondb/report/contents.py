@@ -169,7 +169,7 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
         incomplete,
         tuple(items),
         counts,
-        tuple(_bounds(engine, schema, *one) for one in asked),
+        tuple(bounds_of(engine, schema, *one) for one in asked),
         buckets,
     )
 
@@ -237,7 +237,12 @@ def _call(items: Sequence[str], where: Sequence[Where]) -> exp.Anonymous:
     return exp.Anonymous(this="count_bounds", expressions=[listed, *conditions])
 
 
-def _bounds(engine: DuckDBEngine, schema: SchemaName, items: tuple[str, ...], where: tuple[Where, ...]) -> Bounds:
+def value_words(where: Where, *, ranged: bool) -> str:
+    """A condition in words: ``age 20 to 40``, ``town Cork or Sligo``."""
+    return f"{where[0]} {(' to ' if ranged else ' or ').join(map(str, dict.fromkeys(where[1])))}"
+
+
+def bounds_of(engine: DuckDBEngine, schema: SchemaName, items: tuple[str, ...], where: tuple[Where, ...]) -> Bounds:
     """What the release's own macro answers."""
     source = exp.Table(this=_call(items, where), db=exp.to_identifier(schema.name, quoted=True))
     row = engine.select(exp.select("lower_bound", "estimate", "upper_bound").from_(source), "count_bounds")

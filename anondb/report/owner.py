@@ -24,9 +24,10 @@ from anondb.publications.publish import earlier_of, intersections_of
 from anondb.release.objects import StoredRelease
 from anondb.report.answers import Asked, by_support, figures
 from anondb.report.attributes import Groups, Seen, read_attributes
+from anondb.report.conditions import Conditional, conditional_questions
 from anondb.report.contents import Contents, read_contents
 from anondb.risk.accuracy import measure_on, queries_of
-from anondb.risk.attack import KNOWN, Attack, attack
+from anondb.risk.attack import KNOWN, Attack, attack, records_as_released
 from anondb.risk.explain import cause
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
@@ -74,6 +75,7 @@ class OwnerReport:
         read: a line on each file that was read, and on each finding that the owner confirmed.
         seen: the attributes before and after; empty if the source is gone, or has none.
         groups: the groups of persons with equal released attributes.
+        questions: how many persons with some values of an attribute hold an item.
     """
 
     contents: Contents
@@ -93,6 +95,7 @@ class OwnerReport:
     read: tuple[str, ...] = ()
     seen: tuple[Seen, ...] = ()
     groups: Groups | None = None
+    questions: tuple[Conditional, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
@@ -127,6 +130,7 @@ class OwnerReport:
             "seconds": self.seconds,
             "attributes": [asdict(one) for one in self.seen],
             "groups": None if self.groups is None else vars(self.groups),
+            "conditional": [question.to_json() for question in self.questions],
             "shows": self.contents.to_json(),
         }
 
@@ -223,13 +227,24 @@ def _with_source(
             attacks.append(attack(engine, name, individuals=individuals, known=known, seed=seed))
     counted = min(report.promised or KNOWN, SIZES[-1])
     threats = _threats(engine, name, release, report.k, counted) if release.manifest["model"] in COUNTED else ()
-    seen: tuple[Seen, ...] = ()
-    groups = None
+    found: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
+    if release.kind.attributes:
+        found |= _of_attributes(engine, report)
+    return replace(report, source=source, suppressed=suppressed, **found)
+
+
+def _of_attributes(engine: DuckDBEngine, report: OwnerReport) -> dict[str, Any]:
+    """The attributes, groups and conditional questions; nothing if the records are gone."""
+    release = report.contents.release
+    engine.progress("reading the attributes")
     with contextlib.suppress(InputError), engine.transaction():
-        entry, dataset = stored.load_source(engine, name)
-        seen, groups = read_attributes(engine, release, dataset, entry)
-    found: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "seen": seen, "groups": groups}
-    return replace(report, source=source, suppressed=suppressed, asked=tuple(asked), **found)
+        entry, dataset = stored.load_source(engine, report.entry.name)
+        attributes = release.kind.attributes or ()
+        records = records_as_released(engine, stored.records_of(engine, entry), dataset, attributes)
+        seen, groups = read_attributes(engine, release, records)
+        questions = conditional_questions(engine, release, dataset, records, report.contents.counts)
+        return {"seen": seen, "groups": groups, "questions": questions}
+    return {}
 
 
 def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged: bool, workload: Workload) -> Asked:

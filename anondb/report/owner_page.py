@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from anondb.models.named import model_of
-from anondb.pages.counts import Answered, Shares, against_truth, shares, spread
+from anondb.pages.counts import Answered, Shares, against_truth, intervals, shares, spread
 from anondb.pages.histogram import of_categories, of_ranges
 from anondb.pages.html import both, page, table, tiles
 from anondb.pages.text import counted, label, number, or_dash, percent, raised
@@ -35,8 +35,7 @@ def owner_page(report: OwnerReport) -> str:
         _source(report),
         "".join(f"<p>{raised(label(line, 1000))}.</p>" for line in report.read),
         tiles(_tiles(report)),
-        promise(contents),
-        f"<p><b>Verified.</b> {VERIFIED}</p>",
+        promise(contents, f"<p><b>Verified.</b> {VERIFIED}</p>"),
         _recoding(report),
         _loss(report),
         _attributes(report),
@@ -191,7 +190,7 @@ def _attributes(report: OwnerReport) -> str:
         f"<h2>The attributes</h2><p>{counted(groups.groups, 'group')} of persons with equal released attributes, of"
         f" {groups.smallest:,} to {groups.largest:,} persons, {number(groups.middle)} in the middle. The loss is the mean"
         " share of an attribute's values that a released range or set spans.</p>"
-        f'<div class="plots">{"".join(figures)}</div><p class="note">Grey: persons in the source. Blue: in the release,'
+        f'<div class="flow">{"".join(figures)}</div><p class="note">Grey: persons in the source. Blue: in the release,'
         " those of a range or set spread evenly over it. Lines below: the released ranges of the most persons.</p>"
     )
 
@@ -203,8 +202,8 @@ def _accuracy(report: OwnerReport) -> str:
         return "<h2>How good answers are</h2><p>No query was measured.</p>"
     k = report.k
     head = (
-        *("queries of", "queries", f"median error, truth &ge; {k:,}", "median error, all"),
-        *("median width of bounds", "answered exactly", "truth within bounds"),
+        *("queries of", "queries", f"error, truth&nbsp;&ge;&nbsp;{k:,}", "error, all"),
+        *("width of bounds", "exact", "truth in bounds"),
     )
     rows = []
     for one in asked:
@@ -225,9 +224,38 @@ def _accuracy(report: OwnerReport) -> str:
     plots = "".join(f"<figure><h3>Queries of {label(one.words)}</h3>{_drawn(one)}</figure>" for one in asked[:2])
     return (
         "<h2>How good answers are</h2><p>Queries ask how many transactions hold all of some items. The error is |truth"
-        f" &minus; estimate| / truth; the width of the bounds is a number of transactions.{_first(report)}</p>"
+        " &minus; estimate| / truth; the width of the bounds is a number of transactions; both are medians."
+        f"{_first(report)}</p>"
         f'<div class="plots">{plots}</div><p class="note">Bar: from the lower to the upper bound. Dot: estimate. Orange'
         " line: truth. Some of the queries, evenly spaced; numbers of transactions, on a logarithmic scale.</p>"
+        + table(head, rows)
+        + _conditional(report)
+    )
+
+
+def _conditional(report: OwnerReport) -> str:
+    """Questions with a condition on an attribute."""
+    if not report.questions:
+        return ""
+    by_item: dict[str, list[Answered]] = {}
+    for q in report.questions:
+        a = q.answer
+        by_item.setdefault(q.item, []).append(Answered(q.words, a.lower, a.estimate, a.upper, q.truth))
+    figures = []
+    for item, asked in by_item.items():
+        title = f"Persons with {item}, by attribute"
+        drawn = both(*(intervals(title, asked, width) for width in (500, 356)))
+        figures.append(f"<figure><h3>Of these, how many have {label(item, 40)}?</h3>{drawn}</figure>")
+    head = ("persons with", "truth", "estimate", "lower bound", "upper bound")
+    rows = [
+        [label(f"{item}, {a.words}"), f"{a.truth:,}", f"{a.estimate:,.1f}", f"{a.lower:,}", f"{a.upper:,}"]
+        for item, asked in by_item.items()
+        for a in asked
+    ]
+    return (
+        "<h3>Questions with a condition</h3><p>How many persons of an age, a sex, a place have a frequent item? Numbers and"
+        " dates are asked for in bands of about equally many persons, categories for the most frequent ones.</p>"
+        f'<div class="plots">{"".join(figures)}</div><p class="note">Bar, dot and line as above.</p>'
         + table(head, rows)
     )
 
@@ -307,9 +335,9 @@ def _attackers(report: OwnerReport) -> str:
     return (
         f"<p>Attackers who know some items{values} of {counted(first.individuals, 'person')} drawn from the source, and"
         f" look for the transactions that fit. A person with fewer than {report.k:,} candidates is at risk; one who is"
-        f" alone is found.</p><figure>{both(shares(title, drawn, 640), shares(title, drawn, 356))}<figcaption>Whole bar:"
-        f" persons with fewer than {report.k:,} candidates. Dark part: persons who are alone.</figcaption></figure>"
-        + table(head, rows)
+        f' alone is found.</p><div class="plots"><figure>{both(shares(title, drawn, 500), shares(title, drawn, 356))}'
+        f"<figcaption>Whole bar: persons with fewer than {report.k:,} candidates. Dark part: persons who are alone."
+        f"</figcaption></figure>{table(head, rows)}</div>"
     )
 
 

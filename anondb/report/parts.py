@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import accumulate
 
 from anondb.pages.html import both, table
 from anondb.pages.text import counted, label, percent, raised, short
@@ -11,16 +12,17 @@ from anondb.pages.treemap import Cell, treemap
 from anondb.report.contents import Contents, ReleasedItem
 
 MOST_ROWS = 25
-MOST_MEMBERS = 6
+MOST_MEMBERS = 6  # in a cell of the map
+LISTED, SET = 70, 26  # letters of the members that a table lists, and of the label of a set
 
 
-def promise(contents: Contents) -> str:
-    """The section on the promise."""
+def promise(contents: Contents, verified: str = "") -> str:
+    """The section on the promise; ``verified`` is a paragraph about its check."""
     covered, uncovered = contents.covers
     return (
-        f"<h2>The promise: {raised(contents.promise)}</h2><p><b>Covered.</b> {escape(covered)}</p>"
-        f"<p><b>Not covered.</b> {escape(uncovered)}</p><p>It is not differential privacy. Releases of the same persons can"
-        " be compared, and who knows the algorithm can rule out some originals.</p>"
+        f'<h2>The promise: {raised(contents.promise)}</h2><div class="pair"><p><b>Covered.</b> {escape(covered)}</p>'
+        f"<p><b>Not covered.</b> {escape(uncovered)}</p>{verified}<p>It is not differential privacy. Releases of the same"
+        " persons can be compared, and who knows the algorithm can rule out some originals.</p></div>"
     )
 
 
@@ -60,9 +62,18 @@ def _named(item: ReleasedItem) -> tuple[str, str]:
     """The name of a cell, and what it stands for; the label of a set is its items, which are not repeated."""
     rest = ", \N{HORIZONTAL ELLIPSIS}" if len(item.members) > MOST_MEMBERS else ""
     listed, several = ", ".join(m[:40] for m in item.members[:MOST_MEMBERS]) + rest, f"{len(item.members):,} items"
-    return (
-        (several, listed) if item.label.startswith(f"({item.members[0][:20]}") else (item.label, f"{several}: {listed}")
-    )
+    return (listed, several) if _is_set(item) else (item.label, f"{several}: {listed}")
+
+
+def _set(words: str) -> str:
+    """The label of a set, cut behind one of its items."""
+    first = words if len(words) <= SET else words[:SET].rpartition(",")[0] + ",\N{HORIZONTAL ELLIPSIS}"
+    return f'<span class="whole">{label(first)}</span>'
+
+
+def _is_set(item: ReleasedItem) -> bool:
+    """Whether the label is a list of the items that it stands for."""
+    return item.label.startswith(f"({item.members[0][:20]}")
 
 
 def item_map(contents: Contents, some: Sequence[Cell], rest: str = "") -> str:
@@ -87,9 +98,10 @@ def item_map(contents: Contents, some: Sequence[Cell], rest: str = "") -> str:
 
 def members(item: ReleasedItem) -> str:
     """The original items that a released item stands for, the first few of them."""
-    listed = ", ".join(label(m, 40) for m in item.members[:MOST_MEMBERS])
-    rest = len(item.members) - MOST_MEMBERS
-    return f"{listed} and {rest:,} more" if rest > 0 else listed
+    names = [short(m, 40) for m in item.members]
+    shown = 1 + sum(length <= LISTED for length in accumulate(len(name) + 2 for name in names[1:]))
+    rest = len(names) - shown
+    return escape(", ".join(names[:shown])) + (f" and {rest:,} more" if rest else "")
 
 
 def generalized(contents: Contents, reasons: dict[str, str]) -> str:
@@ -102,7 +114,7 @@ def generalized(contents: Contents, reasons: dict[str, str]) -> str:
     head = ["released item", "items", "transactions", "share", "stands for", *(["why"] if why else [])]
     rows = [
         [
-            label(i.label),
+            _set(i.label) if _is_set(i) else label(i.label),
             f"{len(i.members):,}",
             f"{i.support:,}",
             percent(i.support / contents.transactions if contents.transactions else None),

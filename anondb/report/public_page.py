@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.pages.counts import Answered, intervals, spread
 from anondb.pages.html import both, page, table, tiles
 from anondb.pages.text import counted, label, percent, raised
-from anondb.report.contents import Bounds, Contents
+from anondb.report.contents import Bounds, Contents, value_words
 from anondb.report.parts import cells, generalized, item_map, kind_words, promise
 
 
@@ -115,7 +115,7 @@ def _made_up(contents: Contents) -> str:
 
 def _asked(bounds: Bounds, contents: Contents) -> str:
     ranges = {a.name for a in contents.release.kind.attributes or () if a.ends is not None}
-    where = (f"{name} {(' to ' if name in ranges else ' or ').join(map(str, values))}" for name, values in bounds.where)
+    where = (value_words(one, ranged=one[0] in ranges) for one in bounds.where)
     return ", ".join([" and ".join(label(item) for item in bounds.items), *map(label, where)])
 
 

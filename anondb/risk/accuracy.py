@@ -199,8 +199,10 @@ def measure_rules(
     return rules
 
 
-def relational_figures(engine: Engine, policy: Policy, task: Task, recoding: Recoding) -> dict[str, Any] | None:
-    """The figures of the relational values; None for a release without them."""
+def relational_figures(
+    engine: Engine, policy: Policy, task: Task, recoding: Recoding, schema: SchemaName, kind: Kind
+) -> dict[str, Any] | None:
+    """The figures of the relational values of a frozen release; None for one without them."""
     if task.records is None or not isinstance(recoding, RelationalRecoding):
         return None
     from anondb.utility.relational import accuracy_of
@@ -208,12 +210,13 @@ def relational_figures(engine: Engine, policy: Policy, task: Task, recoding: Rec
     workload = policy.workload
     if not workload.queries and workload.table is None:
         return {**recoding.summary(), "accuracy": None}
-    asked = {
+    asked: dict[str, Any] = {
         "k": int(policy.model.parameters()["k"]),
         "values": policy.values or 1,
-        "items": workload.size,
+        "items": min(workload.size, task.dataset.longest),
         "queries": RELATIONAL_QUERIES,
         "seed": workload.seed,
+        "holders": expected_holders({name: schema.table(name) for name in kind.tables}, local=kind.local),
     }
     return {**recoding.summary(), "accuracy": accuracy_of(engine, task.dataset, task.records, recoding, **asked)}
 

@@ -211,7 +211,7 @@ def _drawn(
     rows = engine.create("knowable", reads.among(dataset.transactions, hiding, "item", "tid, item", absent=True))
     persons = engine.select(reads.rows(dataset.ids if everyone else rows, "tid", distinct=True, order="tid"))["tid"]
     if not len(persons):
-        raise InputError("No person of the source has an item that can be known.", code="empty")
+        raise InputError("No person of the source has an item that an attacker could know.", code="empty")
     rng = np.random.default_rng(seed)
     drawn = np.sort(rng.choice(persons, size=min(individuals, len(persons)), replace=False))
     table = engine.put("drawn", {"person": ("INTEGER", drawn)})

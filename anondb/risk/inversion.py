@@ -175,7 +175,10 @@ def invert(
     finally:
         engine.close()
     if not weights[1]:
-        raise InputError("No original leads to this release: it was made in another way.", code="not_its_algorithm")
+        raise InputError(
+            "The algorithm makes this release of no original: it was made with other parameters, or edited.",
+            code="not_its_algorithm",
+        )
     return _inversion(classes, weights, totals)
 
 
@@ -247,7 +250,10 @@ def _inversion(
 def _hidden(members: Mapping[str, Sequence[str]], taxonomy: Taxonomy | None) -> list[str]:
     """The leaves of the taxonomy that no released item stands for."""
     if taxonomy is None:
-        raise InputError("Items were suppressed that no taxonomy names.", code="bad_usage")
+        raise InputError(
+            "The suppressed items are unknown without a taxonomy, so the possible originals cannot be listed.",
+            code="bad_usage",
+        )
     covered = set(chain.from_iterable(members.values()))
     leaves = [taxonomy.labels[v] for v in range(taxonomy.size) if taxonomy.is_leaf[v]]
     return [x for x in leaves if x not in covered]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from anondb.data.sources import Source, open_source, reading
 from anondb.engine import DuckDBEngine, Engine, Table, load, user_sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
+from anondb.release.manifest import types_of
 from anondb.release.objects import read_manifest
 from anondb.risk.accuracy import k_of
 from anondb.session.asking import Asking
@@ -86,13 +87,14 @@ class LogAccuracy:
         }
 
 
-def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccuracy:
+def measure_log(engine: DuckDBEngine, name: str, path: str | Path, records: Any = None) -> LogAccuracy:
     """Run the SELECTs of a file on the owner's tables and on a release; write the answers to ``anondb.accuracy``.
 
     Args:
         engine: the engine, outside a transaction.
         name: the release.
         path: a file of COUNT queries that analysts wrote for the original table.
+        records: the records of the release; by default the table that its ledger knows.
 
     Raises:
         InputError: the file or release does not exist; a statement is not a SELECT, or fails on the source.
@@ -113,7 +115,8 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
             statements = user_sql.split(engine, text)
         except user_sql.UserSqlError as error:
             raise _placed(error, 1) from None
-        with _as_original(engine, entry, view, manifest["table"]):
+        people = stored.records_of(engine, entry) if records is None and entry is not None else records
+        with _as_original(engine, entry, view, manifest["table"]), _people_as_original(engine, people, manifest):
             for number, statement in enumerate(statements, 1):
                 engine.progress(f"query {number} of {len(statements)}", (number - 1) / len(statements))
                 measured = _measured(engine, asking, number, statement)
@@ -174,12 +177,38 @@ def _as_original(
         body = _distinct_rows(engine, source, entry)
         with reading(source.name):
             rows = engine.create("original", body)
-    named = exp.Table(this=exp.to_identifier(asked, quoted=True))
+    with _named(engine, asked, rows):
+        yield
+
+
+@contextlib.contextmanager
+def _people_as_original(engine: Engine, records: Any, manifest: Mapping[str, str]) -> Iterator[None]:
+    """Inside the block, make the original records available under their name, with the types that the release has: numbers
+    of a text file, which a table may hold as texts, are numbers."""
+    name = manifest.get("records_table")
+    if name is None or records is None or engine.exists(Table("temp", "main", name)):
+        yield
+        return
+    types = types_of(manifest)
+    with open_source(engine, records, "records") as source:
+        texts = [c for c, kind in source.columns.items() if kind == "VARCHAR" and types.get(c, kind) != kind]
+        columns = [exp.column(c, quoted=True) for c in source.columns]
+        shown = [exp.cast(c, types[c.name]).as_(c.name, quoted=True) if c.name in texts else c for c in columns]
+        with reading(source.name):
+            rows = engine.create("original_records", exp.select(*shown).from_(source.rows))
+    with _named(engine, name, rows):
+        yield
+
+
+@contextlib.contextmanager
+def _named(engine: Engine, name: str, rows: Table) -> Iterator[None]:
+    """Inside the block, a temporary view shows rows under a name; then both are dropped."""
+    named = exp.Table(this=exp.to_identifier(name, quoted=True))
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
     shown = exp.select("*").from_(rows.expression())
     engine.run(exp.Create(this=named, kind="VIEW", expression=shown, properties=temporary), "naming the rows")
     yield
-    engine.run(exp.Drop(tables=[Table("temp", "main", asked).expression()], kind="VIEW"), "dropping the rows' name")
+    engine.run(exp.Drop(tables=[Table("temp", "main", name).expression()], kind="VIEW"), "dropping the rows' name")
     engine.drop(rows)
 
 

@@ -49,7 +49,7 @@ def verifier_of(password: str) -> Verifier:
     try:
         salt, stored, server, rounds = ScramMechanism(MECHANISM).make_auth_info(password)
     except ScramException:
-        raise InputError("SCRAM does not allow characters of the password.", code="bad_password") from None
+        raise InputError("The password has characters that SCRAM does not allow.", code="bad_password") from None
     return salt, stored, server, rounds
 
 

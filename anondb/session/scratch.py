@@ -94,7 +94,7 @@ class Scratch:
         made = self._with_tables(self._with_macros(tree.copy()), ())
         check_depth(made)
         if sum(1 for _ in made.walk()) > MAX_NODES:
-            raise too_complex("the tables that it names stand for too long queries")
+            raise too_complex("the queries of the tables that it names are too long")
         return made
 
     def _with_macros(self, tree: exp.Expr) -> exp.Expr:
@@ -120,7 +120,7 @@ class Scratch:
                 tree = made
             else:
                 place.replace(made)
-        raise too_complex("its macros stand for too much")
+        raise too_complex("its macros are nested too deeply or are too long")
 
     def _is_own(self, call: exp.Anonymous) -> bool:
         name = lowered(call.name)
@@ -246,9 +246,9 @@ class Scratch:
         for what, query in [*readers, *((f"variable {n!r}", value) for n, value in self._variables.items())]:
             if lowered(name) in _tables_of(query):
                 raise InputError(
-                    f"Your {what} reads this table as it is.",
+                    f"Your {what} reads this table, which therefore cannot be changed.",
                     code="bad_name",
-                    hint="Drop that one first, or set it anew.",
+                    hint="Drop that one first, or set it again.",
                 )
 
     def drop(self, name: str) -> bool:

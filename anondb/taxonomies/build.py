@@ -39,7 +39,7 @@ class Request:
     Attributes:
         by: the name of a builder (``BUILDERS``, ``HIERARCHIES``); empty, for a hierarchy, for what the values suggest.
         separator: for ``prefix``: the text between the parts of a name; None finds it.
-        lengths: for ``code``: how many first characters the groups have in common, from the coarsest to the finest.
+        lengths: for ``code``: how many first characters the groups have in common; none for all numbers.
         columns: for ``categories``: the columns with the groups of an item, the coarsest first.
         fan_out: for ``frequency`` and ``similarity``: the number of children of a node.
         root: the label of the root.
@@ -94,11 +94,9 @@ def check_request(request: Request, builders: Sequence[str]) -> None:
     """
     if request.by not in builders:
         raise InputError(f"Groups are built by {', '.join(builders)}, not by {request.by!r}.", code="bad_parameter")
-    if request.by == "code" and (not request.lengths or min(request.lengths) < 1):
+    if request.by == "code" and min(request.lengths, default=1) < 1:
         raise InputError(
-            "By code needs the lengths of the prefixes, each at least 1.",
-            code="bad_parameter",
-            hint="Name them with --lengths, such as --lengths 1,3 for ICD codes.",
+            "The lengths of prefixes are at least 1.", code="bad_parameter", hint="Raise them, or leave --lengths out."
         )
     if request.by == "categories" and not request.columns:
         raise InputError(
@@ -145,8 +143,13 @@ def _separator(labels: Sequence[str]) -> str:
 
 def _by_code(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
     """Codes such as 250.01: a group for all codes with the same first characters."""
-    lengths = sorted(set(request.lengths))
+    lengths = sorted(set(request.lengths or all_lengths(labels)))
     return [tuple(f"{label[:n]}*" for n in lengths if n <= len(label)) for label in labels]
+
+
+def all_lengths(labels: Sequence[str]) -> tuple[int, ...]:
+    """The lengths of the prefixes of codes."""
+    return tuple(range(1, max(map(len, labels), default=2))) or (1,)
 
 
 def _by_frequency(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:

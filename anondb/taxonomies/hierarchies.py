@@ -25,7 +25,17 @@ from anondb.data.transactions import id_of, text_of
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.taxonomies import FAN_OUT, HIERARCHIES
-from anondb.taxonomies.build import BY_LABELS, Builder, Name, Path, Request, check_request, named_by_key, tree_of
+from anondb.taxonomies.build import (
+    BY_LABELS,
+    Builder,
+    Name,
+    Path,
+    Request,
+    all_lengths,
+    check_request,
+    named_by_key,
+    tree_of,
+)
 from anondb.taxonomies.check import Checked, checked
 
 BANDS = 32  # at most so many of the finest bands that are proposed
@@ -205,7 +215,7 @@ def completed(request: Request, values: Values) -> Request:
     if by == "bands" and not request.steps:
         return replace(request, by=by, steps=tuple(f"{step:f}" for step in _doubled(_numbers(values.labels))))
     if by == "code" and not request.lengths:
-        return replace(request, by=by, lengths=tuple(range(1, max(map(len, values.labels), default=2))) or (1,))
+        return replace(request, by=by, lengths=all_lengths(values.labels))
     return replace(request, by=by)
 
 

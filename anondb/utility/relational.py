@@ -1,18 +1,20 @@
 """ARE of COUNT queries over relational values and items (Poulis et al., section 6; docs/algorithms/metrics.md#are).
 
-A query of kind (x, y) asks how many records have x relational values and hold y items. Its estimate from the recoding is
-that of ``count_bounds`` from a release: the probability of each class's values times that of each record's items. Records
-of a class share their relational values, so only the items are evaluated for each record.
+A query of kind (x, y) asks how many records have x relational values and hold y items. Its estimate is the sum over records
+of the probability of the class's values times that of the record's items: by the paper, or as ``count_bounds`` expects it.
+Records of a class share their relational values, so only the items are evaluated for each record.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
 from anondb.data.records import Records
 from anondb.data.transactions import Dataset
@@ -20,6 +22,7 @@ from anondb.engine import Engine, reads
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.utility.errors import error_figures
+from anondb.utility.supported_items import weights
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -74,7 +77,7 @@ class Original:
         able = np.array([r for r, held in enumerate(self.held) if len(held) >= y], dtype=np.int64)
         usable = sum(not a.null.all() for a in attributes)
         if x > usable or not len(able) or x + y == 0:
-            raise InputError("No record has so many values and items.", code="bad_parameter")
+            raise InputError("No record has as many values and items as a query asks for.", code="bad_parameter")
         drawn: list[RtQuery] = []
         for _ in range(100 * queries):
             if len(drawn) == queries:
@@ -86,12 +89,12 @@ class Original:
             items = sorted(rng.choice(self.held[record], size=y, replace=False).tolist())
             drawn.append(RtQuery(tuple((i, int(attributes[i].codes[record])) for i in chosen), tuple(items)))
         if not drawn:
-            raise InputError("No record has so many values and items.", code="bad_parameter")
+            raise InputError("No record has as many values and items as a query asks for.", code="bad_parameter")
         return drawn
 
 
 class RtEstimator:
-    """Estimates the answers of queries from a recoding."""
+    """Estimates the answers of queries as the paper does: the sets that a released item stands for are equally likely."""
 
     def __init__(self, engine: Engine, dataset: Dataset, records: Records, recoding: RelationalRecoding) -> None:
         self._records = records
@@ -104,7 +107,7 @@ class RtEstimator:
         order = np.argsort(released, kind="stable")
         ends = np.cumsum(np.bincount(released, minlength=len(recoding.items.labels)))[:-1]
         self._holding = np.split(record[order], ends)
-        number = {label: i for i, label in enumerate(dataset.labels)}
+        number = self._number = {label: i for i, label in enumerate(dataset.labels)}
         self._sizes = recoding.items.sizes
         self._covering: dict[int, list[int]] = {}
         for r, label in zip(recoding.items.member_of.tolist(), recoding.items.member_labels, strict=True):
@@ -123,15 +126,44 @@ class RtEstimator:
         if not query.items:
             return chance
         covered = np.zeros(self._records.n, dtype=np.int64)
-        asked: dict[int, int] = {}
+        asked: dict[int, list[int]] = {}
         for item in query.items:
             for released in self._covering.get(item, ()):
-                asked[released] = asked.get(released, 0) + 1
-        for released, queried in asked.items():
+                if len(self._holding[released]):
+                    asked.setdefault(released, []).append(item)
+        for released, items in asked.items():
             holding = self._holding[released]
-            covered[holding] += queried
-            chance[holding] *= 2.0**-queried / (1 - 2.0 ** -int(self._sizes[released]))
+            covered[holding] += len(items)
+            chance[holding] *= self._held(released, items)
         return np.where(covered == len(query.items), chance, 0.0)
+
+    def _held(self, released: int, items: list[int]) -> float:
+        """The probability that a record that shows a released item holds these of its members."""
+        return float(2.0 ** -len(items) / (1 - 2.0 ** -int(self._sizes[released])))
+
+
+class ExpectedEstimator(RtEstimator):
+    """Estimates the answers of queries as ``count_bounds`` of the release does, from the expected holders of each member."""
+
+    def __init__(
+        self, engine: Engine, dataset: Dataset, records: Records, recoding: RelationalRecoding, holders: exp.Query
+    ) -> None:
+        """``holders`` is the query (released_item, item, support, expected) of ``expected_holders``."""
+        super().__init__(engine, dataset, records, recoding)
+        columns = [exp.column(name, "held") for name in ("released_item", "item", "support", "expected")]
+        ordered = exp.select(*columns).from_(holders.subquery("held")).order_by(*columns[:2])
+        rows = engine.select(ordered, "expected holders")
+        place = {label: r for r, label in enumerate(recoding.items.labels)}
+        released = np.array([place[label] for label in rows["released_item"].tolist()], dtype=np.int64)
+        share = rows["expected"].astype(np.float64) / rows["support"].astype(np.float64)
+        item = [self._number.get(label, -1) for label in rows["item"].tolist()]
+        self._share = dict(zip(zip(released.tolist(), item, strict=True), share.tolist(), strict=True))
+        self._together = dict(zip(released.tolist(), weights(released, share).tolist(), strict=True))
+
+    def _held(self, released: int, items: list[int]) -> float:
+        shares = (self._share[released, item] for item in items)
+        together: float = self._together[released]
+        return float(math.prod(shares) * together ** (len(items) - 1))
 
 
 def _chance(attribute: PublishedAttribute, values: Sequence[str | None], code: int) -> Floats:
@@ -165,8 +197,10 @@ def accuracy_of(
     items: int,
     queries: int,
     seed: int,
+    holders: exp.Query,
 ) -> dict[str, Any] | None:
-    """ARE and ``RelativeError`` of random queries on relational values and items, for the owner's report.
+    """The paper's ARE, and ``RelativeError`` of what the release answers (``holders``: see ``ExpectedEstimator``), of random
+    queries on relational values and items, for the owner's report.
 
     None if no record has as many values and items. Bounds are not measured, so ``width`` is None.
     """
@@ -175,7 +209,8 @@ def accuracy_of(
         asked = original.draw(values, items, queries, seed)
     except InputError:
         return None
-    truths, estimates = _answers(original, RtEstimator(engine, dataset, records, recoding), asked)
+    papers = average_relative_error(original, RtEstimator(engine, dataset, records, recoding), asked)
+    truths, estimates = _answers(original, ExpectedEstimator(engine, dataset, records, recoding, holders), asked)
     nothing = [None] * len(asked)
     columns: dict[str, tuple[str, Any]] = {
         "truth": ("BIGINT", truths),
@@ -191,7 +226,7 @@ def accuracy_of(
         "values": values,
         "items": items,
         "seed": seed,
-        "average_relative_error": errors.mean,
+        "average_relative_error": papers,
         "relative_error": errors.to_json(),
         "frequent": errors.frequent_json(),
     }

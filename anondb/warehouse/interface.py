@@ -45,7 +45,17 @@ class Warehouse(Runner, Protocol):
 
 
 class Carrier(Warehouse, Protocol):
-    """A warehouse that does the work of an owner's engine, and hands it the released rows."""
+    """A warehouse that does the work of an owner's engine, and hands it the released rows.
+
+    Attributes:
+        name: the name of the database in messages.
+    """
+
+    name: str
+
+    def has_rows(self, reference: Any, id_column: str, item_column: str, least: int) -> bool:
+        """Whether a source has at least ``least`` rows."""
+        ...
 
     def begin(self) -> None:
         """Begin to work in the transaction of the owner's engine, instead of ``snapshot()``; ``sweep`` ends it."""

@@ -2,10 +2,11 @@
 -- params: release_id
 -- returns: workload, items, truth, estimate, lower_bound, upper_bound
 -- grain: workload, query_id
--- The answers that the ledger has of a release, by workload, in the order of the true counts.
+-- The answers that the ledger has of a release, by workload, in the order of the true counts. A statement of a log has no
+-- items, but a number and the values of its group.
 SELECT
     accuracy.workload,
-    workloads.items,
+    coalesce(workloads.items, [workloads.query_id]) AS items,
     accuracy.truth,
     accuracy.estimate,
     accuracy.lower_bound,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from answers.shop import Shop
@@ -11,9 +12,15 @@ from anondb.engine.untrusted import desk_engine
 
 
 @pytest.fixture(scope="session")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+def shop(of_run: Path) -> Shop:
     """The shop of `anondb demo` with its releases, each made once."""
-    return Shop(tmp_path_factory.mktemp("shop"))
+    return Shop(of_run)
+
+
+@pytest.fixture(scope="session")
+def folder(of_run: Path) -> Path:
+    """The folder of the releases of the ledger's shop."""
+    return of_run
 
 
 @pytest.fixture

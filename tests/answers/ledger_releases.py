@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from shared import once
 
 import anondb
 
@@ -159,13 +160,15 @@ def make(name: str, folder: Path) -> list[Path]:
     kind, files, bought = KINDS[name], [], baskets()
     parts = [{p: b for p, b in bought.items() if p % 2 == n} for n in range(2)] if kind.halves else [bought]
     for n, part in enumerate(parts):
-        files.append(folder / f"{name}{n}.duckdb")
-        if not files[-1].exists():
+
+        def sealed(file: Path, part: dict[int, list[str]] = part) -> None:
             with duckdb.connect(config={"threads": 1}) as con:
                 fill(con, kind, part)
                 options = {"item": "items"} if kind.layout == LISTS else {}
                 release = anondb.connect(con).anonymize("sales", name=name, queries=1, **kind.policy, **options)
-                release.publish(files[-1])
+                release.publish(file)
+
+        files.append(once(folder / f"{name}{n}.duckdb", sealed))
     return files
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from shared import once
 
 import anondb
 from anondb.demo import make_shop
@@ -29,7 +30,7 @@ PRICES = """
 
 
 class Shop:
-    """A folder with the original and the releases, each made when it is first asked for."""
+    """A folder with the original and the releases, each made once in a run of the tests."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -37,27 +38,29 @@ class Shop:
     @property
     def original(self) -> Path:
         """A database with sales, customers, food and prices, and with nothing of anondb's."""
-        file = self.folder / "original.duckdb"
-        if not file.exists():
+
+        def make(file: Path) -> None:
             with anondb.connect(file, threads=1) as database:
                 make_shop(database)
                 database.sql(
                     f"CREATE OR REPLACE TABLE customers AS SELECT tid, age, sex, town, {SINCE} AS since FROM customers"
                 )
                 database.sql(f"CREATE TABLE prices AS {PRICES}")
-        return file
+
+        return once(self.folder / "original.duckdb", make)
 
     def release(self, name: str) -> Path:
         """The sealed file of a release."""
-        file = self.folder / f"{name}.duckdb"
-        if not file.exists():
+
+        def make(file: Path) -> None:
             with anondb.connect(threads=1) as database:
                 database.sql(f"ATTACH '{self.original}' AS original (READ_ONLY)")
                 for table in ("sales", "customers", "food"):
                     database.sql(f"CREATE TABLE {table} AS FROM original.main.{table}")
                 database.sql("DETACH original")
                 database.anonymize("sales", name=name, queries=1, **RELEASES[name]).publish(file)
-        return file
+
+        return once(self.folder / f"demo_{name}.duckdb", make)
 
 
 @contextmanager

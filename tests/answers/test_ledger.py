@@ -15,11 +15,6 @@ from each import each
 QUERIES, LEDGER = queries(), read()
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("ledger")
-
-
 def check(folder: Path, release: str, chosen: Sequence[Query]) -> None:
     """Ask queries of a release; what is known to be worse has a line with its reason in the list of the ledger."""
     listed = dict(line.split(": ", 1) for line in known("ledger", release))

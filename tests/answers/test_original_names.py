@@ -14,7 +14,6 @@ from typing import Any
 from uuid import UUID
 
 import duckdb
-import pytest
 from answers.ledger_releases import make
 from each import each
 from session.random_releases import draw_original, seal_weeks
@@ -30,11 +29,6 @@ from anondb.release.reader import sealed_releases
 MANIFEST = {"model": "km", "semantics": "set", "transactions": "9", "table": "t", "id_column": "i", "item_column": "x"}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("named")
-
-
 @contextmanager
 def worlds_of(files: list[Path], **facts: Any) -> Iterator[tuple[Worlds, Any]]:
     """The worlds of files, with other facts than the files say."""
@@ -45,6 +39,11 @@ def worlds_of(files: list[Path], **facts: Any) -> Iterator[tuple[Worlds, Any]]:
         yield Worlds(desk, [replace(copy, facts=replace(copy.facts, **facts)) for copy in copies]), desk.connection
     finally:
         desk.close()
+
+
+def of_world(con: Any, world: int, query: str) -> list[Any]:
+    """The rows of a query in a world."""
+    return list(con.execute(f"SET search_path = 'world_0'; SET VARIABLE anondb_world = {world}; {query}").fetchall())
 
 
 def types(con: Any, table: str) -> dict[str, str]:
@@ -59,8 +58,7 @@ def test_sql_for_the_original_runs_as_it_is(folder: Path) -> None:
         )
         found = []
         for w in range(worlds.count):
-            con.execute(f"SET search_path = 'world_{w}'")
-            found.append(sorted(con.execute(query).fetchall()))
+            found.append(sorted(of_world(con, w, query)))
         assert {town for rows in found for town, _ in rows} <= {"Cork", "Delft", "Bergen"} and found[0] != found[1]
         assert types(con, "sales") == {"tid": "BIGINT", "item": "VARCHAR"}
         assert types(con, "customers") == {
@@ -75,7 +73,7 @@ def test_sql_for_the_original_runs_as_it_is(folder: Path) -> None:
 def test_only_the_labels_that_are_asked_are_drawn(folder: Path) -> None:
     """Whatever was drawn before, a label has the same rows."""
     (file,) = make("mhghs_supports", folder)
-    query = "SELECT * FROM world_3.sales ORDER BY ALL"
+    query = "SELECT * FROM sales ORDER BY ALL"
     with worlds_of([file]) as (worlds, con):
         items = [
             item
@@ -88,18 +86,15 @@ def test_only_the_labels_that_are_asked_are_drawn(folder: Path) -> None:
         for label in groups:
             worlds.draw([label, "no label"])
             worlds.draw([label])
-            sizes.append(len(con.execute(query).fetchall()))
+            sizes.append(len(of_world(con, 3, query)))
         assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
-        one_by_one = con.execute(query).fetchall()
+        one_by_one = of_world(con, 3, query)
         for item in items:
-            held = [
-                con.execute(f"SELECT count(*) FROM world_{w}.sales WHERE item = ?", [item]).fetchall()
-                for w in range(20)
-            ]
+            held = [of_world(con, w, f"SELECT count(*) FROM sales WHERE item = '{item}'") for w in range(20)]
             assert [[(n,)] for n in (worlds.holders(item) if worlds.holders(item) is not None else [])] == held
     with worlds_of([file]) as (worlds, con):
         worlds.draw()
-        assert con.execute(query).fetchall() == one_by_one
+        assert of_world(con, 3, query) == one_by_one
 
 
 def test_lists_include_transactions_without_items(tmp_path: Path) -> None:
@@ -113,7 +108,7 @@ def test_lists_include_transactions_without_items(tmp_path: Path) -> None:
         made.publish(file)
     with worlds_of([file], lists=True) as (worlds, con):
         worlds.draw()
-        rows = con.execute("SELECT tid, items FROM world_0.sales").fetchall()
+        rows = of_world(con, 0, "SELECT tid, items FROM sales")
         assert sorted(tid for tid, _ in rows) == [-n for n in range(30, 0, -1)]
         assert sum(items == [] for _, items in rows) == 10 and types(con, "world_0.sales")["items"] == "BIGINT[]"
         assert all(items == sorted(items) for _, items in rows)
@@ -137,7 +132,7 @@ def test_lists_include_transactions_without_items(tmp_path: Path) -> None:
 def test_ids_of_modelled_persons_are_no_ids_of_the_original(folder: Path, kind: str, first: Any) -> None:
     with worlds_of(make("similar", folder), id=Column("tid", kind)) as (worlds, con):
         worlds.draw()
-        ids = con.execute("SELECT DISTINCT tid FROM world_0.sales").fetchall()
+        ids = of_world(con, 0, "SELECT DISTINCT tid FROM sales")
         assert len(ids) == 200 and (first,) in ids
         assert types(con, "world_0.sales")["tid"] == ("VARCHAR" if kind == "BOOLEAN" else kind)
 
@@ -152,8 +147,8 @@ def test_the_column_that_divides_files_is_constant_and_ids_continue(tmp_path: Pa
     files = sorted((tmp_path / "weeks").glob("*.duckdb"))
     with worlds_of(files) as (worlds, con):
         worlds.draw()
-        weeks = con.execute("SELECT tid, list(DISTINCT week) FROM world_1.sales GROUP BY tid").fetchall()
-        assert types(con, "world_1.sales") == {"tid": "BIGINT", "item": "VARCHAR", "week": "BIGINT"}
+        weeks = of_world(con, 1, "SELECT tid, list(DISTINCT week) FROM sales GROUP BY tid")
+        assert types(con, "world_0.sales") == {"tid": "BIGINT", "item": "VARCHAR", "week": "BIGINT"}
         assert {len(of) for _, of in weeks} == {1} and {of[0] for _, of in weeks} == {1, 2}
         sizes = [len(original.baskets) // 2, len(original.baskets) - len(original.baskets) // 2]
         assert sorted(sum(of == [week] for _, of in weeks) for week in (1, 2)) == sorted(sizes)
@@ -221,4 +216,4 @@ def test_a_release_without_items(tmp_path: Path) -> None:
         )
     with worlds_of([file]) as (worlds, con):
         worlds.draw()
-        assert worlds.count == 20 and con.execute("SELECT * FROM world_0.sales").fetchall() == []
+        assert worlds.count == 20 and of_world(con, 0, "SELECT * FROM sales") == []

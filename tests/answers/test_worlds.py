@@ -47,11 +47,6 @@ def check(folder: Path, name: str, chosen: Sequence[Query], worlds: int) -> None
     assert len(results) > len(chosen) / 3
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("ledger")
-
-
 def test_some_worlds_lie_within_the_bounds(folder: Path) -> None:
     check(folder, "similar", QUERIES[::32], 4)
 
@@ -99,9 +94,9 @@ def tiny(folder: Path, name: str) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TINY)
-def test_all_worlds_of_a_tiny_release_lie_within_the_bounds(folder: Path, name: str) -> None:
+def test_all_worlds_of_a_tiny_release_lie_within_the_bounds(tmp_path: Path, name: str) -> None:
     """Of the bounds of queries of one number, most are the answers of some worlds."""
-    file = tiny(folder, name)
+    file = tiny(tmp_path, name)
     worlds = list(every(published(file)))
     assert 10 < len(worlds) <= 250
     reached: dict[str, list[float]] = defaultdict(list)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import sqlglot
@@ -16,7 +18,8 @@ from anondb.engine.queries import SQL_ROOT
 
 PACKAGE = Path(anondb.__file__).parent
 PROJECT = PACKAGE.parent
-SOURCES = {path.relative_to(PACKAGE): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+FOLDERS = {name.rpartition("/")[0] for name in all_names()}
+SOURCES = [path.relative_to(PACKAGE) for path in sorted(PACKAGE.rglob("*.py"))]
 
 # What each room imports of those above it; a module at the top is a room of its own.
 ROOMS = {
@@ -31,6 +34,7 @@ ROOMS = {
     "warehouse": "errors engine data release",
     "algorithms": "errors engine models recoding data",
     "verify": "errors engine models",
+    "warehouse/conformance.py": "errors engine models data release warehouse algorithms verify",
     "promises": "errors engine models data release verify",
     "policy": "errors models reading algorithms promises",
     "options": "errors models reading algorithms policy",
@@ -82,10 +86,11 @@ OWNERS = {"ledger", "publications", "risk", "views"}  # what they read and retur
 MAY_IMPORT_DUCKDB = {  # to hand a locked connection to analysts, and to take one
     Path("release/reader.py"),
     Path("api/connect.py"),
+    Path("warehouse/duckdb.py"),  # whose rows are compared with those of other engines
 }
 TALKS_TO_POSTGRES = {Path("warehouse/postgres/server.py")}
 USES_ALL_AT_ONCE = {Path("serve/values.py")}  # the room is imported where it is used: by the command serve
-READS_SQLITE = {Path("reading/sqlite.py")}
+READS_SQLITE = {Path("reading/sqlite.py"), Path("warehouse/sqlite.py")}
 PLAYS_THE_ANALYST = {Path("demo.py")}  # asks the sealed file as any DuckDB client would
 QUERY_ROOM = {
     "algorithms": {"anatomy", "itemsets", "coat", "clusters", "transactions", "warehouse/threats"},
@@ -94,15 +99,25 @@ QUERY_ROOM = {
 }
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse((PACKAGE / path).read_text("utf-8"))
+
+
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree_of(path)))
+
+
 def room(path: Path) -> str:
     inner = "/".join(path.parts[:2])
     return inner if inner in ROOMS else path.parts[0] if len(path.parts) > 1 else path.stem
 
 
-def imports(tree: ast.Module) -> set[str]:
-    """The dotted names of everything that a module imports, also inside functions."""
+def imports(nodes: Iterable[ast.AST]) -> set[str]:
+    """The dotted names of everything that is imported in a part of a module."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -112,24 +127,20 @@ def imports(tree: ast.Module) -> set[str]:
     return found
 
 
-def texts(tree: ast.Module) -> list[str]:
-    return [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+@cache
+def texts(path: Path) -> list[str]:
+    return [n.value for n in nodes_of(path) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
 
 
 def imported_at_once(tree: ast.Module) -> set[str]:
     """The modules that are imported at the top of a file, that is whenever anondb is."""
-    return {
-        n
-        for node in tree.body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for n in imports(ast.Module([node], []))
-    }
+    return imports(tree.body)
 
 
 @each("path", SOURCES)
 def test_imports_follow_the_arrows(path: Path) -> None:
     here = room(path)
-    modules = [Path(*name.split(".")[1:]) for name in imports(SOURCES[path]) if name.startswith("anondb.")]
+    modules = [Path(*name.split(".")[1:]) for name in imports(nodes_of(path)) if name.startswith("anondb.")]
     others = {room(m) for m in modules if m != Path("__version__")} - {here}
     assert others <= set(ROOMS[here].split())
 
@@ -160,8 +171,7 @@ def test_the_top_level_is_short() -> None:
 
 def query_folders(path: Path) -> set[str]:
     """The folders of the queries that a module names."""
-    folders = {name.rpartition("/")[0] for name in all_names()}
-    return {t.rpartition("/")[0] for t in texts(SOURCES[path]) if re.fullmatch(r"[a-z]+(/[a-z]+)?/\w+", t)} & folders
+    return {t.rpartition("/")[0] for t in texts(path) if re.fullmatch(r"[a-z]+(/[a-z]+)?/\w+", t)} & FOLDERS
 
 
 @each("path", [p for p in SOURCES if room(p) in QUERY_ROOM])
@@ -180,17 +190,17 @@ def test_queries_of_the_owner_and_of_a_release_share_no_folder(path: Path) -> No
 
 @each("path", SOURCES)
 def test_only_the_engine_executes_sql(path: Path) -> None:
-    tree = SOURCES[path]
-    at_run_time = {n for n in imports(tree) if n.split(".")[0] in ("duckdb", "_duckdb")}
-    inside = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test)]
-    for_types = {name for block in inside for name in imports(ast.Module([*block.body], []))}
+    nodes = nodes_of(path)
+    at_run_time = {n for n in imports(nodes) if n.split(".")[0] in ("duckdb", "_duckdb")}
+    inside = [n for n in nodes if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test)]
+    for_types = {name for block in inside for name in imports(block.body)}
     top_level = len(path.parts) == 1
     if room(path) != "engine" and not top_level and path not in MAY_IMPORT_DUCKDB:
         assert at_run_time <= for_types
     if room(path) != "engine" and path not in PLAYS_THE_ANALYST | TALKS_TO_POSTGRES | READS_SQLITE:
-        called = {n.func.attr for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
+        called = {n.func.attr for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
         assert not called & {"execute", "executemany", "executescript"}
-        attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        attributes = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
         assert "_connection" not in attributes or top_level
 
 
@@ -202,9 +212,9 @@ SQL_TEXT = re.compile(
 @each("path", SOURCES)
 def test_no_sql_is_put_together_as_text(path: Path) -> None:
     """No f-string, %, + or format that begins like a statement, but for those that are shown to the user."""
-    calls = [n for n in ast.walk(SOURCES[path]) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    calls = [n for n in nodes_of(path) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     shown = {id(arg) for call in calls if ast.unparse(call.func) == "typer.echo" for arg in call.args}
-    for node in ast.walk(SOURCES[path]):
+    for node in nodes_of(path):
         if id(node) in shown:
             continue
         first: ast.expr | None = None
@@ -233,7 +243,7 @@ def test_length_of_files(path: Path) -> None:
 
 def test_functions_fit_on_a_screen() -> None:
     """At most 60 lines, with the docstring."""
-    functions = [(p, n) for p, tree in SOURCES.items() for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    functions = [(p, n) for p in SOURCES for n in nodes_of(p) if isinstance(n, ast.FunctionDef)]
     assert not [f"{path}: {f.name}" for path, f in functions if (f.end_lineno or 0) - f.lineno >= 60]
 
 
@@ -244,13 +254,14 @@ def test_no_module_hides_a_public_name() -> None:
 
 @each("path", SOURCES)
 def test_every_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(SOURCES[path])
+    assert ast.get_docstring(tree_of(path))
 
 
 def test_heavy_modules_are_imported_where_they_are_used() -> None:
-    for path, tree in SOURCES.items():
+    for path in SOURCES:
         heavy = {"pandas", "pyarrow", "rich", "matplotlib", "psycopg", "pyspark"}
-        assert path in USES_ALL_AT_ONCE or not {n.split(".")[0] for n in imported_at_once(tree)} & heavy, path
+        at_once = {n.split(".")[0] for n in imported_at_once(tree_of(path))}
+        assert path in USES_ALL_AT_ONCE or not at_once & heavy, path
 
 
 @each("name", all_names())
@@ -277,10 +288,8 @@ def test_headers_and_the_portable_subset(name: str) -> None:
 
 
 def test_every_query_is_used() -> None:
-    used = {t for tree in SOURCES.values() for t in texts(tree)}
-    short = {
-        (room(path), t) for path, tree in SOURCES.items() for t in texts(tree) if room(path) in ("verify", "query")
-    }
+    used = {t for path in SOURCES for t in texts(path)}
+    short = {(room(path), t) for path in SOURCES if room(path) in ("verify", "query") for t in texts(path)}
     for name in all_names():
         assert name in used or tuple(name.split("/")) in short, name
 

@@ -6,19 +6,22 @@ from pathlib import Path
 import duckdb
 import pytest
 from cli.shop import Run, fill, in_process
+from shared import once
 
 
 @pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(of_run: Path) -> Path:
     """A shop with the release ``old``, made once."""
-    place = tmp_path_factory.mktemp("template") / "shop.duckdb"
+    return once(of_run / "template.duckdb", make_template)
+
+
+def make_template(place: Path) -> None:
     with duckdb.connect(str(place)) as connection:
         fill(connection)
     import anondb
 
     with anondb.connect(place) as database:
         database.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="old", queries=5)
-    return place
 
 
 @pytest.fixture

@@ -101,6 +101,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     assert "answered different queries" not in text
 
 
+@pytest.mark.slow
 def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
     """Persons with attributes: each run gets the options that it takes, and all are asked the same questions."""
     sales, people, named = (tmp_path / f"{name}.csv" for name in ("sales", "people", "constraints"))
@@ -193,6 +194,7 @@ def test_a_log_asks_attributes_too(run: Run, tmp_path: Path) -> None:
     assert [(row["statement"], row["queries"]) for row in figures["symmetric_errors"]] == [(1, 2), (2, 1)]
 
 
+@pytest.mark.slow
 def test_without_queries(run: Run, shop: Path, tmp_path: Path) -> None:
     """Loss and time are compared, and no error is named."""
     words = ("compare", shop, "--transactions", "sales", "--k", "2", "--algorithms", "mm", "--queries", "0", "--json")
@@ -215,6 +217,7 @@ def test_runs_again_and_on_changed_data(run: Run, shop: Path) -> None:
     assert changed.json["transactions"] == 7 and changed.json["runs"][0]["transactions"] == 7
 
 
+@pytest.mark.slow
 def test_attributes_of_the_transactions_table_are_a_part_of_the_data(run: Run, tmp_path: Path) -> None:
     """A run whose quasi-identifiers changed is not taken from the ledger."""
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
@@ -331,6 +334,19 @@ def test_plan() -> None:
     assert "apriori" not in {r.algorithm for r in plan([], ["km"], {"k": [2], "m": [2]}, {})}
     with pytest.raises(InputError, match="The algorithm apriori needs taxonomy"):
         plan(["apriori"], ["km"], {"k": [2]}, {})
+
+
+def test_each_run_gets_the_options_that_it_takes() -> None:
+    options = {"records": "people", "quasi_identifiers": "age", "privacy_constraints": "named"}
+    made = plan(["coat", "rum_bound_rt"], ["km", "kkm", "constraints"], {"k": [3], "delta": [0.5, 1]}, options, None)
+    given = [{name: run.options.get(name) for name in ("delta", "item_supports")} for run in made]
+    assert [(run.algorithm, run.model, *one.values()) for run, one in zip(made, given, strict=True)] == [
+        *(("coat", "km", None, False), ("coat", "km", None, True)),
+        *(("rum_bound_rt", "kkm", 0.5, False), ("rum_bound_rt", "kkm", 1, False)),
+        *(("coat", "constraints", None, False), ("coat", "constraints", None, True)),
+    ]
+    takes = {"km": set(), "kkm": {"records", "quasi_identifiers"}, "constraints": {"privacy_constraints"}}
+    assert all({*run.options} & {*options} == takes[run.model] for run in made)
 
 
 def setting(**more: Any) -> Setting:

@@ -64,3 +64,13 @@ def test_a_release_keeps_what_got_its_name_while_it_was_sealed(tmp_path: Path, f
         with pytest.raises(InputError) as caught:
             database.anonymize("sales", name="b", model=KmAnonymity(2, 1), publish=target, format=format)
     assert caught.value.code == "target_exists" and target.read_text() == "of another process"
+
+
+def test_load_names_the_columns_that_a_layout_leaves_out(tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "stays.csv"
+    file.write_text("patient,age,codes\n1,40,I10 E11\n2,50,I10 J44\n")
+    words = ["--id", "patient", "--item", "codes", "--layout", "list", "--json"]
+    loaded = run("load", str(tmp_path / "new.duckdb"), "--transactions", str(file), "--as", "stays", *words).json
+    assert loaded["read"]["left_out"] == ["age"]
+    reasons = run("peek", str(file), "--json").json["reasons"]
+    assert any("--quasi-identifiers" in reason for reason in reasons)

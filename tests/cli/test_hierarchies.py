@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from cli.shop import Run
+from portions import some
 
 import anondb
 from anondb.data.taxonomy import Taxonomy
@@ -75,7 +76,7 @@ def test_days_months_quarters_years(tmp_path: Path) -> None:
     assert paths_of(made.tree)[days[-1]] == ["all"]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", some(range(5), 0, 3))
 def test_proposed_bands_nest_and_hold_their_numbers(seed: int, tmp_path: Path) -> None:
     rnd = random.Random(seed)
     decimals = rnd.choice([0, 0, 2])

@@ -62,6 +62,7 @@ def test_the_command(
     assert explained.code == (0 if len(labels) == 2 else 2), explained.err  # 2: the recoding is local
 
 
+@pytest.mark.slow
 def test_views_and_their_refresh(shop: Path) -> None:
     with anondb.connect(shop) as db:
         for more, supports in (("", True), (", item_supports = false", False), (", open = false", True)):

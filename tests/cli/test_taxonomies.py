@@ -40,6 +40,9 @@ def test_build_by_code_and_categories(shop: Path, run: Run) -> None:
     assert run("taxonomy", "build", str(shop), "--by", "code", "--lengths", "1,3", "--to", "codes").code == 0
     expected = {"250": "250*", "250.01": "250*", "250.02": "250*", "401.1": "401*", "401.9": "401*", "V70": "all"}
     assert edges(shop, "codes") == {"all": None, "250*": "all", "401*": "all", **expected}
+    assert run("taxonomy", "build", str(shop), "--by", "code", "--to", "all_lengths").code == 0
+    finest = {"250": "250*", "250.01": "250.0*", "250.02": "250.0*", "401.1": "401.*", "401.9": "401.*", "V70": "all"}
+    assert edges(shop, "all_lengths") == {"all": None, "250*": "all", "250.0*": "250*", "401.*": "all", **finest}
     words = ["--by", "categories", "--columns", "chapter,disease", "--root", "any", "--to", "groups"]
     assert run("taxonomy", "build", str(shop), *words).code == 0
     expected = {**dict.fromkeys(CODES[:3], "diabetes"), "401.1": "4", "401.9": "4", "V70": "any"}

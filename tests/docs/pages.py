@@ -5,8 +5,8 @@ What a block is, by its language and its first line:
 * ``sql`` with ``-- NAME.sql``: a file; ``sql`` with ``-- duckdb FILE``: statements for that file, each with a result
 * ``python``: run, all of a page in one namespace; ``print(...)  # value`` prints that value
 * ``console``: a dialogue with a server, which ``tests/serve/test_page.py`` holds again
-* no language: commands, one a line, with ``# exit code N`` behind those that fail; or lines that the last command
-  printed
+* no language: commands, one a line, with ``# exit code N`` behind those that fail (``python`` runs a script of the
+  project); or lines that the last command printed
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from anondb.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 NOT_RUN = ("make", "pip", "cd", "dbt")  # their tests: test_readme.py, tests/statements/test_examples.py
-PROGRAMS = ("anondb", "duckdb", *NOT_RUN)
+PROGRAMS = ("anondb", "duckdb", "python", *NOT_RUN)
 
 
 def blocks_of(page: Path) -> list[tuple[str, str]]:
@@ -112,6 +113,8 @@ class Page:
             assert words[0] in PROGRAMS, line
             if words[0] == "anondb" and self.wanted(line):
                 self.command(line, words[1:])
+            elif words[0] == "python":
+                subprocess.run([sys.executable, ROOT / words[1], *words[2:]], check=True)
             elif words[0] == "duckdb":
                 self.proof(words)
 

@@ -13,7 +13,7 @@ from portions import some
 from anondb.algorithms import METHODS
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "algorithms"
-WITHOUT = {"README.md", "conventions.md", "limits.md"}
+WITHOUT = {"README.md", "conventions.md"}
 DEFINITIONS = {"metrics", "models"}
 EXAMPLES = {
     path.name: "".join(re.findall(r"^```python\n(.*?)^```$", path.read_text("utf-8"), re.M | re.S))
@@ -31,10 +31,19 @@ def test_every_algorithm_has_a_page() -> None:
     assert all(f"`{name}`" in index or f"`_{name.rsplit('_', 1)[1]}`" in index for name in on_records)
 
 
+def data_of(page: str) -> list[doctest.Example]:
+    """What the example of a page does up to its last table."""
+    examples = doctest.DocTestParser().get_examples(EXAMPLES[page])
+    last = max(n for n, example in enumerate(examples) if "CREATE TABLE" in example.source)
+    return examples[: last + 1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", some(EXAMPLES, *list(EXAMPLES)[::7]))
 def test_example(page: str) -> None:
     test = doctest.DocTestParser().get_doctest(EXAMPLES[page], {}, page, page, 0)
+    if named := re.search(r"data of \[[\w-]+\]\((\w+\.md)#example\)", (PAGES / page).read_text("utf-8")):
+        test.examples[:0] = data_of(named[1])
     assert len(test.examples) > 2
     said: list[str] = []
     failed, _ = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append)

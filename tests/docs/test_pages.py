@@ -22,6 +22,7 @@ BMS2 = ("bms2.dat", "bms2.f5.tree")
 NOT_RUN = {"architecture.md"}  # a tree of folders
 
 
+@cache
 def with_tests_of_their_own() -> set[str]:
     """The names of pages that a test, of this file or another, reads."""
     texts = [path.read_text("utf-8") for path in (DOCS.parent / "tests").rglob("test_*.py")]
@@ -110,24 +111,6 @@ def test_policies_in_sql(followed) -> None:  # type: ignore[no-untyped-def]
 
 @pytest.mark.slow
 @needs(*BMS2)
-def test_policies_in_sql_on_bms2(followed) -> None:  # type: ignore[no-untyped-def]
-    place, page = followed("views.md")
-    (made,) = [r.out for c, r in page.done.items() if c.endswith(" bms2.sql")]
-    assert "77,512 transactions" in made and "the data have changed" in made and "fresh" in made
-    with duckdb.connect(str(place / "anondb-demo" / "shop.duckdb"), read_only=True) as owner:
-        truth = owner.execute("SELECT count(*) FROM bms2 WHERE list_has_all(item, ['55267', '55283'])").fetchall()[0][0]
-        recorded = owner.execute(
-            "SELECT count(*), count(*) FILTER (truth BETWEEN lower_bound AND upper_bound) FROM anondb.accuracy "
-            "WHERE workload = 'bms2_sessions: log bms2_log.sql'"
-        ).fetchall()
-        assert recorded == [(2, 2)]
-    (asked,) = [r.out for c, r in page.done.items() if c.startswith("anondb query bms2_sessions")]
-    lower, _, upper = (float(word) for word in asked.splitlines()[1].split())
-    assert lower <= truth <= upper < 79062
-
-
-@pytest.mark.slow
-@needs(*BMS2)
 def test_bms2_from_the_file_to_bounds_that_hold(followed) -> None:  # type: ignore[no-untyped-def]
     place, _ = followed("own-csv.md")
     truth = sum({"55267", "55283"} <= set(line.split()) for line in (DATA / "bms2.dat").read_text().splitlines())
@@ -156,6 +139,24 @@ def test_taxonomy_of_a_dat_file(
     (text,) = (text for kind, text in blocks_of(DOCS / "data.md") if kind == "python")
     exec(text, {})
     assert capsys.readouterr().out.splitlines() == [f"{n};L1_0;*" for n in (1, 2, 3, 4, 5)] + ["10;L1_1;*"]
+
+
+@pytest.mark.slow
+def test_a_hospital(followed) -> None:  # type: ignore[no-untyped-def]
+    """What the tutorial says beside its commands, and its picture, which is that of the report."""
+    place, page = followed("hospital.md")
+    text = page.path.read_text("utf-8")
+    said = {command.split()[1]: done for command, done in page.done.items()}
+    assert "rum_bound_rt δ=0.05, (5,5^1)-anonymity" in said["compare"].out and "recommends 0.05" in text
+    with duckdb.connect() as original:
+        stays = f"'{place / 'hospital' / 'diagnoses.csv'}'"
+        both = f"SELECT count(*) FROM {stays} a JOIN {stays} b USING (patient) WHERE a.code = 'E11' AND b.code = 'I10'"
+        (truth,) = original.execute(both).fetchall()[0]
+    lower, _, upper = (float(word) for word in said["query"].out.splitlines()[1].split())
+    assert lower <= truth <= upper and f"the truth {truth}." in text
+    picture = (DOCS / "images" / "hospital_age.svg").read_text("utf-8")
+    drawn = re.sub(r"<style>.*?</style>| xmlns=\S+|\n", "", picture, flags=re.S)
+    assert drawn in (place / "hospital" / "owner.html").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def records(text: str, delimiter: str, quote: str = '"', line: int = 1) -> Itera
             at += len(delimiter)
         if end := LINE.match(text, at):
             if end[0] != (usual or end[0]):
-                raise Malformed("ends otherwise than the first", line)
+                raise Malformed("has another line break than the first", line)
             usual, at, line = end[0], end.end(), line + 1
         yield begin, cells
 

@@ -115,7 +115,7 @@ def test_texts_stay_what_they_are(tmp_path: Path, suffix: str, text: str) -> Non
         ('tid,item\n1,"a\n2,b\n', "quote that opens in line 2 is never closed"),
         ('tid,item\n1,"a"b\n', "line 2 has a field with text beside its quotes"),
         ('tid,item\n1, "a"\n', "line 2 has blanks before a quote"),
-        ("tid,item\n1,a\r\n2,b\n", "line 2 ends otherwise than the first"),
+        ("tid,item\n1,a\r\n2,b\n", "line 2 has another line break than the first"),
         ("tid,item,Item\n1,a,b\n", "columns 2 and 3"),
         ("tid;item\n1,2;a,b\n1;b\n", ""),
     ],

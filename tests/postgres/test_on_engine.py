@@ -50,7 +50,7 @@ def test_the_same_release(databases: Databases, kind: str) -> None:
         expected = facts(here)
         db.drop("here")
         engine: Any = db.engine
-        engine.server._on_statement = texts.append
+        engine.server.on_statement = texts.append
         there = db.anonymize("shop.sales", name="here", replace=True, on_engine=True, **KINDS[kind])
         assert facts(there) == expected
         assert any("inside PostgreSQL" in words for words in there.report.warnings)
@@ -197,7 +197,7 @@ def test_ids_are_fetched_once_and_verification_fetches_none(
     texts: list[str] = []
     with anondb.connect(databases.raw_url()) as db:
         engine: Any = db.engine
-        engine.server._on_statement = texts.append
+        engine.server.on_statement = texts.append
         db.anonymize("shop.sales", name="ids", replace=True, on_engine=True, **KINDS["plain"])
         assert fetched == [["tid", "item"], ["tid", "id"]]
         assert not db.verify("shop.sales", model=anondb.KmAnonymity(100, 1), on_engine=True).verified

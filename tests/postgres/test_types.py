@@ -17,7 +17,6 @@ from anondb.data.transactions import load_transactions
 from anondb.errors import InputError
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.pipeline.on_engine import warehouse_of
 from anondb.warehouse.postgres.tables import Column, SourceTable, declared_types
 
 UUID = "6b1f0c0e-0000-4000-8000-000000000000"
@@ -185,10 +184,10 @@ def test_types_that_items_have(db: Any, columns: Any, table: str) -> None:
             assert labels(db, source, id_column=column) == "a", kind
     for kind, column in columns[table].items():
         if table == "plain":
-            there = db.engine.server.rows(warehouse_of(db.engine).pairs(table, "tid", column), "items").to_pydict()
-            assert there["item"] == [cases[kind][2]], kind
+            texts = db.engine.server.rows(db.engine.warehouse().pairs(table, "tid", column), "items").to_pydict()
+            assert texts["item"] == [cases[kind][2]], kind
         else:
-            error = refused(warehouse_of(db.engine).pairs, table, "tid", column)
+            error = refused(db.engine.warehouse().pairs, table, "tid", column)
             assert error.code == "bad_type" and ("fetch the rows" in str(error)) == (table == "lists"), kind
 
 
@@ -201,7 +200,7 @@ def test_types_that_nothing_has(db: Any, columns: Any, source: str) -> None:
             for names in ({"id_column": "tid", "item_column": column}, {"id_column": column, "item_column": "item"}):
                 error = refused(load_transactions, db.engine, opened, **names)
                 assert error.code == "bad_type" and f"has the type {shown}." in str(error), kind
-                error = refused(warehouse_of(db.engine).pairs, source, **names)
+                error = refused(db.engine.warehouse().pairs, source, **names)
                 assert error.code == "bad_type" and ("fetch the rows" in str(error)) == (shown in FETCHED), kind
             if shown not in ("FLOAT", "DOUBLE"):  # of which ranges are made
                 error = refused(check_type, opened, column)

@@ -13,6 +13,8 @@ from postgres.databases import Databases, command
 import anondb
 from anondb.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("few_worlds")
+
 psycopg = pytest.importorskip("psycopg")
 
 

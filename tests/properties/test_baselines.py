@@ -41,7 +41,7 @@ def check_vpa(engine: Engine, case: Case) -> None:
     assert [d.step for d in result.decisions] == list(range(1, len(result.decisions) + 1))
 
 
-@pytest.mark.parametrize("seeds", portions(40, 200, 2100, first=300_000))
+@pytest.mark.parametrize("seeds", portions(14, 120, 2100, first=300_000))
 def test_vpa(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_vpa(engine, Case(seed, max_leaves=6 + seed % 6))
@@ -73,7 +73,7 @@ def check_mm(engine: Engine, seed: int) -> None:
         assert verified_hkp(engine, transactions, model, private).verified == (not first)
 
 
-@pytest.mark.parametrize("seeds", portions(50, 240, 2360))
+@pytest.mark.parametrize("seeds", portions(17, 144, 2360))
 def test_mm(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_mm(engine, seed)
@@ -85,7 +85,7 @@ def test_mm_where_only_two_items_together_tell_too_much(engine: Engine, seed: in
     check_mm(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(12, 24, 60))
+@pytest.mark.parametrize("seeds", portions(5, 15, 60))
 def test_mm_in_chunks(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Joins cut into ranges of a few rows find the same."""
     from anondb.algorithms.hghs import budget
@@ -139,7 +139,7 @@ def check_pcta(engine: Engine, seed: int) -> None:
     assert ref.is_km_anonymous(released(data, result, transactions), k, m)
 
 
-@pytest.mark.parametrize("seeds", portions(30, 200, 2200))
+@pytest.mark.parametrize("seeds", portions(11, 120, 2200))
 def test_pcta(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_pcta(engine, seed)
@@ -170,7 +170,7 @@ def check_lra_chunks(engine: Engine, case: Case, parts: int) -> None:
     assert [chunk.size for chunk in found][: len(wanted)] == [len(members) for members, _ in wanted]
 
 
-@pytest.mark.parametrize("seeds", portions(40, 200, 2050, first=500_000))
+@pytest.mark.parametrize("seeds", portions(14, 120, 2050, first=500_000))
 def test_lra_chunks(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_lra_chunks(engine, Case(seed, max_leaves=6 + seed % 5), 1 + seed % 6)
@@ -204,7 +204,7 @@ def check_lra(engine: Engine, case: Case, parts: int) -> None:
     assert result.semantics == "set" and [d.step for d in result.decisions] == list(range(1, len(result.decisions) + 1))
 
 
-@pytest.mark.parametrize("seeds", portions(25, 200, 2160, first=700_000))
+@pytest.mark.parametrize("seeds", portions(9, 120, 2160, first=700_000))
 def test_lra(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_lra(engine, Case(seed, max_leaves=6 + seed % 4), 1 + seed % 5)

@@ -313,7 +313,7 @@ def check_truthful(
 
 
 @each("check", [check_cluster, check_recoders, check_pcta, check_diverse_sets, check_apriori])
-@pytest.mark.parametrize("seeds", portions(50, 300, 4000))
+@pytest.mark.parametrize("seeds", portions(17, 180, 4000))
 def test_steps(check: object, seeds: range) -> None:
     assert callable(check)
     for seed in seeds:
@@ -323,7 +323,7 @@ def test_steps(check: object, seeds: range) -> None:
             raise AssertionError(f"case {seed}: {error}") from error
 
 
-@pytest.mark.parametrize("seeds", portions(30, 300, 4000))
+@pytest.mark.parametrize("seeds", portions(11, 180, 4000))
 def test_bounds(engine: Engine, seeds: range) -> None:
     """Every step against the references, and all releases of the same k and m against the verifier together."""
     released: dict[tuple[int, float], list[tuple[object, Itemset]]] = {}
@@ -420,7 +420,7 @@ def test_not_monotone() -> None:
             assert len(found.keys) == 2 if naive.klm_violations([((), s) for s in sets], 2, m, ["z"]) == set() else True
 
 
-@pytest.mark.parametrize("seeds", portions(10, 40, 400))
+@pytest.mark.parametrize("seeds", portions(4, 24, 400))
 def test_verifier(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         rng = random.Random(seed)

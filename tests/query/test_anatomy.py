@@ -62,7 +62,7 @@ def random_data(draw: random.Random) -> tuple[list[list[str]], list[list[str]]]:
     return transactions, columns
 
 
-@pytest.mark.parametrize("seed", some(range(40), *range(4), 11, check=range(20)))
+@pytest.mark.parametrize("seed", some(range(40), 0, 11, check=range(1, 12)))
 def test_bounds_hold_for_every_original(engine: Engine, asked: Sessions, seed: int) -> None:
     draw = random.Random(seed)
     transactions, columns = random_data(draw)
@@ -84,7 +84,7 @@ def test_bounds_hold_for_every_original(engine: Engine, asked: Sessions, seed: i
     assert answered >= 2
 
 
-@pytest.mark.parametrize("seed", some(range(10), 0, 1, 2))
+@pytest.mark.parametrize("seed", some(range(10), 0))
 def test_conjunctions_and_disjunctions_are_tight(engine: Engine, asked: Sessions, seed: int) -> None:
     draw = random.Random(1000 + seed)
     transactions, columns = random_data(draw)

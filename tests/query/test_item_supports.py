@@ -60,7 +60,7 @@ def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, lis
     return transactions, blocks
 
 
-@pytest.mark.parametrize("seeds", portions(2, 24, 1000))
+@pytest.mark.parametrize("seeds", portions(1, 15, 1000))
 def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Sound, and never wider than the answers from the rows alone."""
     answered = narrower = 0
@@ -85,7 +85,7 @@ def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> No
     assert narrower > answered / 20
 
 
-@pytest.mark.parametrize("seeds", portions(4, 40, 3000))
+@pytest.mark.parametrize("seeds", portions(2, 24, 3000))
 def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Every original that leads to the same rows and the same item supports."""
     checked = 0
@@ -125,7 +125,7 @@ def test_items_rows_and_groups(engine: Engine, asked: Sessions) -> None:
     assert release.answer("SELECT count(*) FROM t WHERE item = 'unknown'").bounds == (0, 0.0, 0)
 
 
-@pytest.mark.parametrize("algorithm", some(["mhghs", "lra", "partition", "coat", "similar"], "lra", "similar"))
+@pytest.mark.parametrize("algorithm", some(["mhghs", "lra", "partition", "coat", "similar"], "lra"))
 def test_real_algorithms(algorithm: str) -> None:
     """``query``, ``count_bounds``, ``item_counts`` and the accuracy of a release agree, and hold."""
     rng = random.Random(7)

@@ -124,6 +124,12 @@ def ways(place: str, trusted: str | Path | None) -> dict[str, Callable[[], objec
     return calls
 
 
+def opens_at_all(place: Path, trusted: str) -> bool:
+    """Whether a file or folder is opened by reading, or by checking it; that all ways agree is a test of its own."""
+    calls = ways(str(place), trusted)
+    return any(opens(calls[name]) for name in ("open", "verify_file"))
+
+
 def opens(way: Callable[[], object]) -> bool:
     """Whether a way of opening does not refuse a release."""
     try:

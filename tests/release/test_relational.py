@@ -12,7 +12,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from reference_expected import expected_count, expected_holders
+from reference_expected import expected_count
+from reference_expected import expected_holders as naive_holders
 
 from anondb.algorithms.relational import METHODS
 from anondb.algorithms.relational.rt import relational
@@ -26,10 +27,11 @@ from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.promises.check import verify_release
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import drop_schema, freeze
+from anondb.release.holders import expected_holders
 from anondb.release.objects import SchemaName, release_schema
 from anondb.release.publish import publish
 from anondb.utility import measure_local, random_workload
-from anondb.utility.relational import Original, RtEstimator, average_relative_error
+from anondb.utility.relational import ExpectedEstimator, Original, RtEstimator, average_relative_error
 
 ITEMS = ["p", "q", "r", "s", "t", "u", "it's", "z"]
 TREE = from_edges(
@@ -218,17 +220,19 @@ def test_sealed(engine: Engine, tmp_path: Path) -> None:
             dataset = load_transactions(engine, source, more_ids=people)
         records = load_records(engine, "people", dataset, quasi_identifiers="age,place,col'or:categorical")
         recoding = relational(engine, dataset, records, KkmAnonymity(2, 2), "rum_bound_rt", delta=1)
-        freeze(engine, dataset, recoding, KkmAnonymity(2, 2), release_schema=schema)
+        kind = freeze(engine, dataset, recoding, KkmAnonymity(2, 2), release_schema=schema).kind
         publish(engine, schema, tmp_path / "sealed.duckdb")
         original = Original.load(engine, dataset, records)
         estimator = RtEstimator(engine, dataset, records, recoding)
-        queries = original.draw(1, 1, 10, seed=1)
+        queries = [*original.draw(1, 1, 10, seed=1), *original.draw(1, 2, 10, seed=1)]
         assert average_relative_error(original, estimator, queries) >= 0
+        tables = {name: schema.table(name) for name in kind.tables}
+        answering = ExpectedEstimator(engine, dataset, records, recoding, expected_holders(tables, local=kind.local))
         with duckdb.connect(str(tmp_path / "sealed.duckdb"), read_only=True) as reader:
             baskets = [items for (items,) in reader.execute("SELECT items FROM baskets").fetchall()]
             listed = "SELECT released_item, list(item ORDER BY item) FROM released_items GROUP BY released_item"
             members = dict(reader.execute(listed).fetchall())
-            holders = expected_holders(baskets, members)
+            holders = naive_holders(baskets, members)
             for query in queries:
                 conditions: dict[str, Any] = {}
                 for i, code in query.values:
@@ -239,6 +243,7 @@ def test_sealed(engine: Engine, tmp_path: Path) -> None:
                 low, estimate, high = reader.execute(call(conditions, items)).fetchall()[0]
                 assert low <= original.count(query) <= high
                 assert low <= estimate <= high
+                assert answering.estimate(query) == pytest.approx(estimate)
                 alone = reader.execute(call(conditions, [])).fetchall()[0][1]
                 assert alone == pytest.approx(estimator.estimate(replace(query, items=())))
                 expected = expected_count(baskets, members, items, holders)

@@ -13,7 +13,17 @@ from typing import Any
 import duckdb
 import pytest
 from portions import some
-from release.signed import CHANGED_OBJECTS, CHANGED_ROWS, QUESTION, copied, opens, said, signed_again, ways
+from release.signed import (
+    CHANGED_OBJECTS,
+    CHANGED_ROWS,
+    QUESTION,
+    copied,
+    opens,
+    opens_at_all,
+    said,
+    signed_again,
+    ways,
+)
 
 import anondb
 from anondb.errors import InputError, VerificationFailed
@@ -22,6 +32,8 @@ from anondb.publications import parquet as folders
 from anondb.publications.parquet import inspect_folder
 from anondb.release.inspect import inspect
 from anondb.release.signing import Signer, new_keys, statement
+
+pytestmark = pytest.mark.usefixtures("few_worlds")
 
 ALL = {**CHANGED_ROWS, **CHANGED_OBJECTS}
 
@@ -88,11 +100,13 @@ def test_others_are_refused_everywhere(
         (published.folder, published.other),
         (published.file, published.other),
     ]
-    for place, key in places[: 1 if by_environment else 3]:
+    for number, (place, key) in enumerate(places[: 1 if by_environment else 3]):
         if by_environment:
             monkeypatch.setenv("ANONDB_TRUSTED", key)
-        for name, way in ways(str(place), None if by_environment else key).items():
-            assert not opens(way), (place, name)
+        if not number:
+            for name, way in ways(str(place), None if by_environment else key).items():
+                assert not opens(way), (place, name)
+        assert not opens_at_all(place, key)
         with pytest.raises(VerificationFailed) as refused:
             anondb.open(place, trusted=key)
         assert refused.value.code == "not_trusted" and repr(place.name) in str(refused.value)
@@ -113,16 +127,15 @@ def test_the_content_digest_leaves_the_signature_out(published: Published, tmp_p
 
 
 @pytest.mark.parametrize("what", some(ALL, "a larger k", "two signatures", "a view"))
-def test_a_changed_file_is_refused_everywhere(published: Published, tmp_path: Path, what: str) -> None:
+def test_a_changed_file_is_refused(published: Published, tmp_path: Path, what: str) -> None:
     place = copied(published.file, tmp_path / "spring.duckdb")
     with duckdb.connect(str(place)) as writer:
         writer.execute(ALL[what])
-    for name, way in ways(str(place), published.key).items():
-        assert not opens(way), name
+    assert not opens_at_all(place, published.key)
 
 
 @pytest.mark.parametrize("what", some(CHANGED_ROWS, "a bound of an item"))
-def test_a_changed_folder_is_refused_everywhere(published: Published, tmp_path: Path, what: str) -> None:
+def test_a_changed_folder_is_refused(published: Published, tmp_path: Path, what: str) -> None:
     """Somebody unpacks the folder, changes rows, and writes a folder of them as anondb does, with all digests."""
     file = copied(published.file, tmp_path / "changed.duckdb")
     with duckdb.connect(str(file)) as writer:
@@ -132,8 +145,7 @@ def test_a_changed_folder_is_refused_everywhere(published: Published, tmp_path: 
         place = folders._write(file, tmp_path, digest)
     except anondb.AnondbError:
         return  # it is no release any more
-    for name, way in ways(str(place), published.key).items():
-        assert not opens(way), name
+    assert not opens_at_all(place, published.key)
 
 
 @pytest.mark.parametrize("what", some(["nothing", *CHANGED_ROWS], "nothing"))
@@ -149,7 +161,7 @@ def test_what_a_forger_signs_is_refused(published: Published, tmp_path: Path, wh
         if pretended:  # with the name of the trusted key
             with duckdb.connect(str(place)) as writer:
                 writer.execute("UPDATE manifest SET value = ? || value[73:] WHERE key = 'signature'", [published.key])
-        assert not any(opens(way) for way in ways(str(place), published.key).values())
+        assert not opens_at_all(place, published.key)
 
 
 def test_a_signature_of_another_release_is_refused(published: Published, tmp_path: Path) -> None:
@@ -158,7 +170,7 @@ def test_a_signature_of_another_release_is_refused(published: Published, tmp_pat
         signature = reader.execute("SELECT value FROM manifest WHERE key = 'signature'").fetchall()[0][0]
     with duckdb.connect(str(place)) as writer:
         writer.execute("INSERT INTO manifest VALUES ('signature', ?)", [signature])
-    assert not any(opens(way) for way in ways(str(place), published.key).values())
+    assert not opens_at_all(place, published.key)
     assert [f.check for f in inspect(place).findings if f.check == "signature"]  # without a key, too
 
 
@@ -173,7 +185,7 @@ def test_a_log_beside_a_signed_file_is_refused(published: Published, tmp_path: P
     shutil.copy(f"{other}.wal", f"{place}.wal")
     writer.close()
     digest = anondb.verify_file(published.file).sha256
-    assert not any(opens(way) for way in ways(str(place), published.key).values())
+    assert not opens_at_all(place, published.key)
     with pytest.raises(InputError) as refused:
         anondb.verify_file(place, expect=digest)
     assert refused.value.code == "not_a_release"

@@ -19,7 +19,16 @@ from anondb.compare.report import comparison
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
 WIDTHS = (390, 1280)
 CUT = """[...document.querySelectorAll('table, td, th, svg, pre, p, .tile')].filter(e => {
-  const r = e.getBoundingClientRect(); return r.width && (r.right > innerWidth + 1 || r.left < 0) }).length"""
+  const r = e.getBoundingClientRect(), page = document.body.getBoundingClientRect();
+  return r.width && (r.right > page.right + 1 || r.left < page.left) }).length"""
+FLOATING = """[...document.querySelectorAll('td:not(.text):not(:first-child)')].filter(e => {
+  const r = e.getBoundingClientRect(), next = e.nextElementSibling;
+  return r.width && r.right < e.parentElement.getBoundingClientRect().right - 2
+    && !(next && Math.abs(next.getBoundingClientRect().top - r.top) < 2) }).length"""
+CUT_TEXTS = """[...document.querySelectorAll('body :not(svg) > svg text')].filter(e => {
+  const r = e.getBoundingClientRect(), s = e.ownerSVGElement.getBoundingClientRect();
+  return r.width && e.ownerSVGElement.parentElement.tagName != 'g' && (r.right > s.right + 1 || r.left < s.left - 1)
+  }).map(e => e.textContent)"""
 COLOUR = "getComputedStyle(document.body).backgroundColor + getComputedStyle(document.body).color"
 
 
@@ -59,6 +68,8 @@ def check(chromium: Browser, page: Path, target: Path) -> None:
             chromium.open(page, width, dark=dark)
             assert chromium.evaluate("document.documentElement.scrollWidth") == width
             assert chromium.evaluate(CUT) == 0 and chromium.messages == []
+            assert chromium.evaluate(FLOATING) == 0 or width > 640, "a number in the middle of a row"
+            assert chromium.evaluate(CUT_TEXTS) == []
             seen.add(chromium.evaluate(COLOUR))
             drawn = chromium.evaluate("[...document.querySelectorAll('svg')].filter(s => s.clientWidth > 200).length")
             assert drawn >= 1 or "<svg" not in page.read_text("utf-8")

@@ -10,6 +10,7 @@ import pytest
 from each import each
 
 from anondb.pages.counts import Answered, against_truth, cut, intervals, spread, wide
+from anondb.pages.histogram import of_categories
 from anondb.pages.plots import CountScale, EvenScale, lines, mark, side_by_side
 from anondb.pages.text import label, percent
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
@@ -42,11 +43,13 @@ def test_small_cells_are_drawn_together(number: int) -> None:
     assert all(
         c.note == "n"
         or re.fullmatch(
-            "(suppressed|shown as themselves|groups of .* items), in at most [0-9]+ transactions each: c[0-9].*, …",
+            "[0-9]+ % of all, in at most [0-9]+ transactions each: c[0-9][^…]*(; …)?",
             c.note,
         )
         for c in shown
     )
+    kinds = "[0-9,]+ (suppressed items|items as themselves|groups of (2 to 4|20 to 49|500 to 999) items)"
+    assert all(re.fullmatch(kinds, c.name) for c in shown if c.cells > 1)
     drawn = treemap("map", drawn_cells, 1000, 400, lambda cell: cell.name)
     assert drawn.count("<rect") == len(shown) and drawn.startswith("<svg") and drawn.endswith("</svg>")
 
@@ -100,7 +103,7 @@ def test_plots_of_answers() -> None:
 def test_the_label_of_a_set_is_not_repeated() -> None:
     items = [ReleasedItem("(a,b)", ("a", "b"), 9), ReleasedItem("dairy", ("a", "b"), 9), ReleasedItem("a", ("a",), 9)]
     named = [(c.name, c.note) for c in cells(items)]
-    assert named == [("2 items", "a, b"), ("dairy", "2 items: a, b"), ("a", "as itself")]
+    assert named == [("a, b", "2 items"), ("dairy", "2 items: a, b"), ("a", "as itself")]
 
 
 def test_wide_letters_are_cut_where_they_do_not_fit() -> None:
@@ -113,3 +116,9 @@ def test_wide_letters_are_cut_where_they_do_not_fit() -> None:
 def test_labels() -> None:
     assert label("a\nb<\u202e") == "a\\nb&lt;\\u202e" and len(label("y" * 300)) == 80
     assert percent(None) == "-" and percent(0.12345) == "12.3 %" and percent(12.5) == "1,250 %"
+
+
+@each("name", ["1", "ab", "m", "a longer category", "西瓜"])
+def test_names_that_fit_are_not_cut(name: str) -> None:
+    assert f">{name}</text>" in of_categories("before and after", [(name, 3, 2)], 520)
+    assert f">{name}</text>" in intervals("bounds", [Answered(name, 1, 2, 3)], 500)

@@ -66,10 +66,25 @@ def test_attributes_before_and_after(place: Path) -> None:
         report = collect(database.engine, "records", queries=20, individuals=30)
         counted = "SELECT count(*) AS n FROM release_records.records GROUP BY age, area ORDER BY n"
         groups = database.engine.connection.execute(counted).fetchall()
+        held = "FROM private_place.sales JOIN people USING (tid)"
+        truths = {
+            (item, words): database.engine.connection.execute(
+                f"SELECT count(DISTINCT tid) {held} WHERE item = ? AND {condition}", [item]
+            ).fetchall()[0][0]
+            for item in {q.item for q in report.questions}
+            for words, condition in (
+                *((f"age {a} to {b}", f"age BETWEEN {a} AND {b}") for a, b in ((20, 22), (23, 24), (25, 26))),
+                *((f"area {side}", f"area = '{side}'") for side in ("north", "south")),
+            )
+        }
+    assert {(q.item, q.words): q.truth for q in report.questions} == truths and len(truths) == 10
+    assert all(q.answer.lower <= q.truth <= q.answer.upper for q in report.questions)
+    assert report.to_json()["conditional"][0]["truth"] == report.questions[0].truth
     age, area = report.seen
     assert [(b.name, b.before) for b in area.bins] == [("north", 30), ("south", 30)] and age.ranges and not area.ranges
     ages = [20 + tid % 7 for tid in range(1, 61)]
-    assert [b.before for b in age.bins if b.before] == [ages.count(20 + n) for n in range(7)] and len(age.bins) == 20
+    assert [b.before for b in age.bins if b.before] == [ages.count(20 + n) for n in range(7)] and len(age.bins) == 7
+    assert [b.name for b in age.bins] == [str(20 + n) for n in range(7)]
     for one in report.seen:
         assert sum(b.after for b in one.bins) == pytest.approx(60)
     assert (age.loss + area.loss) / 2 == pytest.approx(made.loss.ncp)

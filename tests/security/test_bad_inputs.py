@@ -115,8 +115,11 @@ ALONE = {"accept": ["row-per-person"]}  # one item of each person, and 100 perso
 
 def exactly(id: str, labels: Sequence[str], **more: Any) -> Case:
     """Labels that are all distinct and come back as they are."""
-    wanted = sorted([x] for x in labels for _ in range(2))
-    return Case(id, data=pairs(labels), tree=under_root(labels), holds=lambda d: d.baskets == wanted, **more)
+
+    def all_back(done: Done) -> bool:
+        return done.baskets == sorted([x] for x in labels for _ in range(2))
+
+    return Case(id, data=pairs(labels), tree=under_root(labels), holds=all_back, **more)
 
 
 def ids(id: str, kind: str, values: Sequence[str]) -> Case:

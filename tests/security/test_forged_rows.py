@@ -15,6 +15,8 @@ from release.signed import said
 import anondb
 from anondb.errors import AnondbError, DamagedFile, InternalError
 
+pytestmark = pytest.mark.usefixtures("few_worlds")
+
 FORGED = {
     "no labels": ("sets", "DELETE FROM labels"),
     "a label less": ("sets", "DELETE FROM labels WHERE item_id = 1"),
@@ -151,7 +153,7 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
-@pytest.mark.parametrize("seeds", portions(6, 60))
+@pytest.mark.parametrize("seeds", portions(3, 60))
 def test_damaged_files_have_exit_code_4(releases: dict[str, Path], tmp_path: Path, seeds: range) -> None:
     for seed in seeds:
         rng = random.Random(seed)

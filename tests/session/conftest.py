@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from shared import once
 
 import anondb
 from anondb import Session
+from anondb.answers import worlds
 
 TREE = {"milk": "dairy", "butter": "dairy", "bread": "bakery", "rolls": "bakery", "figs": "fruit", "dates": "fruit"}
 BASKETS = [
@@ -42,9 +44,13 @@ def fill(db: anondb.Database, baskets: list[list[str]]) -> None:
 
 
 @pytest.fixture(scope="session")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shop(of_run: Path) -> Path:
     """A folder with the sealed releases, and the databases ``shop`` and ``rare``, which has rare items more."""
-    folder = tmp_path_factory.mktemp("shop")
+    return once(of_run / "session", make_shop)
+
+
+def make_shop(folder: Path) -> None:
+    folder.mkdir()
     asked = {"taxonomy": "food", "model": anondb.KmAnonymity(k=3, m=2)}
     with anondb.connect(folder / "shop.duckdb") as db:
         fill(db, BASKETS)
@@ -57,7 +63,13 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         release = db.anonymize("sales", name="suppressed", **asked)
         assert release.report.to_json()["suppressed_items"]
         release.publish(folder / "suppressed.duckdb")
-    return folder
+
+
+@pytest.fixture(scope="module")
+def plain(shop: Path) -> Iterator[Session]:
+    """A session on the release ``plain``, without tables of the analyst."""
+    with anondb.open(shop / "plain.duckdb") as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +85,18 @@ def prices() -> pd.DataFrame:
     return pd.DataFrame({"item": ["milk", "bread", "butter", "dates"], "price": [1.5, 2.25, 2.0, -0.5], "cheap": CHEAP})
 
 
-@pytest.fixture(scope="session", params=[pytest.param("plain", marks=pytest.mark.slow), "supports", "suppressed"])
+@pytest.fixture(scope="module", autouse=True)
+def few_worlds() -> Iterator[None]:
+    """Most of these tests check bounds, and that estimates lie within: few worlds are enough for thousands of queries."""
+    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 4
+    yield
+    worlds.MOST_WORLDS = before
+
+
+LATE = [pytest.param(name, marks=pytest.mark.slow) for name in ("plain", "supports")]
+
+
+@pytest.fixture(scope="session", params=[*LATE, "suppressed"])
 def named(shop: Path, food: pd.DataFrame, prices: pd.DataFrame, request: pytest.FixtureRequest) -> Iterator[Named]:
     """The name of a sealed release, with a session on it that has the tables ``food`` and ``prices``."""
     with anondb.open(shop / f"{request.param}.duckdb") as opened:

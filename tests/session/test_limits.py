@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -107,7 +108,7 @@ def test_what_takes_too_much_memory(name: str, shop: Path) -> None:
 
 def forged(shop: Path, folder: Path, rows: int) -> Path:
     """A release of Parquet files, one of which has the same row many times in less than a kilobyte."""
-    with anondb.connect(shop / "shop.duckdb") as db:
+    with anondb.connect(shutil.copy(shop / "shop.duckdb", folder.with_suffix(".duckdb"))) as db:
         db.release("plain").publish(folder, format="parquet", allow_overlap=True)
     file = folder / "transaction_items.parquet"
     with duckdb.connect() as connection:

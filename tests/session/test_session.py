@@ -14,7 +14,7 @@ from session.checker import check_bounds, without_bounds
 from session.conftest import RELEASES, TREE, Named
 
 import anondb
-from anondb import Result
+from anondb import Result, Session
 
 LISTED = "SELECT item, count(*) AS n, count(*) FILTER (WHERE item = 'bread') AS m FROM sales GROUP BY item"
 PAIRS = "SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item"
@@ -138,29 +138,27 @@ def test_the_truth_is_between_the_bounds(shop: Path, named: Named, prices: pd.Da
     check(result, names, rows)
 
 
-def test_columns_are_those_of_the_query_with_bounds_behind_each_number(shop: Path) -> None:
-    with anondb.open(shop / "plain.duckdb") as session:
-        result = session.sql(
-            "SELECT item, count(*), count(*), count(*) > 3 AS many FROM sales GROUP BY item ORDER BY item LIMIT 2"
-        )
-        assert result.columns == [
-            "item",
-            *("count_star()", "count_star()_lower", "count_star()_upper"),
-            *("count_star()_1", "count_star()_1_lower", "count_star()_1_upper"),
-            "many",
-        ]
-        assert session.sql("SELECT count(*) AS n FROM sales", bounds="none").columns == ["n"]
+def test_columns_are_those_of_the_query_with_bounds_behind_each_number(plain: Session) -> None:
+    result = plain.sql(
+        "SELECT item, count(*), count(*), count(*) > 3 AS many FROM sales GROUP BY item ORDER BY item LIMIT 2"
+    )
+    assert result.columns == [
+        "item",
+        *("count_star()", "count_star()_lower", "count_star()_upper"),
+        *("count_star()_1", "count_star()_1_lower", "count_star()_1_upper"),
+        "many",
+    ]
+    assert plain.sql("SELECT count(*) AS n FROM sales", bounds="none").columns == ["n"]
     assert len(result) == 2 and list(result.df().columns) == result.columns == result.arrow().column_names
 
 
-def test_groups_that_a_condition_on_a_count_may_keep_are_marked(shop: Path) -> None:
+def test_groups_that_a_condition_on_a_count_may_keep_are_marked(shop: Path, plain: Session) -> None:
     sql = "SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item HAVING n >= 5 ORDER BY item"
     kept = {item for item, _ in truths(shop, sql)[1]}
-    with anondb.open(shop / "plain.duckdb") as session:
-        result = session.sql(sql)
-        assert result.columns[-1] == "certain"
-        certain = {row[0] for row in result.fetchall() if row[-1]}
-        assert certain <= kept <= {row[0] for row in result.fetchall()}
+    result = plain.sql(sql)
+    assert result.columns[-1] == "certain"
+    certain = {row[0] for row in result.fetchall() if row[-1]}
+    assert certain <= kept <= {row[0] for row in result.fetchall()}
 
 
 def test_groups_that_need_not_exist_are_marked(shop: Path) -> None:
@@ -179,31 +177,27 @@ def test_groups_that_need_not_exist_are_marked(shop: Path) -> None:
             assert session.sql(f"SELECT sum(n) AS n FROM ({asked})").columns == ["n", "n_lower", "n_upper"]
 
 
-def test_a_quotient_has_no_bounds_where_its_denominator_may_be_0(shop: Path) -> None:
-    with anondb.open(shop / "plain.duckdb") as session:
-        sql = "SELECT count(*) / count(*) FILTER (WHERE item = 'figs') AS q FROM sales WHERE item = 'milk'"
-        ((estimate, lower, upper),) = session.sql(sql).fetchall()
+def test_a_quotient_has_no_bounds_where_its_denominator_may_be_0(plain: Session) -> None:
+    sql = "SELECT count(*) / count(*) FILTER (WHERE item = 'figs') AS q FROM sales WHERE item = 'milk'"
+    ((estimate, lower, upper),) = plain.sql(sql).fetchall()
     assert lower is None and upper is None and (estimate is None or math.isfinite(estimate))
 
 
-def test_items_that_no_released_item_stands_for_are_named(shop: Path) -> None:
-    with anondb.open(shop / "plain.duckdb") as session:
-        (note,) = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'Milc'").notes
-        assert "'Milc'" in note and "'milk'" in note
-        released = session._releases._opened[0].sizes
-        (label,) = [one for one, members in released.items() if members > 1][:1]
-        (note,) = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = ?", [label]).notes
-        assert f"{label!r} is no item but a released item" in note
-        for test in ("item = ?", "item IN (?)", "list_contains(['x', ?], item)"):
-            ((estimate, low, high),) = session.sql(
-                f"SELECT count(DISTINCT tid) FROM sales WHERE {test}", [label]
-            ).fetchall()
-            assert (low, estimate, high) == (0, 0, 0)
-        ((estimate, low, high),) = session.sql("SELECT count(*) FROM sales WHERE item <> ?", [label]).fetchall()
-        assert low <= estimate <= high
-        listed = session.sql("SELECT item, count(*) AS n FROM sales WHERE item = ? GROUP BY item", [label])
-        assert not listed.fetchall() and any("ask for" in note for note in listed.notes)
-        assert not session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'").notes
+def test_items_that_no_released_item_stands_for_are_named(plain: Session) -> None:
+    (note,) = plain.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'Milc'").notes
+    assert "'Milc'" in note and "'milk'" in note
+    released = plain._releases._opened[0].sizes
+    (label,) = [one for one, members in released.items() if members > 1][:1]
+    (note,) = plain.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = ?", [label]).notes
+    assert f"{label!r} is no item but a released item" in note
+    for test in ("item = ?", "item IN (?)", "list_contains(['x', ?], item)"):
+        ((estimate, low, high),) = plain.sql(f"SELECT count(DISTINCT tid) FROM sales WHERE {test}", [label]).fetchall()
+        assert (low, estimate, high) == (0, 0, 0)
+    ((estimate, low, high),) = plain.sql("SELECT count(*) FROM sales WHERE item <> ?", [label]).fetchall()
+    assert low <= estimate <= high
+    listed = plain.sql("SELECT item, count(*) AS n FROM sales WHERE item = ? GROUP BY item", [label])
+    assert not listed.fetchall() and any("ask for" in note for note in listed.notes)
+    assert not plain.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'").notes
 
 
 def test_objects_of_the_file_can_be_read_and_joined(shop: Path) -> None:
@@ -218,35 +212,31 @@ def test_objects_of_the_file_can_be_read_and_joined(shop: Path) -> None:
         assert session.sql("SELECT x FROM facts0").fetchall() == [(1,)]
 
 
-def test_parameters(shop: Path) -> None:
-    with anondb.open(shop / "plain.duckdb") as session:
-        plain = session.sql("SELECT count(*) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
-        for sql, values in (
-            ("SELECT count(*) AS n FROM sales WHERE item IN (?, ?)", ["milk", "bread"]),
-            ("SELECT count(*) AS n FROM sales WHERE item IN ($2, $1)", ["bread", "milk"]),
-            ("SELECT count(*) AS n FROM sales WHERE item IN ($a, $b)", {"a": "milk", "b": "bread"}),
-        ):
-            assert session.sql(sql, values).fetchall() == plain
-        dairy = session.sql("SELECT count(*) AS n FROM sales WHERE item LIKE '%ut%'").fetchall()
-        assert (
-            session.sql("SELECT count(*) AS n FROM sales WHERE item LIKE '%' || ? || '%'", ["ut"]).fetchall() == dairy
-        )
-        for values in (["milk"], ["milk", "bread", "figs"], "milk", [{}, "milk"]):
-            with pytest.raises(anondb.InputError) as error:
-                session.sql("SELECT count(*) AS n FROM sales WHERE item IN (?, ?)", values)
-            assert error.value.code == "bad_parameter" and "bread" not in str(error.value)
+def test_parameters(plain: Session) -> None:
+    expected = plain.sql("SELECT count(*) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
+    for sql, values in (
+        ("SELECT count(*) AS n FROM sales WHERE item IN (?, ?)", ["milk", "bread"]),
+        ("SELECT count(*) AS n FROM sales WHERE item IN ($2, $1)", ["bread", "milk"]),
+        ("SELECT count(*) AS n FROM sales WHERE item IN ($a, $b)", {"a": "milk", "b": "bread"}),
+    ):
+        assert plain.sql(sql, values).fetchall() == expected
+    dairy = plain.sql("SELECT count(*) AS n FROM sales WHERE item LIKE '%ut%'").fetchall()
+    assert plain.sql("SELECT count(*) AS n FROM sales WHERE item LIKE '%' || ? || '%'", ["ut"]).fetchall() == dairy
+    for values in (["milk"], ["milk", "bread", "figs"], "milk", [{}, "milk"]):
         with pytest.raises(anondb.InputError) as error:
-            session.sql("SELECT count(*) AS n FROM sales WHERE item IN (?, $1)", ["milk"])
-        assert error.value.code == "bad_parameter"
+            plain.sql("SELECT count(*) AS n FROM sales WHERE item IN (?, ?)", values)
+        assert error.value.code == "bad_parameter" and "bread" not in str(error.value)
+    with pytest.raises(anondb.InputError) as error:
+        plain.sql("SELECT count(*) AS n FROM sales WHERE item IN (?, $1)", ["milk"])
+    assert error.value.code == "bad_parameter"
 
 
-def test_parameters_with_nothing_between_them(shop: Path) -> None:
-    with anondb.open(shop / "plain.duckdb") as session:
-        asked = "SELECT count(*) AS n FROM sales WHERE item IN"
-        expected = session.sql(f"{asked} ('milk', 'bread')").fetchall()
-        assert session.sql(f"{asked} ($1,$2)", ["milk", "bread"]).fetchall() == expected
-        kept = "SELECT '$1,$2' AS a, $$ $1,$2 $$ AS b, $x$'$1$x$ AS c, $1,$2 -- $1,$2"
-        assert session.sql(kept, ["milk", 3]).fetchall() == [("$1,$2", " $1,$2 ", "'$1", "milk", 3)]
+def test_parameters_with_nothing_between_them(plain: Session) -> None:
+    asked = "SELECT count(*) AS n FROM sales WHERE item IN"
+    expected = plain.sql(f"{asked} ('milk', 'bread')").fetchall()
+    assert plain.sql(f"{asked} ($1,$2)", ["milk", "bread"]).fetchall() == expected
+    kept = "SELECT '$1,$2' AS a, $$ $1,$2 $$ AS b, $x$'$1$x$ AS c, $1,$2 -- $1,$2"
+    assert plain.sql(kept, ["milk", 3]).fetchall() == [("$1,$2", " $1,$2 ", "'$1", "milk", 3)]
 
 
 def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
@@ -273,9 +263,8 @@ def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
         ("SELECT rank() OVER (ORDER BY count(*)) FROM sales GROUP BY item UNION SELECT 1", "compares estimates"),
     ],
 )
-def test_what_no_rule_reads_has_no_bounds(shop: Path, sql: str, words: str) -> None:
-    with anondb.open(shop / "plain.duckdb") as session:
-        assert words in without_bounds(session, sql)
+def test_what_no_rule_reads_has_no_bounds(plain: Session, sql: str, words: str) -> None:
+    assert words in without_bounds(plain, sql)
 
 
 @pytest.mark.parametrize(

@@ -106,9 +106,9 @@ def is_compared(sql: str) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VIEWS)
-def test_nothing_but_harm_is_refused_and_bounds_hold(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+def test_nothing_but_harm_is_refused_and_bounds_hold(of_run: Path, name: str) -> None:
     kinds, wrong, compared = Counter[str](), list[str](), 0
-    with asked(Shop(tmp_path_factory.mktemp("shop")), name) as (session, source), duckdb.connect() as original:
+    with asked(Shop(of_run), name) as (session, source), duckdb.connect() as original:
         for table in ("sales", "customers", "food", "prices"):
             original.register("rows_of", source.table(table).to_arrow_table())
             original.execute(f"CREATE TABLE {table} AS FROM rows_of")

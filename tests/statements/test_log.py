@@ -72,6 +72,27 @@ def test_a_view_of_some_rows_is_the_original_of_its_release(shop: Database, tmp_
     connection.execute("DROP TABLE temp.discreet")
 
 
+def test_attributes_that_are_texts_in_the_source_are_numbers_as_in_the_release(tmp_path: Path) -> None:
+    """Analysts write for the types of the release: ``load`` keeps the texts of a file, of which ages are numbers there."""
+    with anondb.connect(tmp_path / "hospital.duckdb") as database:
+        database.sql("CREATE TABLE stays AS SELECT n // 2 AS tid, 'ab'[1 + n % 2] AS item FROM range(80) r(n)")
+        database.sql(
+            "CREATE TABLE people AS SELECT n AS tid, CAST(20 + n % 4 * 10 AS VARCHAR) AS age FROM range(40) r(n)"
+        )
+        kkm = {"model": anondb.KkmAnonymity(k=3, m=1), "records": "people", "quasi_identifiers": "age"}
+        database.anonymize("stays", name="spring", delta=0.1, **kkm)
+        path = tmp_path / "log.sql"
+        path.write_text(
+            "SELECT age // 20, count(DISTINCT tid) FROM stays JOIN people USING (tid) WHERE item = 'a' GROUP BY 1"
+        )
+        found = measure_log(database.engine, "spring", path)
+        assert {c.query: c.truth for c in found.counts} == {"1: 1": 20, "1: 2": 20}
+        assert found.outside == 0 and not found.refused
+        assert "log.sql" in database.release("spring").report_html()
+        left = database.engine.connection.sql("SELECT view_name FROM duckdb_views() WHERE temporary AND NOT internal")
+        assert left.fetchall() == []
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [("DROP TABLE sales", "bad_workload"), ("SELECT count(DISTINCT tid) FROM", "syntax_error")],

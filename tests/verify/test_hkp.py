@@ -46,7 +46,7 @@ def check(engine: Engine, seed: int) -> None:
     assert found.witnesses == tuple(Witness(x, support(x, transactions)) for x in wanted[:most])
 
 
-@pytest.mark.parametrize("seeds", portions(80, 250, 2320))
+@pytest.mark.parametrize("seeds", portions(28, 150, 2320))
 def test_random(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, seed)

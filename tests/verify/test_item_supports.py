@@ -213,7 +213,7 @@ def checked_releases(engine: Engine, seeds: range) -> Iterator[tuple[Published, 
             yield from ((case, k, m, wrong) for case, wrong in zip(cases, verdicts(engine, cases, k, m), strict=True))
 
 
-@pytest.mark.parametrize("seeds", portions(300, 1500, 6000, first=30_000))
+@pytest.mark.parametrize("seeds", portions(103, 900, 6000, first=30_000))
 def test_honest_tables_are_accepted(engine: Engine, seeds: range) -> None:
     n = 0
     for case, k, m, wrong in checked_releases(engine, seeds):
@@ -253,7 +253,7 @@ def random_table(seed: int) -> tuple[Base, Lines]:
     return of, lines
 
 
-@pytest.mark.parametrize("seeds", portions(600, 3000, 15_000, first=40_000))
+@pytest.mark.parametrize("seeds", portions(205, 1800, 15_000, first=40_000))
 def test_random_tables(engine: Engine, seeds: range) -> None:
     """The verifier refuses exactly those that break a statement."""
     tables = [random_table(seed) for seed in seeds]
@@ -283,7 +283,7 @@ def keeps_support(seed: int) -> bool | None:
         return None
 
 
-@pytest.mark.parametrize("seeds", portions(400, 3000, 15_000, first=60_000))
+@pytest.mark.parametrize("seeds", portions(136, 1800, 15_000, first=60_000))
 def test_accepted_tables_keep_the_promise(seeds: range) -> None:
     """What breaks no statement exposes no itemset, whatever rule it was made by."""
     found = [keeps_support(seed) for seed in seeds]

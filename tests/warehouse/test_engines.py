@@ -4,52 +4,47 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
+import pyarrow as pa
 import pytest
 import reference as ref
+import sqlglot
 from portions import portions
 from properties.trees import random_transactions, random_tree, taxonomy_of
 from realdata import DATA, needs
-from warehouse.warehouses import OnDuckDB, OnPostgres, OnSpark, image_of, kind_of, put, rows_of, selected
+from sqlglot import exp
+from warehouse.warehouses import (
+    OnDataFusion,
+    OnDuckDB,
+    OnPostgres,
+    OnSpark,
+    OnSQLite,
+    image_of,
+)
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.mhghs import mhghs
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
-from anondb.engine import NamedRows, all_names, load
+from anondb.engine import NamedRows, Table, all_names, load
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.pipeline.on_engine import EngineReport, anonymize_on
-from anondb.release.item_supports import SupportRule, item_supports
-from anondb.verify.classes import classes_of, verify_k, verify_k_on
-from anondb.verify.item_supports import verify_item_supports
 from anondb.verify.km import verify_km
+from anondb.warehouse.conformance import CHECKS, LABELS, STATEMENTS, conform, table
+from anondb.warehouse.duckdb import DuckDBWarehouse
+from anondb.warehouse.loading import load_from
+from anondb.warehouse.statements import text_in
 
-STATEMENTS = [
-    n for n in all_names() if n.startswith("warehouse/") and not n.startswith(("warehouse/spark/", "warehouse/plain/"))
-]
 SPARK = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.filterwarnings("ignore")])
-ENGINES = ["duckdb", "postgres", SPARK]
-OTHERS = ENGINES[1:]
-VALUES = {
-    "k": 3,
-    "least": 2,
-    "low": 1,
-    "high": 3,
-    "first_from": 0,
-    "first_to": 2,
-    "most": 2,
-    "chunk": 3,
-    "how_many": 4,
-    "step": 1,
-}
+ENGINES = ["duckdb", "sqlite", "datafusion", "postgres", SPARK]
+MADE = {"duckdb": OnDuckDB, "sqlite": OnSQLite, "datafusion": OnDataFusion, "postgres": OnPostgres, "spark": OnSpark}
+FIXTURES = {"duckdb": "tmp_path", "sqlite": "tmp_path", "datafusion": "tmp_path", "postgres": "sales", "spark": "spark"}
 
 
 @pytest.fixture
@@ -58,53 +53,104 @@ def on(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Any]]:
     with contextlib.ExitStack() as stack:
 
         def made(name: str) -> Any:
-            if name == "duckdb":
-                return OnDuckDB(request.getfixturevalue("duck"))
-            if name == "spark":
-                return OnSpark(request.getfixturevalue("spark"))
-            place = OnPostgres(request.getfixturevalue("sales"))
-            stack.callback(place.server.close)
+            place = MADE[name](request.getfixturevalue(FIXTURES[name]))
+            stack.callback(getattr(place, "close", lambda: None))
             return place
 
         yield made
 
 
-# ---------------------------------------------------------------------- each statement
+# ---------------------------------------------------------------------- what each engine does
 
 
-def random_rows(rnd: random.Random, query: str, table: str) -> list[tuple[Any, ...]]:
-    """Rows of small numbers and short texts, at most one for each combination of all columns but the support."""
-    columns = load(query).reads[table]
-    texts = ["a", "b", "B", "é", " a", "a ", "\\", "'", '"', "\n", "\U0001f600", ""]
-    keys = [c for c in columns if c not in ("support", "last", "label", "n", "copies", "at_least", "at_most", "weight")]
-    rows = {}
-    for _ in range(rnd.choice([0, 1, 5, 12, 12])):
-        row = {c: rnd.choice(texts) if kind_of(query, table, c) == "VARCHAR" else rnd.randint(0, 4) for c in columns}
-        if query == "warehouse/load/checks" and rnd.random() < 0.3:
-            row[rnd.choice(columns)] = None
-        rows[tuple(row[c] for c in keys)] = tuple(row.values())
-    if columns == ("item", "label"):  # of a dictionary, both are unique
-        rows = {label: (n, label) for n, (_, label) in enumerate({r[1]: r for r in rows.values()}.values())}
-    return list(rows.values())
+@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_conforms(on: Callable[[str], Any], engine: str, check: Callable[[Any], None]) -> None:
+    check(on(engine).warehouse)
 
 
-@pytest.mark.parametrize("engine", OTHERS)
-@pytest.mark.parametrize("query", STATEMENTS)
-def test_each_statement_returns_what_duckdb_returns(on: Callable[[str], Any], engine: str, query: str) -> None:
-    pair = [on("duckdb").warehouse, on(engine).warehouse]
-    values = {p: VALUES.get(p, 2) for p in load(query).params}
-    for seed in range(1 if engine == "spark" else 2):
-        rnd = random.Random(f"{query} {seed}")
-        rows = {table: random_rows(rnd, query, table) for table in load(query).reads}
-        found = []
-        for warehouse in pair:
-            with warehouse.snapshot():
-                tables = {table: put(warehouse, query, table, content) for table, content in rows.items()}
-                found.append(rows_of(warehouse.fetch(load(query).bind(tables, values), most=1000)))
-                if seed == 0 and (engine != "spark" or query == "warehouse/threats/extended"):
-                    made = warehouse.create("result", query, tables, **values)
-                    assert rows_of(warehouse.fetch(selected(made, *load(query).returns), most=1000)) == found[-1]
-        assert found[0] == found[1]
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_a_table_is_read_as_its_rows_are(on: Callable[[str], Any], engine: str) -> None:
+    place = on(engine)
+    source = place.source([(n % 40, label) for n, label in enumerate(LABELS * 5)])
+    if engine != "spark":
+        table(place.warehouse, (source, "tid", "item"))
+    with place.warehouse.snapshot():
+        dataset = load_from(place.warehouse, source, id_column="tid", item_column="item")
+    assert dataset.labels == tuple(sorted(LABELS)) and dataset.n_transactions == 40
+
+
+class Merges(DuckDBWarehouse):
+    """Compares texts without their case."""
+
+    def load(self, table: Table, kinds: Any, rows: Any) -> None:
+        low = {c: [v.lower() if isinstance(v, str) else v for v in rows[c].to_pylist()] for c in rows.column_names}
+        super().load(table, kinds, pa.table(low, schema=rows.schema))
+
+
+class Loses(DuckDBWarehouse):
+    """Returns no more than three rows."""
+
+    def rows(self, query: Any, what: str) -> Any:
+        return super().rows(query, what).slice(0, 3)
+
+
+class Orders(DuckDBWarehouse):
+    """Numbers persons in the order of their ids."""
+
+    draw = exp.column("id")
+
+
+class Leaves(DuckDBWarehouse):
+    """Keeps work tables."""
+
+    def sweep(self) -> None:
+        pass
+
+
+class Tells(DuckDBWarehouse):
+    """Writes texts into a statement."""
+
+    def load(self, table: Table, kinds: Any, rows: Any) -> None:
+        super().load(table, kinds, rows)
+        self.said(exp.select(*(exp.convert(v) for c in rows.columns for v in c.to_pylist())))
+
+
+class Ignores(DuckDBWarehouse):
+    """Knows no HAVING."""
+
+    def said(self, statement: exp.Expr) -> str:
+        made = statement.copy()
+        for select in made.find_all(exp.Select):
+            select.set("having", None)
+        return super().said(made)
+
+
+@pytest.mark.parametrize(
+    ("engine", "failing"),
+    [
+        (Merges, {"statements", "texts", "ids"}),
+        (Loses, {"statements", "texts", "ids", "refusals", "recodings"}),
+        (Orders, {"ids"}),
+        (Leaves, {"refusals"}),
+        (Tells, {"texts"}),
+        (Ignores, {"statements", "recodings", "classes"}),
+    ],
+)
+def test_what_does_not_conform_is_told(engine: Any, failing: set[str]) -> None:
+    """By the name of a check, and without data."""
+    failures = {name: failure for name, failure, _ in conform(engine()) if failure}
+    assert failing <= set(failures), failures
+    assert engine not in (Orders, Tells) or set(failures) == failing
+
+
+@pytest.mark.parametrize("dialect", ["snowflake", "bigquery", "databricks", "trino", "clickhouse"])
+def test_statements_are_rendered_for_other_warehouses(dialect: str) -> None:
+    """They are parsed again there to the same text. Nothing runs them."""
+    for name in STATEMENTS:
+        tables = {read: Table("", "", read) for read in load(name).reads}
+        text = text_in(dialect, load(name).bind(tables, dict.fromkeys(load(name).params, 2)))
+        assert sqlglot.parse_one(text, dialect=dialect).sql(dialect=dialect) == text, name
 
 
 # ---------------------------------------------------------------------- search and verifier
@@ -128,8 +174,8 @@ def anonymized(on_engine: Any, transactions: Sequence[Sequence[str]], taxonomy: 
     return anonymize_on(on_engine.warehouse, on_engine.source(pairs), taxonomy=taxonomy, **arguments)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seeds", portions(6, 40, 600))
+@pytest.mark.parametrize("engine", ["duckdb"])
+@pytest.mark.parametrize("seeds", portions(3, 24, 600))
 def test_random_cases(on: Callable[[str], Any], engine: str, seeds: range) -> None:
     """The recoding is that of the naive reference, and its rows have no violation."""
     place = on(engine)
@@ -143,8 +189,8 @@ def test_random_cases(on: Callable[[str], Any], engine: str, seeds: range) -> No
         assert report.verification.verified and report.dataset.n_transactions == sum(map(bool, transactions))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seeds", portions(12, 80, 1200, first=5000))
+@pytest.mark.parametrize("engine", ["duckdb"])
+@pytest.mark.parametrize("seeds", portions(5, 48, 1200, first=5000))
 def test_violations_of_random_rows(on: Callable[[str], Any], engine: str, seeds: range) -> None:
     """The number of minimal threats, in rows that keep no promise."""
     warehouse = on(engine).warehouse
@@ -165,137 +211,7 @@ def test_violations_of_random_rows(on: Callable[[str], Any], engine: str, seeds:
                     verify_km(warehouse, rows, items_table, **refused)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seeds", portions(3, 60, 800, first=9000))
-def test_small_classes(on: Callable[[str], Any], engine: str, seeds: range) -> None:
-    """The classes of equal transactions with fewer than k members: as many as a counter has, and as lists give."""
-    warehouse = on(engine).warehouse
-    for seed in seeds[:1] if engine == "spark" else seeds:
-        rnd = random.Random(seed)
-        items = range(rnd.randint(1, 12))
-        kinds = [frozenset((i, rnd.randint(1, 2)) for i in items if rnd.random() < 0.6) for _ in range(5)]
-        drawn = [(rnd.choice(kinds), rnd.random() < 0.8) for _ in range(rnd.randint(0, 25))]
-        k = rnd.randint(1, 5)
-        rows = [(tid, i, n) for tid, (held, _) in enumerate(drawn, 3) for i, n in held]
-        columns = {c: ("INTEGER", [row[p] for row in rows]) for p, c in enumerate(("tid", "item", "copies"))}
-        ids = {"tid": range(3, 3 + len(drawn)), "complete": [int(whole) for _, whole in drawn]}
-        with warehouse.snapshot():
-            tables = [warehouse.put("rows", columns), warehouse.put("ids", {c: ("INTEGER", v) for c, v in ids.items()})]
-            assert verify_k_on(warehouse, *tables, k) == sum(n < k for n in Counter(drawn).values())
-            if engine == "duckdb":
-                lists = classes_of(warehouse._engine, *tables)
-                assert (
-                    verify_k_on(warehouse, *tables, k)
-                    == verify_k(warehouse._engine, lists, tables[0], TransactionalK(k)).violations
-                )
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seeds", portions(3, 60, 800, first=7000))
-def test_item_supports(on: Callable[[str], Any], engine: str, seeds: range) -> None:
-    """The item supports of random rows are those of DuckDB, row by row; the verifier accepts them, but not others."""
-    pair = [on("duckdb").warehouse, on(engine).warehouse]
-    for seed in seeds[:1] if engine == "spark" else seeds:
-        rnd = random.Random(seed)
-        k, m = rnd.randint(1, 4), rnd.choice([1, 2, 3, None])
-        members = {f"U{n}": [f"{chr(97 + n)}{i}é" for i in range(rnd.randint(1, 4))] for n in range(rnd.randint(1, 4))}
-        originals = [{i for below in members.values() for i in below if rnd.random() < 0.4} for _ in range(30)]
-        made, judged, wrong = zip(*(supports_in(w, members, originals, k, m, seed) for w in pair), strict=True)
-        assert made[0] == made[1] and judged == (0, 0) and wrong[0] == wrong[1]
-        assert wrong[0] or not any(row[0] for row in made[0])
-
-
-def supports_in(
-    warehouse: Any, below: dict[str, list[str]], originals: Sequence[set[str]], k: int, m: int | None, seed: int
-) -> tuple[list[tuple[Any, ...]], int, int]:
-    """The item supports of a release of these originals, and their violations, as they are and when they are changed."""
-    labels, items = sorted(below), sorted(i for inside in below.values() for i in inside)
-    shown = [(t, n) for t, o in enumerate(originals) for n, u in enumerate(labels) if o & set(below[u])]
-    pairs = [(u, i) for u in labels for i in below[u]]
-
-    def put_rows(name: str, kinds: dict[str, str], rows: Sequence[Sequence[Any]]) -> Any:
-        return warehouse.put(name, {c: (kind, [row[p] for row in rows]) for p, (c, kind) in enumerate(kinds.items())})
-
-    with warehouse.snapshot():
-        texts = {"released_item": "VARCHAR", "item": "VARCHAR"}
-        released = put_rows("members", texts, pairs)
-        rows = put_rows("shown", {"transaction_id": "INTEGER", "item_id": "INTEGER"}, shown)
-        names = put_rows("labels", {"item_id": "INTEGER", "item": "VARCHAR"}, list(enumerate(labels)))
-        counts = NamedRows("warehouse/release/label_counts", {"transaction_items": rows, "labels": names}, {})
-        counted = [(i, sum(i in o for o in originals)) for i in items]
-        known = put_rows("known", {"label": "VARCHAR", "n": "BIGINT"}, counted)
-        members = {"held": known, "released_items": released, "supports": counts}
-        holders = NamedRows("warehouse/release/item_holders", members, {})
-        columns = item_supports(warehouse, holders, SupportRule(k, m))
-        made = list(zip(*(np.asarray(v).tolist() for _, v in columns.values()), strict=True))
-        coded = put_rows("coded", {"tid": "INTEGER", "item": "INTEGER"}, shown)
-        names = put_rows("names", {"item": "INTEGER", "label": "VARCHAR"}, list(enumerate(labels)))
-
-        def violations(table: dict[str, tuple[str, Any]]) -> int:
-            written = warehouse.put("written", table)
-            count = verify_item_supports(warehouse, coded, names, released, written, k, m)
-            warehouse.drop(written)
-            return count
-
-        change = random.Random(seed)
-        column = change.choice(["at_least", "at_most", "weight"])
-        kind, values = columns[column]
-        off = {**columns, column: (kind, [v + change.choice([-2, -1, 1, 2]) for v in np.asarray(values).tolist()])}
-        return made, violations(columns), violations(off)
-
-
-LABELS = [
-    "'",
-    '"',
-    "''",
-    "\\",
-    "\\n",
-    "\n",
-    "a",
-    "A",
-    "a ",
-    " a",
-    "a\t",
-    "é",
-    "e\u0301",
-    "\U0001f600",
-    "%",
-    "NULL",
-    "$1",
-    "ß",
-    "ss",
-    "{}",
-    "--",
-    "",
-]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_labels_stay_what_they_are(on: Callable[[str], Any], engine: str) -> None:
-    """Items that differ by case, blanks or marks stay distinct, and stand in no statement."""
-    place = on(engine)
-    taxonomy = taxonomy_of({"root": LABELS}, "root")
-    transactions = [[label, LABELS[n - 1]] for n, label in enumerate(LABELS)] * 2 + [[label] for label in LABELS]
-    report = anonymized(place, transactions, taxonomy, model=KmAnonymity(2, 2))
-    assert report.dataset.labels == tuple(sorted(LABELS))
-    assert report.dataset.supports.tolist() == [5] * len(LABELS)
-    assert image_of(report) == {label: label for label in LABELS}
-    assert place.texts and not [t for t in place.texts if "é" in t or "\U0001f600" in t or "a\t" in t]
-
-
 # ---------------------------------------------------------------------- limits and refusals
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_no_more_rows_are_fetched_than_stated(on: Callable[[str], Any], engine: str) -> None:
-    warehouse = on(engine).warehouse
-    with warehouse.snapshot():
-        rows = warehouse.put("rows", {"n": ("INTEGER", range(5))})
-        assert rows_of(warehouse.fetch(selected(rows, "n"), most=5)) == [(n,) for n in range(5)]
-        before = warehouse.fetched
-        with pytest.raises(BudgetExceeded, match="more than 4 rows"):
-            warehouse.fetch(selected(rows, "n"), most=4)
-        assert warehouse.fetched - before <= 5
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -390,7 +306,7 @@ def pairs_of(data: str, times: int = 1) -> list[tuple[int, str]]:
 
 @pytest.mark.nightly
 @needs("bms1.dat", "bms1.f5.tree")
-@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("engine", ENGINES[1:])
 def test_what_is_fetched_does_not_follow_the_persons(on: Callable[[str], Any], duck: Any, engine: str) -> None:
     """bms1 ten times over under other ids, with ten times k."""
     place = on(engine)

@@ -9,11 +9,12 @@ import pytest
 from portions import some
 from postgres.databases import Databases
 from properties.trees import taxonomy_of
-from warehouse.warehouses import OnPostgres, rows_of, selected
+from warehouse.warehouses import OnPostgres, selected
 
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.pipeline.on_engine import anonymize_on
+from anondb.warehouse.conformance import rows_of
 
 MODEL = KmAnonymity(2, 2)
 

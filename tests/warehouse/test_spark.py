@@ -18,7 +18,7 @@ import reference as ref
 from properties.trees import random_tree, taxonomy_of
 from sqlglot import exp
 from warehouse.test_count_bounds import of_macro
-from warehouse.warehouses import OnSpark, rows_of, selected
+from warehouse.warehouses import OnSpark, selected
 
 import anondb
 from anondb.algorithms.hghs import budget
@@ -33,6 +33,7 @@ from anondb.pipeline import engine_release
 from anondb.pipeline.on_engine import anonymize_on
 from anondb.release.objects import GLOBAL
 from anondb.warehouse import spark as spark_room
+from anondb.warehouse.conformance import rows_of
 from anondb.warehouse.loading import load_from
 from anondb.warehouse.spark.release import FINISHED, UNFINISHED
 from anondb.warehouse.spark.session import sent_whole

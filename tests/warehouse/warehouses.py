@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
+from pyarrow import parquet
 from sqlglot import exp
 
-from anondb.engine import Columns, Table, load
+from anondb.engine import Table
+from anondb.warehouse.duckdb import DuckDBWarehouse
 
 Pair = tuple[Any, str | None]
 
@@ -15,17 +20,13 @@ Pair = tuple[Any, str | None]
 class OnDuckDB:
     """DuckDB by portable statements alone."""
 
-    def __init__(self, engine: Any) -> None:
-        from warehouse.duckdb_warehouse import DuckDBWarehouse
-
+    def __init__(self, folder: Any) -> None:
         self.texts: list[str] = []
-        engine._on_statement = self.texts.append
-        self.warehouse: Any = DuckDBWarehouse(engine, array_bytes=0)
-        self._engine = engine
+        self.warehouse: Any = DuckDBWarehouse(on_statement=self.texts.append)
 
     def source(self, pairs: Sequence[Pair]) -> Any:
         """Make a table of rows ``(tid, item)``; returns what ``Warehouse.source`` takes."""
-        connection = self._engine._connection
+        connection = self.warehouse.database
         connection.execute("CREATE OR REPLACE TABLE sales (tid BIGINT, item VARCHAR)")
         if pairs:
             connection.executemany("INSERT INTO sales VALUES (?, ?)", [list(p) for p in pairs])
@@ -43,13 +44,52 @@ class OnPostgres:
         self.texts: list[str] = []
         self.server = Server(place_of(databases.raw_url()), self.texts.append)
         self.warehouse: Any = PostgresWarehouse(self.server)
-        self.databases = databases
+        self.databases, self.close = databases, self.server.close
 
     def source(self, pairs: Sequence[Pair]) -> Any:
         self.databases.sql("DROP TABLE IF EXISTS sales.food")
         self.databases.sql("CREATE TABLE sales.food (tid bigint, item text)")
         self.databases.copy("sales.food", list(pairs))
         return "sales.food"
+
+
+class OnSQLite:
+    """A file of SQLite."""
+
+    def __init__(self, folder: Any) -> None:
+        from anondb.warehouse.sqlite import SQLiteWarehouse
+
+        self.texts: list[str] = []
+        self.path = folder / "sales.sqlite"
+        with contextlib.closing(sqlite3.connect(self.path)) as connection, connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS sales (tid, item)")
+        self.warehouse: Any = SQLiteWarehouse(self.path, on_statement=self.texts.append)
+
+    def source(self, pairs: Sequence[Pair]) -> Any:
+        with contextlib.closing(sqlite3.connect(self.path)) as connection, connection:
+            connection.execute("DELETE FROM sales")
+            connection.executemany("INSERT INTO sales VALUES (?, ?)", pairs)
+        return "sales"
+
+
+class OnDataFusion:
+    """Parquet files that DataFusion reads."""
+
+    def __init__(self, folder: Any) -> None:
+        from anondb.warehouse.datafusion import DataFusionWarehouse
+
+        self.texts: list[str] = []
+        self.folder, self.made = folder, 0
+        self.warehouse: Any = DataFusionWarehouse(folder, on_statement=self.texts.append)
+
+    def source(self, pairs: Sequence[Pair]) -> Any:
+        self.made += 1
+        columns = {
+            "tid": pa.array([t for t, _ in pairs], pa.int64()),
+            "item": pa.array([i for _, i in pairs], pa.string()),
+        }
+        parquet.write_table(pa.table(columns), self.folder / f"sales{self.made}.parquet")
+        return f"sales{self.made}"
 
 
 class OnSpark:
@@ -70,42 +110,6 @@ class OnSpark:
             "item": pa.array([i for _, i in pairs], pa.string()),
         }
         return self.session.createDataFrame(pa.table(columns))
-
-
-def rows_of(columns: Columns) -> list[tuple[Any, ...]]:
-    """The rows of columns, sorted."""
-    return sorted(zip(*(c.tolist() for c in columns.values()), strict=True), key=repr)
-
-
-LABELLED = ("released_item", "item")
-TEXTS = {
-    ("warehouse/load", "source", "id"),
-    ("warehouse/load", "source", "item"),
-    ("warehouse/load", "ids", "id"),
-    ("warehouse/release", "labels", "item"),
-    ("warehouse/release", "supports", "released_item"),
-    *(("warehouse/release", table, column) for table in ("members", "released_items") for column in LABELLED),
-    *(("warehouse/verify", table, column) for table in ("item_supports", "released_items") for column in LABELLED),
-}
-
-
-def kind_of(query: str, table: str, column: str) -> str:
-    """The type of a column that a portable statement reads."""
-    if column == "label" or (query.rpartition("/")[0], table, column) in TEXTS:
-        return "VARCHAR"
-    if column == "weight":
-        return "DOUBLE"
-    return "BIGINT" if column in ("support", "n", "at_least", "at_most") else "INTEGER"
-
-
-def put(warehouse: Any, query: str, table: str, rows: Sequence[Sequence[Any]]) -> Table:
-    columns = load(query).reads[table]
-    parts = list(zip(*rows, strict=True)) or [()] * len(columns)
-    typed = {c: (kind_of(query, table, c), list(p)) for c, p in zip(columns, parts, strict=True)}
-    if not any(columns):
-        typed = {"unused": ("INTEGER", [])}
-    made: Table = warehouse.put(f"example_{table}", typed)
-    return made
 
 
 def image_of(report: Any) -> dict[str, str | None]:

@@ -60,7 +60,7 @@ def _method(name: str) -> Method:
         models=("kkm", "klm"),
         run=_run(name),
         options=RelationalOptions,
-        needs=("records", "quasi_identifiers"),
+        needs=("quasi_identifiers", "records"),
         takes=(*takes, "delta") if "bound" in name else takes,
     )
 

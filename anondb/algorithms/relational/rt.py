@@ -34,7 +34,7 @@ from anondb.algorithms.relational.publish import publish
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
 from anondb.data.records import Records
-from anondb.data.taxonomy import Taxonomy, from_edges
+from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.telling import told
@@ -101,7 +101,7 @@ def relational(
     measure = Generalization(records)
     tree = place = None
     if taxonomy is not None:
-        taxonomy = _without_sensitive(taxonomy, sensitive)
+        taxonomy = taxonomy.without(sensitive)
         leaf = _leaves(taxonomy, dataset, is_sensitive)
         tree = ItemTree(taxonomy, leaf)
         place = np.argsort(np.argsort(np.where(is_sensitive, taxonomy.size, taxonomy.rank[leaf]), kind="stable"))
@@ -148,22 +148,6 @@ def _mean_ul(recoded: list[ClusterRecoding], records: int) -> float:
     return ul(whole) / max(records, 1)
 
 
-def _without_sensitive(taxonomy: Taxonomy, sensitive: frozenset[str]) -> Taxonomy:
-    """The taxonomy without sensitive leaves, and without nodes that have no other leaves."""
-    sensitive_leaves = [v for v in taxonomy.leaves(0).tolist() if taxonomy.labels[v] in sensitive]
-    left = taxonomy.leaf_count.copy()
-    for node in sensitive_leaves:
-        while node >= 0:
-            left[node] -= 1
-            node = int(taxonomy.parent[node])
-    if not sensitive_leaves or not left[0]:
-        return taxonomy
-    labels, parent = taxonomy.labels, taxonomy.parent
-    by_rank = np.argsort(taxonomy.rank)
-    kept = [v for v in by_rank.tolist() if left[v]]
-    return from_edges((labels[v], labels[int(parent[v])] if v else None) for v in kept)
-
-
 def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Bools) -> Ints:
     """The leaf of each nonsensitive item; sensitive ones need not be in the taxonomy.
 
@@ -202,8 +186,8 @@ def _form_clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[I
     if algorithm == "tfirst":
         return fused(plan.measure, gray_chunks(plan.items, plan.k, plan.place)), None
     start = cluster(plan.measure, plan.k, plan.engine.progress)
-    if algorithm == "rfirst":
-        return start, None
+    if algorithm == "rfirst" or not plan.items.n_items:  # merges are for items
+        return start, bound if algorithm.startswith("rum") else None
     framework, _, variant = algorithm.partition("_bound_")
     order = None if variant == "r" else BtdOrder(plan.items, start)
     if framework == "rum":

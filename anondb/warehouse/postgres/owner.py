@@ -20,6 +20,7 @@ from anondb.warehouse.postgres.ledger import LedgerEngine
 from anondb.warehouse.postgres.place import Place
 from anondb.warehouse.postgres.server import Server
 from anondb.warehouse.postgres.tables import SourceTable, reading, source_tables
+from anondb.warehouse.postgres.warehouse import PostgresWarehouse
 
 _OURS = [f'"{CATALOG}"."{name}' for name in (LEDGER, "release_")]  # in every statement on the ledger or a release
 _MAIN = "main"
@@ -129,6 +130,10 @@ class PostgresEngine(LedgerEngine):
             raise
 
     # ------------------------------------------------------------------ the owner's tables
+
+    def warehouse(self) -> PostgresWarehouse:
+        """The database as a warehouse, which works in its transaction."""
+        return PostgresWarehouse(self.server, on_progress=self.progress)
 
     def look_up(self, names: Sequence[Name]) -> None:
         """Make empty tables here for the tables of the owner with one of these names."""

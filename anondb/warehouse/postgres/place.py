@@ -81,7 +81,7 @@ def _place_of_connection(info: Any) -> Place:
     """The database of a connection of psycopg, and how it was reached."""
     if info.transaction_status != 0:
         raise InputError(
-            "The connection has a transaction open, of which anondb would see nothing.",
+            "The connection has an open transaction, whose changes anondb would not see.",
             code="transaction_open",
             hint="COMMIT or ROLLBACK it first.",
         )

@@ -81,7 +81,7 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
     both = set(where.analysts) & set(where.counters)
     if both:
         raise InputError(
-            f"Roles that read the release need no right to count beside it: {quote_list(sorted(both))}.",
+            f"Roles are among both analysts and counters, and analysts may count anyway: {quote_list(sorted(both))}.",
             code="bad_role",
         )
     if not where.same_database and isinstance(engine, PostgresEngine) and _instance(engine.server) == _instance(server):
@@ -132,7 +132,7 @@ def _check_role_of_raw(raw: Server, role: str) -> None:
     facts = raw.query("postgres/roles", role_name=role)
     if facts["powerful"]:
         _check_rights(facts, role)
-        if raw.query("postgres/readable", role_name=role, but=None)["of_anondb"][0]:
+        if raw.query("postgres/readable", role_name=role, excluded=None)["of_anondb"][0]:
             raise _bad_role(role, "it may read the ledger or a frozen release in the raw database")
 
 
@@ -169,8 +169,8 @@ def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, .
             )
         if not isinstance(engine, PostgresEngine) or not _connects(engine.server, role):
             continue
-        but = where.schema if where.same_database else None
-        readable = int(engine.server.query("postgres/readable", role_name=role, but=but)["of_owner"][0])
+        excluded = where.schema if where.same_database else None
+        readable = int(engine.server.query("postgres/readable", role_name=role, excluded=excluded)["of_owner"][0])
         if readable:
             remarks.append(
                 f"The role {role!r} may read {readable} of the tables and views of the raw database:"

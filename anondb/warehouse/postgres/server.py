@@ -115,7 +115,7 @@ class Server:
 
     def __init__(self, place: Place, on_statement: Callable[[str], None] | None = None) -> None:
         self.place = place
-        self._on_statement = on_statement
+        self.on_statement = on_statement
         self.inside = False
         failures, connect = _driver()
         self._failures = failures
@@ -164,8 +164,8 @@ class Server:
         """
         from adbc_driver_manager import AdbcStatement
 
-        if self._on_statement is not None:
-            self._on_statement(text)
+        if self.on_statement is not None:
+            self.on_statement(text)
         failure: AnondbError
         with contextlib.ExitStack() as closing:
             try:

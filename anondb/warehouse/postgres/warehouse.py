@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from sqlglot import exp
 
-from anondb.data.types import kind_of, released_type
-from anondb.engine import Columns, NamedRows, Table, Tables
-from anondb.engine.failures import at_most
+from anondb.engine import NamedRows, Table, Tables
 from anondb.engine.queries import Value
-from anondb.engine.telling import Progress
-from anondb.errors import InputError
+from anondb.warehouse.portable import PortableWarehouse, column_named
 from anondb.warehouse.postgres.fetched import CATALOG
+from anondb.warehouse.postgres.place import place_of
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import Column, collation_error, creation, find_table, named, type_of
-from anondb.warehouse.statements import PREFIX, arrow_rows, bad_type, columns_of, limited, tree_of, what
+from anondb.warehouse.postgres.tables import collation_error, creation, find_table, type_of
 
-WHOLE = ("SMALLINT", "INTEGER", "BIGINT")
-TEXTS = ("VARCHAR", "BOOLEAN", "DATE")  # whose texts are equal if and only if they are
-TEMPORARY = "pg_temp"
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
-class PostgresWarehouse:
+class PostgresWarehouse(PortableWarehouse):
     """The database of a connection. Its work is done in one transaction of the level REPEATABLE READ.
 
     Every work table is analyzed, since the planner believes that a table without statistics is small. No item, id or key
@@ -35,12 +32,21 @@ class PostgresWarehouse:
         on_progress: called with a short text on the current step of long work.
     """
 
-    portable_only, array_bytes = True, 0
+    name, dialect, schema = "PostgreSQL", "postgres", "pg_temp"
+    draw = exp.Anonymous(this="gen_random_uuid")
 
     def __init__(self, server: Server, *, on_progress: Callable[[str], None] | None = None) -> None:
-        self._server, self._on_progress = server, on_progress
-        self._work: set[Table] = set()
-        self.fetched = 0
+        self._server = server
+        super().__init__(on_statement=server.on_statement, on_progress=on_progress)
+
+    @property
+    def on_statement(self) -> Callable[[str], None] | None:
+        """What is called with the text of every statement before it runs."""
+        return self._server.on_statement
+
+    @on_statement.setter
+    def on_statement(self, told: Callable[[str], None] | None) -> None:
+        self._server.on_statement = told
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -49,81 +55,35 @@ class PostgresWarehouse:
             yield
             self.sweep()
 
-    def begin(self) -> None:
-        """Nothing: the engine has begun the transaction."""
-
     def sweep(self) -> None:
         """Drop all work tables; a transaction that was rolled back has none."""
         if self._server.inside:
             self.drop(*self._work)
         self._work.clear()
 
-    def progress(self, words: str, share: float | None = None) -> None:
-        """Report the current step of long work to ``on_progress``."""
-        if self._on_progress is not None:
-            self._on_progress(Progress.of(words, share))
+    def run(self, statement: exp.Expr, what: str) -> None:
+        """Run a statement without a result."""
+        self._server.run(statement, what)
 
-    # ------------------------------------------------------------------ work tables and queries
+    def rows(self, query: exp.Query, what: str) -> pa.Table:
+        """The rows of a query in Arrow."""
+        return self._server.rows(query, what)
 
     def create(
         self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
     ) -> Table:
         """Create a temporary table from a named query or a tree, and analyze it."""
-        table = self._work_table(target)
-        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-        body = tree_of(name, tables, values)
-        made = exp.Create(this=table.expression(), kind="TABLE", expression=body, properties=temporary)
-        self._server.run_all([made, exp.Analyze(tables=[table.expression()])], what(name))
+        return self._analyzed(super().create(target, name, tables, **values))
+
+    def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
+        """Create a temporary table with rows, by COPY."""
+        self.run(creation(table.schema, table.name, kinds, temporary=True), "creating a work table")
+        self._server.insert(table.schema, table.name, rows)
+        self._analyzed(table)
+
+    def _analyzed(self, table: Table) -> Table:
+        self.run(exp.Analyze(tables=[table.expression()]), "analyzing a work table")
         return table
-
-    def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
-        """Create a temporary table from arrays, by COPY."""
-        table = self._work_table(target)
-        kinds = {name: kind for name, (kind, _) in columns.items()}
-        self._server.run(creation(TEMPORARY, table.name, kinds, temporary=True), "creating a work table")
-        self._server.insert(TEMPORARY, table.name, arrow_rows(columns))
-        self._server.run(exp.Analyze(tables=[table.expression()]), "analyzing a work table")
-        return table
-
-    def fetch(
-        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
-    ) -> Columns:
-        """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
-        rows = self._server.rows(limited(tree_of(name, tables, values), most), what(name))
-        self.fetched += rows.num_rows
-        return at_most(most, columns_of(rows))
-
-    def drop(self, *tables: Table) -> None:
-        """Drop temporary tables."""
-        for table in tables:
-            self._server.run(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True), "dropping a work table")
-        self._work.difference_update(tables)
-
-    # ------------------------------------------------------------------ sources
-
-    def source(self, reference: str, id_column: str, item_column: str) -> Table:
-        """Copy two columns of a table or view ``name`` or ``schema.name`` (``Warehouse.source``)."""
-        return self.create("source", self.pairs(reference, id_column, item_column))
-
-    def has_rows(self, query: exp.Select, least: int) -> bool:
-        """Whether a query has at least ``least`` rows."""
-        count = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(query.limit(least).subquery("some_rows"))
-        return bool(self.fetch(count, most=1)["n"][0] >= least)
-
-    def names(self, reference: str, id_column: str, item_column: str) -> dict[str, Any]:
-        """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
-        table = find_table(self._server, reference)
-        ids, items = (_column(table.columns, name) for name in (id_column, item_column))
-        return {
-            "table": table.name,
-            "reference": Table(CATALOG, table.schema, table.name),
-            "source": f"the table {table.schema}.{table.name}",
-            "id_column": ids.name,
-            "item_column": items.name,
-            "item_kind": kind_of(type_of(items)),
-            "id_type": released_type(type_of(ids)),
-            "item_type": released_type(type_of(items)),
-        }
 
     @contextlib.contextmanager
     def rows_of(self, table: Table, columns: Sequence[str]) -> Iterator[Any]:
@@ -132,55 +92,43 @@ class PostgresWarehouse:
         with self._server.stream(query, "fetching rows") as batches:
             yield batches
 
-    def pairs(self, reference: str, id_column: str, item_column: str) -> exp.Select:
-        """A query for the ids and items of a table that ``source`` takes; only the catalog is read.
+    # ------------------------------------------------------------------ sources
+
+    def described(self, reference: str, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
+        """A table, and the types of the named columns in DuckDB.
 
         Raises:
-            InputError: see ``Warehouse.source``.
+            InputError: ``collation``: PostgreSQL treats different texts of a column as equal.
         """
         table = find_table(self._server, reference)
-        ids, items = (_column(table.columns, name) for name in (id_column, item_column))
-        return exp.select(_comparable(ids).as_("id"), _text(items).as_("item")).from_(table.expression())
+        kinds = {column.name: column.shown for column in table.columns}
+        for name in {column_named(kinds, wanted) for wanted in columns}:
+            column = next(c for c in table.columns if c.name == name)
+            if column.collated:
+                raise collation_error(f"The texts of the column {name!r} have")
+            kinds[name] = type_of(column)
+        return table.expression(), kinds
 
-    def number(self, source: Table) -> Table:
-        """Number the distinct ids in the order of random UUIDs, which the server draws."""
-        order = exp.Order(expressions=[exp.Anonymous(this="gen_random_uuid")])
-        number = exp.Window(this=exp.RowNumber(), order=order)
-        ids = exp.select("id").distinct().from_(source.expression())
-        return self.create("ids", exp.select(exp.cast(number, "INTEGER").as_("tid"), "id").from_(ids.subquery("ids")))
+    def text(self, column: str) -> exp.Expr:
+        """A column as a text that is compared byte by byte, whatever its collation."""
+        return exp.Collate(this=super().text(column), expression=exp.to_identifier("C", quoted=True))
 
-    def _work_table(self, name: str) -> Table:
-        table = Table("", TEMPORARY, PREFIX + name)
-        self._work.add(table)
-        return table
-
-
-def _column(columns: tuple[Column, ...], wanted: str) -> Column:
-    """A column by its name; as in DuckDB, the search ignores case if it has to."""
-    exact = [c for c in columns if c.name == wanted] or [c for c in columns if c.name.lower() == wanted.lower()]
-    if len(exact) != 1:
-        raise InputError(
-            f"The source has no column {wanted!r}.",
-            code="no_such_column",
-            hint="Name the columns with --id and --item (in Python id and item).",
-        )
-    return exact[0]
+    def names(self, reference: str, id_column: str, item_column: str) -> dict[str, Any]:
+        """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
+        table = find_table(self._server, reference)
+        place = {
+            "reference": Table(CATALOG, table.schema, table.name),
+            "source": f"the table {table.schema}.{table.name}",
+        }
+        return super().names(reference, id_column, item_column) | place
 
 
-def _comparable(column: Column) -> exp.Expr:
-    """A column as a whole number, or as a text that is equal if and only if the values are."""
-    return exp.cast(named(column.name), "BIGINT") if type_of(column) in WHOLE else _text(column)
-
-
-def _text(column: Column) -> exp.Expr:
-    """A column as a text that is compared byte by byte, whatever its collation.
-
-    Raises:
-        InputError: ``collation``: PostgreSQL treats different texts of the column as equal; ``bad_type``.
-    """
-    if column.collated:
-        raise collation_error(f"The texts of the column {column.name!r} have")
-    kind = type_of(column)
-    if kind not in (*WHOLE, *TEXTS):
-        raise bad_type(column.name, column.shown, several=kind == "JSON" or kind.endswith("[]"))
-    return exp.Collate(this=exp.cast(named(column.name), "TEXT"), expression=exp.to_identifier("C", quoted=True))
+def opened(
+    source: str,
+    *,
+    on_statement: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
+) -> tuple[PostgresWarehouse, str]:
+    """The warehouse of a URL of a database and, behind ``#``, the name of a table."""
+    url, _, table = source.partition("#")
+    return PostgresWarehouse(Server(place_of(url), on_statement), on_progress=on_progress), unquote(table)

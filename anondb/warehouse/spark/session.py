@@ -37,8 +37,6 @@ def sent_whole() -> Iterator[None]:
 
 def has_arrays(spark: Any) -> bool:
     """Whether a worker of the executors runs Python with NumPy and pyarrow."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
 
     def probe(batches: Iterator[Any]) -> Iterator[Any]:
         import_module("numpy")
@@ -47,7 +45,7 @@ def has_arrays(spark: Any) -> bool:
     try:
         with sent_whole():
             spark.range(1).mapInArrow(probe, "id bigint").collect()
-    except (PySparkException, Py4JError):
+    except failures():
         return False
     return True
 
@@ -69,6 +67,14 @@ def comparable(frame: DataFrame, column: str, kind: str) -> Any:
     if kind not in WHOLE | TEXTS:
         raise bad_type(column, kind.partition("<")[0])
     return frame["`" + column.replace("`", "``") + "`"].cast("bigint" if kind in WHOLE else "string")
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """The exceptions of Spark."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JError
 
 
 def wrapped(error: Exception, what: str) -> AnondbError:

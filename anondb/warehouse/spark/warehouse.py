@@ -5,40 +5,29 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, NamedRows, Table, Tables
-from anondb.engine.failures import at_most, encodable
+from anondb.engine import NamedRows, Table, Tables
 from anondb.engine.queries import Value
-from anondb.engine.telling import Progress
-from anondb.errors import BudgetExceeded, InputError
+from anondb.errors import AnondbError, BudgetExceeded, InputError
+from anondb.warehouse.portable import PortableWarehouse
 from anondb.warehouse.spark.folder import delete, files_of, make_private, may_exist, note_release
 from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, quoted
 from anondb.warehouse.spark.session import (
     STATED,
     check_session,
     comparable,
+    failures,
     has_arrays,
     sent_whole,
     wrapped,
 )
-from anondb.warehouse.statements import (
-    KEY_BYTES,
-    PREFIX,
-    arrow_rows,
-    columns_of,
-    drawn,
-    limited,
-    text_in,
-    tree_of,
-    view_of,
-    what,
-)
+from anondb.warehouse.statements import KEY_BYTES, drawn, text_in, tree_of, view_of, what
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +47,7 @@ SETTINGS = {  # of a session of its own; the user's keeps its settings
 }
 
 
-class SparkWarehouse:
+class SparkWarehouse(PortableWarehouse):
     """A session of Spark 4.0 or newer.
 
     A result is written as Parquet files before it is read again: a task that fails and runs again reads the same rows, and a
@@ -73,7 +62,7 @@ class SparkWarehouse:
         on_progress: called with a short text on the current step of long work.
     """
 
-    portable_only, array_bytes = True, 0
+    name, dialect = "Spark", "spark"
 
     def __init__(
         self,
@@ -85,7 +74,9 @@ class SparkWarehouse:
         on_statement: Callable[[str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
     ) -> None:
+        super().__init__(on_statement=on_statement, on_progress=on_progress)
         check_session(spark)
+        self.failures = failures()
         self._user, self._session = spark, spark.newSession()
         for name, value in SETTINGS.items():
             self._session.conf.set(name, value)
@@ -95,29 +86,18 @@ class SparkWarehouse:
         self._session.conf.set("spark.sql.shuffle.partitions", partitions)
         self._place = folder or str(spark.conf.get("spark.sql.warehouse.dir"))
         self._folder, self._format = "", format
-        self._on_statement, self._on_progress = on_statement, on_progress
-        self._work: dict[Table, str | None] = {}
+        self._written_to: dict[Table, str] = {}
         self._made = 0
         self._workers = workers
-        self.fetched = 0
 
     @cached_property
     def worker_bytes(self) -> int:
         """``WORKER_BYTES`` if workers of the executors can count (``Spread``)."""
         return WORKER_BYTES if self._workers and has_arrays(self._session) else 0
 
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """A private folder for the block; a source is read once, into it."""
-        self.begin()
-        try:
-            yield
-        finally:
-            self.sweep()
-
     def begin(self) -> None:
         """Make a private folder."""
-        self._folder = self._guarded(lambda: make_private(self._user, self._place), "creating the private folder")
+        self._folder = self.guarded(lambda: make_private(self._user, self._place), "creating the private folder")
 
     def sweep(self) -> None:
         """Drop all work tables, and delete the private folder."""
@@ -125,13 +105,9 @@ class SparkWarehouse:
             for table in self._work:
                 self._session.catalog.dropTempView(table.name)
         self._work.clear()
+        self._written_to.clear()
         with contextlib.suppress(Exception):
             delete(self._user, self._folder)
-
-    def progress(self, words: str, share: float | None = None) -> None:
-        """Report the current step of long work to ``on_progress``."""
-        if self._on_progress is not None:
-            self._on_progress(Progress.of(words, share))
 
     # ------------------------------------------------------------------ work tables and queries
 
@@ -139,40 +115,23 @@ class SparkWarehouse:
         self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
     ) -> Table:
         """Write the rows of a named query or a tree as Parquet files, and name them as a temporary view."""
-        text = self._said(tree_of(name, tables, values))
-        table: Table = self._guarded(lambda: self._written(target, self._session.sql(text)), what(name))
-        return table
-
-    def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
-        """Name arrays as a temporary view; they go to the executors with the tasks."""
-        table = Table("", "", PREFIX + target)
-        frame = self._guarded(lambda: self._session.createDataFrame(arrow_rows(columns)), "reading arrays")
-        self._guarded(lambda: frame.createOrReplaceTempView(table.name), "reading arrays")
-        self._work[table] = None
-        return table
-
-    def fetch(
-        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
-    ) -> Columns:
-        """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
-        text = self._said(limited(tree_of(name, tables, values), most))
-        rows = self._guarded(lambda: self._session.sql(text).toArrow(), what(name))
-        self.fetched += rows.num_rows
-        return at_most(most, columns_of(rows))
+        made = tree_of(name, tables, values)
+        return self.told(made, what(name), lambda text: self._written(target, self._session.sql(text)))
 
     def drop(self, *tables: Table) -> None:
         """Drop temporary views, and delete their files."""
         for table in tables:
             self._session.catalog.dropTempView(table.name)
-            written = self._work.pop(table, None)
+            self._work.discard(table)
+            written = self._written_to.pop(table, None)
             if written is not None:
-                self._guarded(partial(delete, self._user, written), "deleting a work table")
+                self.guarded(partial(delete, self._user, written), "deleting a work table")
 
     def spread(
         self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
     ) -> Table:
         """Run a function over the rows of a query (``Spread``), in the Python processes of the executors."""
-        text = self._said(rows.tree())
+        text = self.said(rows.tree())
         kinds = ", ".join(f"{name} {KINDS[kind]}" for name, kind in columns.items())
 
         def made() -> Table:
@@ -181,44 +140,24 @@ class SparkWarehouse:
                 return self._written(target, frame.mapInArrow(lambda batches: work(batches), kinds))
 
         words = "counting pairs in Python; with workers=False SQL counts them"
-        table: Table = self._guarded(made, words)
-        return table
+        return self.guarded(made, words)
 
     # ------------------------------------------------------------------ sources and releases
 
     def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
         """Copy two columns of a table or a data frame (``Warehouse.source``)."""
-        frame = self._guarded(lambda: self._frame(reference), "reading the source")
+        frame = self.guarded(lambda: self._frame(reference), "reading the source")
         kinds = {field.name: field.dataType for field in frame.schema.fields}
         missing = [c for c in (id_column, item_column) if c not in kinds]
         if missing:
             raise InputError(f"The source has no column {missing[0]!r}.", code="no_such_column")
         ids, items = (comparable(frame, c, kinds[c].simpleString()) for c in (id_column, item_column))
         taken = frame.select(ids.alias("id"), items.cast("string").alias("item"))
-        table: Table = self._guarded(lambda: self._written("source", taken), "reading the source")
-        return table
+        return self.guarded(lambda: self._written("source", taken), "reading the source")
 
     def names(self, reference: str | DataFrame, id_column: str, item_column: str) -> dict[str, Any]:
         """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
-        schema = self._frame(reference).schema
-        types = {c: schema[c].dataType.simpleString() for c in (id_column, item_column)}
-        kinds = {"string": "VARCHAR", "date": "DATE", "boolean": "BOOLEAN"}
-        return {
-            "table": reference if isinstance(reference, str) else "transactions",
-            "source": "the data frame",
-            "id_column": id_column,
-            "item_column": item_column,
-            "item_kind": kinds.get(types[item_column], "INTEGER"),
-            "id_type": STATED[types[id_column]],
-            "item_type": STATED[types[item_column]],
-        }
-
-    @contextlib.contextmanager
-    def rows_of(self, table: Table, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """The rows of a work table as an Arrow table, sorted by all columns."""
-        query = exp.select(*map(exp.column, columns)).from_(table.expression()).order_by(*columns)
-        text = self._said(query)
-        yield self._guarded(lambda: self._session.sql(text).toArrow(), "fetching rows")
+        return super().names(reference, id_column, item_column) | {"source": "the data frame"}
 
     def number(self, source: Table) -> Table:
         """Number the distinct ids in the order of their digests under a key, in many partitions.
@@ -277,34 +216,52 @@ class SparkWarehouse:
         """
         catalog, _, schema = name.rpartition(".")
         place = exp.Table(this=None, db=quoted(schema), catalog=quoted(catalog))
-        for left in self._guarded(lambda: self._unfinished(catalog), "looking for unfinished releases"):
+        for left in self.guarded(lambda: self._unfinished(catalog), "looking for unfinished releases"):
             self._drop_schema(exp.Table(this=None, db=quoted(left), catalog=quoted(catalog)))
         unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
         made = exp.Create(this=place, kind="SCHEMA", properties=exp.Properties(expressions=[unfinished]))
-        self._run(made, "creating the schema of the release")
+        self.run(made, "creating the schema of the release")
         try:
             with self._deleted_if_killed(place):
                 written = {table: Table(catalog, schema, table) for table in tables}
                 for table, rows in tables.items():
-                    self._guarded(partial(self._saved, self._said(rows), written[table]), "writing the release")
+                    self.guarded(partial(self._saved, self.said(rows), written[table]), "writing the release")
                 check(written)
-                self._run(view_of("transactions", written), "creating the view of the release")
+                self.run(view_of("transactions", written), "creating the view of the release")
                 function = function_of(Table(catalog, schema, "count_bounds"), written)
-                self._run(function, "creating the function of the release")
+                self.run(function, "creating the function of the release")
             finished = exp.Comment(this=place.copy(), kind="SCHEMA", expression=exp.Literal.string(FINISHED))
-            self._run(finished, "commenting the release")
+            self.run(finished, "commenting the release")
         except BaseException:
             self._drop_schema(place)
             raise
 
-    def rows(self, reference: str | DataFrame, most: int) -> pa.Table:
+    def run(self, statement: exp.Expr, what: str) -> None:
+        """Run a statement without a result."""
+        self.told(statement, what, self._session.sql)
+
+    def rows(self, query: exp.Query, what: str) -> pa.Table:
+        """The rows of a query in Arrow."""
+        return self.told(query, what, lambda text: self._session.sql(text).toArrow())
+
+    def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
+        """Name rows as a temporary view; they go to the executors with the tasks."""
+        self._session.createDataFrame(rows).createOrReplaceTempView(table.name)
+
+    def described(self, reference: str | DataFrame, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
+        """The name of a table or a data frame, and the types of its columns."""
+        table = exp.to_table(reference, dialect="spark") if isinstance(reference, str) else exp.to_table("transactions")
+        kinds = ((field.name, field.dataType.simpleString()) for field in self._frame(reference).schema.fields)
+        return table, {name: STATED.get(kind, kind) for name, kind in kinds}
+
+    def table_rows(self, reference: str | DataFrame, most: int) -> pa.Table:
         """The rows of a small table, such as a taxonomy, as an Arrow table.
 
         Raises:
             BudgetExceeded: more than ``most``.
         """
-        frame = self._guarded(lambda: self._frame(reference), "reading a table")
-        rows = self._guarded(lambda: frame.limit(most + 1).toArrow(), "reading a table")
+        frame = self.guarded(lambda: self._frame(reference), "reading a table")
+        rows = self.guarded(lambda: frame.limit(most + 1).toArrow(), "reading a table")
         self.fetched += rows.num_rows
         if rows.num_rows > most:
             raise BudgetExceeded(f"A table has more than {most:,} rows.")
@@ -330,13 +287,13 @@ class SparkWarehouse:
         return [name for name, folder in folders.items() if not may_exist(self._user, folder)]
 
     def _drop_schema(self, place: exp.Table) -> None:
-        self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
+        self.run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
 
     @contextlib.contextmanager
     def _deleted_if_killed(self, place: exp.Table) -> Iterator[None]:
         """Have Java delete the files of a schema if it ends during the block, or the next run if Java is killed."""
         name = text_in("spark", place)
-        folder = self._guarded(lambda: self._session.catalog.getDatabase(name).locationUri, "finding the release")
+        folder = self.guarded(lambda: self._session.catalog.getDatabase(name).locationUri, "finding the release")
         if not folder:  # the catalog keeps it elsewhere
             yield
             return
@@ -354,34 +311,17 @@ class SparkWarehouse:
         rows = self._session.sql(text)
         rows.write.format(self._format).saveAsTable(text_in("spark", table.expression()))
 
-    def _run(self, statement: exp.Expr, what: str) -> None:
-        text = self._said(statement)
-        self._guarded(lambda: self._session.sql(text), what)
-
     def _written(self, target: str, frame: DataFrame) -> Table:
         self._made += 1
-        table, path = Table("", "", PREFIX + target), f"{self._folder}/{self._made}"
-        self._work[table] = path
+        table, path = self.work_table(target), f"{self._folder}/{self._made}"
+        self._written_to[table] = path
         frame.write.parquet(path)
         self._session.read.schema(frame.schema).parquet(path).createOrReplaceTempView(table.name)
         return table
 
-    def _said(self, statement: exp.Expr) -> str:
-        text = encodable(text_in("spark", statement))
-        if self._on_statement is not None:
-            self._on_statement(text)
-        return text
-
-    def _guarded(self, work: Callable[[], Any], what: str) -> Any:
-        """Run ``work``; replace an error of Spark by a typed one without its text, which may contain data."""
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        try:
-            return work()
-        except (PySparkException, Py4JError) as error:
-            failure = wrapped(error, what)
-        raise failure
+    def wrapped(self, error: Exception, what: str) -> AnondbError:
+        """The typed error for one of Spark."""
+        return wrapped(error, what)
 
 
 def _of_draws(first: exp.Expr) -> exp.Expr:
@@ -390,3 +330,8 @@ def _of_draws(first: exp.Expr) -> exp.Expr:
     for column in copy.find_all(exp.Column):
         column.set("table", exp.to_identifier("draws"))
     return copy
+
+
+def opened(frame: DataFrame, **told: Any) -> tuple[SparkWarehouse, DataFrame]:
+    """The warehouse of a data frame of Spark, which is a source there."""
+    return SparkWarehouse(frame.sparkSession, **told), frame

@@ -1,0 +1,91 @@
+"""Questions about persons of some ages, sexes or towns: what the release answers, beside the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from anondb.data.records import Attribute, Records
+from anondb.data.transactions import Dataset
+from anondb.engine import DuckDBEngine
+from anondb.release.objects import StoredRelease
+from anondb.report.contents import Bounds, Where, bounds_of, value_words
+
+BANDS = 3  # of a number or a date, of about equally many persons; also how many categories are asked for
+MOST_ATTRIBUTES, ITEMS = 6, 2
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """A question: its item, the condition on an attribute in words, the truth, and the answer."""
+
+    item: str
+    words: str
+    truth: int
+    answer: Bounds
+
+    def to_json(self) -> dict[str, Any]:
+        """The question and its answer as JSON values."""
+        a = self.answer
+        answer = {"lower_bound": a.lower, "estimate": a.estimate, "upper_bound": a.upper}
+        return {"item": self.item, "condition": self.words, "truth": self.truth, **answer}
+
+
+def conditional_questions(
+    engine: DuckDBEngine, release: StoredRelease, dataset: Dataset, records: Records, counts: tuple[Bounds, ...]
+) -> tuple[Conditional, ...]:
+    """Ask how many persons hold an item, of those with some values of one attribute.
+
+    Args:
+        engine: the owner's engine, inside a transaction.
+        release: the release.
+        dataset, records: its source.
+        counts: what the release says of each item, the most frequent first: the first ones are asked for.
+    """
+    number = {label: i for i, label in enumerate(dataset.labels)}
+    rows = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
+    record, held = rows["record"].astype(np.int64), rows["item"].astype(np.int64)
+    asked = [
+        (c.items[0], where, fits)
+        for c in [c for c in counts if c.items[0] in number][:ITEMS]
+        for attribute in records.attributes[:MOST_ATTRIBUTES]
+        for where, fits in _conditions(attribute)
+    ]
+    return tuple(
+        Conditional(
+            item,
+            value_words(where, ranged=where[0] in {a.name for a in records.attributes if a.is_range}),
+            int(fits[record[held == number[item]]].sum()),
+            bounds_of(engine, release.schema, (item,), (where,)),
+        )
+        for item, where, fits in asked
+    )
+
+
+def _conditions(attribute: Attribute) -> list[tuple[Where, np.ndarray[Any, np.dtype[np.bool_]]]]:
+    """Bands of an attribute, or its most frequent categories: the values that the macro takes, and who has one of them."""
+    codes, known = attribute.codes, ~attribute.null
+    values, n = np.unique(codes[known], return_counts=True)
+    if not len(values):
+        return []
+    if not attribute.is_range:
+        often = values[np.argsort(-n, kind="stable")][:BANDS].tolist()
+        return [((attribute.name, (attribute.values[code],)), known & (codes == code)) for code in often]
+    place = np.minimum((np.cumsum(n) - n) * BANDS // int(n.sum()), BANDS - 1)
+    bands = [values[place == band] for band in range(BANDS) if (place == band).any()]
+    return [
+        ((attribute.name, (_value(attribute, band[0]), _value(attribute, band[-1]))), known & np.isin(codes, band))
+        for band in bands
+    ]
+
+
+def _value(attribute: Attribute, code: int) -> Any:
+    """A number or a date as the macro takes it: exactly."""
+    if attribute.kind == "date":
+        moment = np.datetime64(int(code), "us")
+        return str(moment.astype("M8[D]") if attribute.sql_type == "DATE" else moment).replace("T", " ")
+    value = int(code) * attribute.unit
+    return int(value) if value.denominator == 1 else Decimal(value.numerator) / value.denominator

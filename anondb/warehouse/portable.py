@@ -1,0 +1,291 @@
+"""What all databases have in common that run the portable statements: an engine adds a dialect and three operations."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
+
+import sqlglot
+from sqlglot import exp
+
+from anondb.data.types import kind_of, released_type, short
+from anondb.engine import Columns, NamedRows, Table, Tables
+from anondb.engine.failures import at_most, encodable
+from anondb.engine.queries import Value
+from anondb.engine.telling import Progress
+from anondb.errors import AnondbError, EngineError, InputError
+from anondb.warehouse.statements import (
+    PREFIX,
+    arrow_rows,
+    bad_type,
+    columns_of,
+    creation_of,
+    limited,
+    text_in,
+    tree_of,
+    what,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+TEXTS = ("VARCHAR", "BOOLEAN", "DATE")  # whose texts are equal if and only if they are
+
+
+class PortableWarehouse(ABC):
+    """A database with a source of transactions (``Warehouse``).
+
+    Args:
+        on_statement: called with the text of every statement before it runs.
+        on_progress: called with a short text on the current step of long work.
+
+    Attributes:
+        on_statement: as above.
+        name: the name of the engine in messages.
+        dialect: that of its SQL, as sqlglot names it.
+        schema: of work tables; empty if they have none.
+        temporary: whether work tables are temporary tables, so that they end with the connection.
+        failures: the exceptions of its driver.
+        draw: a call that gives other random values in other rows, which nobody can foretell.
+    """
+
+    portable_only, array_bytes = True, 0
+    name = dialect = schema = ""
+    temporary = True
+    draw: exp.Expr = exp.Rand()
+    failures: tuple[type[Exception], ...] = ()
+
+    def __init__(
+        self,
+        *,
+        on_statement: Callable[[str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self.on_statement, self._on_progress = on_statement, on_progress
+        self._work: set[Table] = set()
+        self.fetched = 0
+
+    # ------------------------------------------------------------------ what an engine adds
+
+    @abstractmethod
+    def run(self, statement: exp.Expr, what: str) -> None:
+        """Run a statement without a result; ``what`` names it in errors."""
+
+    @abstractmethod
+    def rows(self, query: exp.Query, what: str) -> pa.Table:
+        """The rows of a query in Arrow."""
+
+    @abstractmethod
+    def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
+        """Create a work table with rows; ``kinds`` are DuckDB's types of its columns."""
+
+    @abstractmethod
+    def described(self, reference: Any, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
+        """A table of the user, and the types of all of its columns, in DuckDB's words. Those of the named ones are exact.
+
+        Raises:
+            InputError: ``no_such_table``.
+        """
+
+    # ------------------------------------------------------------------ work tables and queries
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read one state of the source, as far as the engine has states; work tables go with the block."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.sweep()
+
+    def begin(self) -> None:
+        """Begin to work (``Carrier.begin``)."""
+        self._work.clear()
+
+    def sweep(self) -> None:
+        """Drop all work tables."""
+        with contextlib.suppress(AnondbError):  # after an error, which is the one to report
+            self.drop(*self._work)
+        self._work.clear()
+
+    def progress(self, words: str, share: float | None = None) -> None:
+        """Report the current step of long work to ``on_progress``."""
+        if self._on_progress is not None:
+            self._on_progress(Progress.of(words, share))
+
+    def create(
+        self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
+    ) -> Table:
+        """Create a work table from a named query or a tree."""
+        table = self.work_table(target)
+        self.run(creation_of(table, tree_of(name, tables, values), temporary=self.temporary), what(name))
+        return table
+
+    def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
+        """Create a work table from arrays."""
+        table = self.work_table(target)
+        kinds = {name: kind for name, (kind, _) in columns.items()}
+        self.guarded(lambda: self.load(table, kinds, arrow_rows(columns)), "loading a work table")
+        return table
+
+    def fetch(
+        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
+    ) -> Columns:
+        """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
+        rows = self.rows(limited(tree_of(name, tables, values), most), what(name))
+        self.fetched += rows.num_rows
+        return at_most(most, columns_of(rows))
+
+    def drop(self, *tables: Table) -> None:
+        """Drop work tables."""
+        for table in tables:
+            self.run(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True), "dropping a work table")
+        self._work = self._work.difference(tables)
+
+    def work_table(self, name: str) -> Table:
+        """The name of a work table, which ``sweep`` drops."""
+        table = Table("", self.schema, PREFIX + name)
+        self._work.add(table)
+        return table
+
+    def told(self, statement: exp.Expr, what: str, work: Callable[[str], T]) -> T:
+        """Call ``work`` with the text of a statement (``said``, ``guarded``)."""
+        text = self.said(statement)
+        return self.guarded(lambda: work(text), what)
+
+    def said(self, statement: exp.Expr) -> str:
+        """The text of a statement in the engine's dialect, of which the caller is told."""
+        text = encodable(text_in(self.dialect, statement))
+        if self.on_statement is not None:
+            self.on_statement(text)
+        return text
+
+    def guarded(self, work: Callable[[], T], what: str) -> T:
+        """Run ``work``; replace an error of the driver by a typed one without its text, which may contain data."""
+        try:
+            return work()
+        except self.failures as error:
+            failure = self.wrapped(error, what)
+        raise failure
+
+    def wrapped(self, error: Exception, what: str) -> AnondbError:
+        """The typed error for one of the driver."""
+        return EngineError(f"{self.name} refused a statement ({what}: {type(error).__name__}).", code="refused")
+
+    # ------------------------------------------------------------------ sources
+
+    def source(self, reference: Any, id_column: str, item_column: str) -> Table:
+        """Copy two columns of a table (``Warehouse.source``)."""
+        return self.create("source", self.pairs(reference, id_column, item_column))
+
+    def pairs(self, reference: Any, id_column: str, item_column: str) -> exp.Select:
+        """A query for the ids and items of a table, so that values are equal if and only if those of the table are.
+
+        Raises:
+            InputError: ``no_such_table``, ``no_such_column``, ``bad_type``.
+        """
+        table, kinds = self.described(reference, (id_column, item_column))
+        ids, items = (column_named(kinds, name) for name in (id_column, item_column))
+        for name in (ids, items):
+            if kinds[name] not in (*WHOLE, *TEXTS):
+                raise bad_type(name, short(kinds[name]), several=kinds[name] == "JSON" or kinds[name].endswith("[]"))
+        one = exp.cast(quoted(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids)
+        return exp.select(one.as_("id"), self.text(items).as_("item")).from_(table)
+
+    def all_rows(self, reference: Any) -> pa.Table:
+        """The rows of a table in Arrow."""
+        table, _ = self.described(reference, ())
+        return self.rows(exp.select("*").from_(table), "reading the source")
+
+    def text(self, column: str) -> exp.Expr:
+        """A column as a text that is compared by its code points."""
+        return exp.cast(quoted(column), "TEXT")
+
+    def names(self, reference: Any, id_column: str, item_column: str) -> dict[str, Any]:
+        """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
+        table, kinds = self.described(reference, (id_column, item_column))
+        ids, items = (column_named(kinds, name) for name in (id_column, item_column))
+        return {
+            "table": table.name,
+            "source": f"the table {table.name}",
+            "id_column": ids,
+            "item_column": items,
+            "item_kind": kind_of(kinds[items]),
+            "id_type": released_type(kinds[ids]),
+            "item_type": released_type(kinds[items]),
+        }
+
+    def number(self, source: Table) -> Table:
+        """Number the distinct ids in an order that the engine draws at random."""
+        ids = exp.select("id").distinct().from_(source.expression()).subquery("ids")
+        draws = exp.select("id", self.draw.copy().as_("draw")).from_(ids).subquery("draws")
+        number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.column("draw")]))
+        return self.create("ids", exp.select(exp.cast(number, "INTEGER").as_("tid"), "id").from_(draws))
+
+    def has_rows(self, reference: Any, id_column: str, item_column: str, least: int) -> bool:
+        """Whether a source has at least ``least`` rows."""
+        query = self.pairs(reference, id_column, item_column)
+        count = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(query.limit(least).subquery("some_rows"))
+        return bool(self.fetch(count, most=1)["n"][0] >= least)
+
+    @contextlib.contextmanager
+    def rows_of(self, table: Table, columns: Sequence[str]) -> Iterator[Any]:
+        """The rows of a work table in Arrow, sorted by all columns."""
+        yield self.rows(exp.select(*columns).from_(table.expression()).order_by(*columns), "fetching rows")
+
+
+def table_named(reference: Any, dialect: str) -> exp.Table:
+    """The table of a name such as ``schema.table``.
+
+    Raises:
+        InputError: ``no_such_table``: it is none.
+    """
+    try:
+        table = exp.to_table(str(reference), dialect=dialect)
+    except (sqlglot.errors.SqlglotError, ValueError):
+        raise InputError("The source is no name of a table.", code="no_such_table", hint="Write URL#TABLE.") from None
+    for part in table.find_all(exp.Identifier):
+        part.set("quoted", True)
+    return table
+
+
+def quoted(column: str) -> exp.Column:
+    """A column of the user by its exact name."""
+    return exp.column(exp.to_identifier(column, quoted=True))
+
+
+def column_named(columns: Iterable[str], wanted: str) -> str:
+    """A column by its name; as in DuckDB, the search ignores case if it has to.
+
+    Raises:
+        InputError: ``no_such_column``.
+    """
+    names = list(columns)
+    exact = [c for c in names if c == wanted] or [c for c in names if c.lower() == wanted.lower()]
+    if len(exact) != 1:
+        raise InputError(
+            f"The source has no column {wanted!r}.",
+            code="no_such_column",
+            hint="Name the columns with --id and --item (in Python id and item).",
+        )
+    return exact[0]
+
+
+def no_driver(engine: str, extra: str) -> InputError:
+    """The error for an engine whose driver is not installed."""
+    return InputError(
+        f"{engine} needs a package that is not installed.", code="no_driver", hint=f"pip install 'anondb[{extra}]'."
+    )
+
+
+def opened(
+    kind: Callable[..., PortableWarehouse], source: str, **told: Callable[[str], None] | None
+) -> tuple[Any, str]:
+    """The warehouse of a URL ``SCHEME://PLACE#TABLE``, and the name of the table."""
+    place, _, table = source.partition("://")[2].partition("#")
+    return kind(unquote(place), **told), unquote(table)

@@ -1,0 +1,110 @@
+"""SQLite as a warehouse: temporary tables of a connection that reads one state of the file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from anondb.engine import Table
+from anondb.engine.failures import bad_unicode
+from anondb.errors import AnondbError, InputError
+from anondb.warehouse import portable
+from anondb.warehouse.portable import PortableWarehouse, column_named, quoted, table_named
+from anondb.warehouse.statements import text_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KINDS = {"integer": "BIGINT", "text": "VARCHAR"}
+
+
+class SQLiteWarehouse(PortableWarehouse):
+    """A file of SQLite, which is only read.
+
+    Args:
+        path: the file.
+        told: ``on_statement`` and ``on_progress``.
+    """
+
+    name, dialect = "SQLite", "sqlite"
+    schema = "temp"
+    failures = (sqlite3.Error, OverflowError, TypeError, ValueError)
+
+    def __init__(self, path: str | Path, **told: Callable[[str], None] | None) -> None:
+        super().__init__(**told)
+        if not Path(path).is_file():
+            raise InputError(
+                f"The file {Path(path).name!r} does not exist.", code="no_such_file", hint="Check the path."
+            )
+        place = f"{Path(path).absolute().as_uri()}?mode=ro"
+        self._connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
+
+    def begin(self) -> None:
+        """Begin a transaction, which sees one state of the file."""
+        self.run(exp.Transaction(), "beginning a transaction")
+
+    def sweep(self) -> None:
+        """Roll back, which drops work tables."""
+        self._connection.rollback()
+        self._work.clear()
+
+    def run(self, statement: exp.Expr, what: str) -> None:
+        """Run a statement without a result."""
+        self.told(statement, what, self._connection.execute)
+
+    def rows(self, query: exp.Query, what: str) -> pa.Table:
+        """The rows of a query in Arrow."""
+        import pyarrow as pa
+
+        def fetched(text: str) -> pa.Table:
+            cursor = self._connection.execute(text)
+            names = [column[0] for column in cursor.description]
+            columns = list(zip(*cursor, strict=True)) or [()] * len(names)
+            return pa.table({name: pa.array(values) for name, values in zip(names, columns, strict=True)})
+
+        return self.told(query, what, fetched)
+
+    def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
+        """Create a temporary table with rows."""
+        fields = [exp.ColumnDef(this=quoted(name).this, kind=exp.DataType.build(kind)) for name, kind in kinds.items()]
+        self.run(exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE"), "creating")
+        places = [exp.Placeholder() for _ in kinds]
+        made = exp.insert(exp.values([tuple(places)]), table.expression())
+        self._connection.executemany(
+            text_in(self.dialect, made), zip(*(c.to_pylist() for c in rows.columns), strict=True)
+        )
+
+    def described(self, reference: Any, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
+        """A table, and the types of the values that its columns hold, whatever types these declare."""
+        table = table_named(reference, self.dialect)
+        listed = self.rows(exp.select("*").from_(table).limit(0), "reading the source").column_names
+        kinds = dict.fromkeys(listed, "")
+        for name in {column_named(listed, column) for column in columns}:
+            kind = exp.Anonymous(this="typeof", expressions=[quoted(name)])
+            where = exp.Not(this=quoted(name).is_(exp.null()))
+            query = exp.select(kind.as_("kind")).distinct().from_(table.copy()).where(where)
+            held = self.rows(query, "reading the source")["kind"].to_pylist()
+            kinds[name] = KINDS.get(held[0], held[0]) if len(held) == 1 else " and ".join(sorted(held)) or "VARCHAR"
+        return table, kinds
+
+    def wrapped(self, error: Exception, what: str) -> AnondbError:
+        """The typed error for one of SQLite."""
+        text = str(error)
+        if not isinstance(error, sqlite3.Error):
+            hint = "Give each column values of one type, or leave it out in a view."
+            return InputError("A column of the table holds values of several types.", code="bad_type", hint=hint)
+        if "UTF-8" in text:
+            return bad_unicode()
+        if "no such table" in text:
+            return InputError("The file has no such table.", code="no_such_table", hint="Write FILE#TABLE.")
+        if "not a database" in text:
+            return InputError("The file is not one of SQLite.", code="not_a_database")
+        return super().wrapped(error, what)
+
+
+opened = partial(portable.opened, SQLiteWarehouse)
