@@ -32,9 +32,7 @@ def chosen(*names: str) -> list[Case]:
     return [CASES[name] for name in names]
 
 
-@each("case", CASES.values())
-def test_a_file_gives_its_persons_or_is_refused(case: Case, reader: Reader, tmp_path: Path) -> None:
-    place = tmp_path / case.name
+def check_file(case: Case, reader: Reader, place: Path) -> None:
     place.mkdir()
     try:
         found = reader.load(case.path(place), **case.columns, **case.options)
@@ -42,6 +40,17 @@ def test_a_file_gives_its_persons_or_is_refused(case: Case, reader: Reader, tmp_
         check_refusal(words_of(error), case.refused, case.line)
     else:
         assert found == case.held
+
+
+@each("case", list(CASES.values())[::3])
+def test_a_file_gives_its_persons_or_is_refused(case: Case, reader: Reader, tmp_path: Path) -> None:
+    check_file(case, reader, tmp_path / case.name)
+
+
+@pytest.mark.slow
+@each("case", [case for number, case in enumerate(CASES.values()) if number % 3])
+def test_another_file_gives_its_persons_or_is_refused(case: Case, reader: Reader, tmp_path: Path) -> None:
+    check_file(case, reader, tmp_path / case.name)
 
 
 BY_COMMAND = some(

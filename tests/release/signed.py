@@ -124,8 +124,8 @@ def ways(place: str, trusted: str | Path | None) -> dict[str, Callable[[], objec
     return calls
 
 
-def opens_at_all(place: Path, trusted: str) -> bool:
-    """Whether a file or folder is opened by reading, or by checking it; that all ways agree is a test of its own."""
+def opens_at_all(place: str | Path, trusted: str) -> bool:
+    """Whether a release is opened by reading, or by checking it; that all ways agree is a test of its own."""
     calls = ways(str(place), trusted)
     return any(opens(calls[name]) for name in ("open", "verify_file"))
 
