@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
@@ -34,6 +35,17 @@ class SparkDatabase:
 
     def __init__(self, spark: SparkSession, **options: Any) -> None:
         self._warehouse = SparkWarehouse(spark, **options)
+
+    def __enter__(self) -> SparkDatabase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing: the session stays open, and each call removes what it has made beside its release."""
 
     def anonymize(
         self,
@@ -63,6 +75,7 @@ class SparkDatabase:
         Raises:
             InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; there is no new schema.
         """
+        self._warehouse.check_target(to)
         report = anonymize_on(
             self._warehouse,
             transactions,

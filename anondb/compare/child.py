@@ -18,7 +18,7 @@ from anondb.algorithms.method import Task
 from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
-from anondb.data.sources import is_file, resolve_table
+from anondb.data.sources import resolve_table
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
@@ -98,19 +98,11 @@ def _open(engine: DuckDBEngine, job: dict[str, Any]) -> Any:
     name = "source" if stem.lower() in ("memory", "system", "temp") else stem
     path = exp.alias_(exp.Literal.string(os.path.abspath(job["source"])), exp.to_identifier(name, quoted=True))
     engine.run(exp.Attach(this=path, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]), "opening the source")
-    records = job["options"].get("records")
-    if job["log"] and records is not None and not is_file(records) and records != job["transactions"]:
-        _view(engine, records, "records")
-    return ReadAs(_view(engine, job["transactions"], "transactions"), reading)
-
-
-def _view(engine: DuckDBEngine, name: str, what: str) -> Table:
-    """A view on a table of the source, by its name, under which a log finds it."""
-    table = resolve_table(engine, name, what)
+    table = resolve_table(engine, job["transactions"], "transactions")
     view = Table(current_catalog(engine), "main", table.name)
     body = exp.select("*").from_(table.expression())
     engine.run(exp.Create(this=view.expression(), kind="VIEW", expression=body), "reading the source")
-    return view
+    return ReadAs(view, reading)
 
 
 def _answer_figures(engine: DuckDBEngine, prefix: str) -> dict[str, Any]:

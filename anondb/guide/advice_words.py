@@ -64,7 +64,7 @@ def reasons(advice: Advice) -> list[str]:
             f" least {needs.k} persons who fit: {model.promise}."
         ]
         m, alone = [(m, n) for m, n in enumerate(people.alone) if n is not None and m <= needs.m][-1]
-        knowing = f"these and {m} items"
+        knowing = f"these and {m} item{'s' * (m != 1)}"
     if alone is not None:
         of = f"{alone:,} of {advice.persons:,} persons ({share(alone, advice.persons)})"
         said.append(

@@ -79,11 +79,21 @@ def intervals(title: str, answers: Sequence[Answered], width: int) -> str:
             words, x = f"{words}, truth {number(a.truth)}", across.at(a.truth)
             truth = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y - 8}" y2="{y + 8}" class="truth" stroke-width="2.2"/>'
         parts.append(
-            f"<g><title>{label(words, 300)}</title>{text(names, y + 4, cut(a.words, names), 'name', 'end')}"
+            f"<g><title>{label(words, 300)}</title>{_named(a.words, names, y)}"
             f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" class="bounds" stroke-width="10"/>'
             f'<circle cx="{across.at(a.estimate):.1f}" cy="{y}" r="3.6" class="dot"/>{truth}</g>'
         )
     return svg(title, width, height, parts)
+
+
+def _named(words: str, room: float, y: float) -> str:
+    """The name of a row, in two lines if it is long, which end at ``room``."""
+    parts, first = words.split(" "), 0
+    while wide(words) > room and first < len(parts) - 1 and wide(" ".join(parts[: first + 1])) <= room:
+        first += 1
+    lines = [" ".join(parts[:first]), " ".join(parts[first:])] if first else [words]
+    at = y + 4 - 6 * (len(lines) - 1)
+    return "".join(text(room, at + 12 * i, cut(line, room), "name", "end") for i, line in enumerate(lines))
 
 
 @dataclass(frozen=True)

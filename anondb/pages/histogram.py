@@ -10,7 +10,7 @@ from anondb.pages.text import label, number
 
 MOST_RANGES, MOST_NAMES = 24, 14
 _HEIGHT, _EDGE = 150, 6
-BEFORE, AFTER = 'fill="var(--soft)" fill-opacity=".55"', 'class="bar"'
+BEFORE, AFTER = 'fill="var(--soft)" fill-opacity=".65"', 'class="bar"'
 Bins = Sequence[tuple[str, float, float]]
 
 

@@ -121,7 +121,7 @@ def treemap(title: str, cells: Sequence[Cell], width: int, height: int, words: C
         if cell.size < 2:
             kind = "cell same" if cell.size else "cell gone"
         else:
-            shade = f' fill-opacity="{0.18 + 0.4 * math.log(cell.size) / math.log(max(largest, 3)):.2f}"'
+            shade = f' fill-opacity="{0.18 + 0.32 * math.log(cell.size) / math.log(max(largest, 3)):.2f}"'
         box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" class="{kind}"{shade}/>'
         parts.append(f"<g><title>{label(words(cell), 300)}</title>{box}{_label(cell, x, y, w, h)}</g>")
     return svg(title, width, height, parts)
@@ -133,7 +133,7 @@ def _label(cell: Cell, x: float, y: float, width: float, height: float) -> str:
     if room < 26 or lines < 1:
         return ""
     names = _wrapped(plain(cell.name), room * 0.92, max(1, min(lines - 1, 3)))  # bold letters are wider
-    notes = _wrapped(plain(cell.note), room, min(lines - len(names), 6))
+    notes = _wrapped(plain(cell.note), room, min(lines - len(names), 6)) if names else []
     parts, at = [], LINE + 1.0
     for kind, words in (("head", names), ("name", notes)):
         for line in words:

@@ -241,22 +241,17 @@ def _conditional(report: OwnerReport) -> str:
     for q in report.questions:
         a = q.answer
         by_item.setdefault(q.item, []).append(Answered(q.words, a.lower, a.estimate, a.upper, q.truth))
-    figures = []
+    parts, head = [], ("persons with", "truth", "estimate", "lower bound", "upper bound")
     for item, asked in by_item.items():
         title = f"Persons with {item}, by attribute"
         drawn = both(*(intervals(title, asked, width) for width in (500, 356)))
-        figures.append(f"<figure><h3>Of these, how many have {label(item, 40)}?</h3>{drawn}</figure>")
-    head = ("persons with", "truth", "estimate", "lower bound", "upper bound")
-    rows = [
-        [label(f"{item}, {a.words}"), f"{a.truth:,}", f"{a.estimate:,.1f}", f"{a.lower:,}", f"{a.upper:,}"]
-        for item, asked in by_item.items()
-        for a in asked
-    ]
+        rows = [[label(a.words), f"{a.truth:,}", f"{a.estimate:,.1f}", f"{a.lower:,}", f"{a.upper:,}"] for a in asked]
+        heading = f"<h3>Of these, how many have {label(item, 40)}?</h3>"
+        parts.append(f"<div><figure>{heading}{drawn}</figure>{table(head, rows)}</div>")
     return (
         "<h3>Questions with a condition</h3><p>How many persons of an age, a sex, a place have a frequent item? Numbers and"
-        " dates are asked for in bands of about equally many persons, categories for the most frequent ones.</p>"
-        f'<div class="plots">{"".join(figures)}</div><p class="note">Bar, dot and line as above.</p>'
-        + table(head, rows)
+        " dates are asked for in bands of about equally many persons, categories for the most frequent ones. Bar, dot and"
+        f' line as above.</p><div class="plots">{"".join(parts)}</div>'
     )
 
 

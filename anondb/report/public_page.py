@@ -142,7 +142,7 @@ def _precision(contents: Contents) -> str:
         return ""
     answers = [Answered(c.items[0], c.lower, c.estimate, c.upper) for c in contents.counts]
     title = "Bounds and estimates of single items"
-    drawn = both(intervals(title, spread(answers, 24), 760), intervals(title, spread(answers, 16), 356))
+    drawn = both(intervals(title, spread(answers, 24), 1100), intervals(title, spread(answers, 16), 356))
     return (
         f"<h2>How precise answers are</h2><p>{_exactly(contents)} Below are some items, evenly spaced from the"
         " most to the least frequent one (<code>item_counts</code> has all). Bounds of two items and more are wider in"

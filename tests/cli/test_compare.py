@@ -294,7 +294,7 @@ def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_pat
         ),
         (("--model", "km,anatomy"), "A comparison takes the models km, k, constraints, hkp, kkm, klm, not anatomy"),
         (("--model", "constraints"), "needs privacy_constraints"),
-        (("--model", "km,kkm"), "needs records"),
+        (("--model", "km,kkm"), "needs quasi_identifiers"),
         (("--algorithms", "mm", "--delta", "0.5"), "delta applies to none of these"),
         (("--model", "kkm", "--quasi-identifiers", "age", "--delta", "0.5,2"), "delta must be a number from 0 to 1"),
         pytest.param(("--k", "0"), "k must be an integer from 1", marks=pytest.mark.slow),

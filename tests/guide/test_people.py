@@ -225,7 +225,7 @@ def test_errors_of_advice_are_those_of_sessions(clinic: Path, here: Any, monkeyp
     result = next(r for r in advice.on_whole if r.run.options["delta"] == "1")
     found = {row["kind"]: row["error"] for row in result.figures["symmetric_errors"]}
     for kind, errors in by_kind.items():
-        assert found[kind] == pytest.approx(sum(errors) / len(errors), abs=0.05)  # worlds of another release
+        assert found[kind] == pytest.approx(sum(errors) / len(errors), abs=0.15)  # worlds of another release
 
 
 def test_advice_on_a_sample_with_sensitive_items_and_hierarchies(clinic: Path, here: Any, monkeypatch: Any) -> None:

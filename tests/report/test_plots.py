@@ -11,6 +11,7 @@ from each import each
 
 from anondb.pages.counts import Answered, against_truth, cut, intervals, spread, wide
 from anondb.pages.histogram import of_categories
+from anondb.pages.html import STYLE
 from anondb.pages.plots import CountScale, EvenScale, lines, mark, side_by_side
 from anondb.pages.text import label, percent
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
@@ -122,3 +123,30 @@ def test_labels() -> None:
 def test_names_that_fit_are_not_cut(name: str) -> None:
     assert f">{name}</text>" in of_categories("before and after", [(name, 3, 2)], 520)
     assert f">{name}</text>" in intervals("bounds", [Answered(name, 1, 2, 3)], 500)
+
+
+def test_long_names_have_two_lines() -> None:
+    drawn = intervals("bounds", [Answered("admitted 2024-01-01 to 2024-04-16", 1, 2, 3)], 356)
+    lines = re.findall(r'class="name" text-anchor="end">([^<]*)<', drawn)
+    assert len(lines) == 2 and " ".join(lines) == "admitted 2024-01-01 to 2024-04-16"
+
+
+def test_letters_on_the_strongest_cell_are_readable() -> None:
+    """A contrast of 4.5, as WCAG asks, in the light and in the dark scheme."""
+
+    def light(channels: list[float]) -> float:
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    drawn = treemap("map", [Cell("a", "", 5, 700), Cell("b", "", 5, 2)], 1000, 400, lambda cell: cell.name)
+    strongest = max(float(opacity) for opacity in re.findall('fill-opacity="([^"]*)"', drawn))
+    schemes = [dict(re.findall("--([a-z]+): #([0-9a-f]+);", part)) for part in STYLE.split("--ink")[1:3]]
+    inks = re.findall("--ink: #([0-9a-f]+);", STYLE)[:2]
+    for ink, scheme in zip(inks, schemes, strict=True):
+        accent, paper, letters = (
+            [channel / 255 for channel in bytes.fromhex(c if len(c) == 6 else "".join(2 * digit for digit in c))]
+            for c in (scheme["accent"], scheme["paper"], ink)
+        )
+        behind = light([strongest * a + (1 - strongest) * p for a, p in zip(accent, paper, strict=True)])
+        high, low = max(behind, light(letters)) + 0.05, min(behind, light(letters)) + 0.05
+        assert high / low >= 4.5

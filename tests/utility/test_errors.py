@@ -242,7 +242,6 @@ def test_the_report_of_records_has_the_same_figures() -> None:
         assert made.report is not None
         found = made.report.to_json()["relational"]["accuracy"]
         assert set(found["relative_error"]) == CONTRACT and found["relative_error"]["width"] is None
-        assert found["average_relative_error"] == found["relative_error"]["mean"]
         assert found["frequent"]["truth_from"] == 3 and found["relative_error"]["always_zero"] == 1.0
 
 

@@ -92,6 +92,13 @@ def test_the_interface(spark: Any, place: Any) -> None:
     with pytest.raises(InputError) as caught:
         db.anonymize("sales", taxonomy="food", model=MODEL, to="spring")
     assert caught.value.code == "release_exists"
+    said: list[str] = []
+    with (
+        anondb.connect(spark, format="nothing", on_statement=said.append) as other,
+        pytest.raises(InputError) as caught,
+    ):
+        other.anonymize("sales", taxonomy="food", model=MODEL, to="autumn")
+    assert caught.value.code == "no_such_format" and not said  # before any work
     assert spark.sql("SELECT count(*) FROM spring.transactions").collect()[0][0] == 6
     with pytest.raises(InputError, match="toArrow"):
         db.anonymize("sales", taxonomy="food", model=TransactionalK(2), to="other")

@@ -83,9 +83,14 @@ def wrapped(error: Exception, what: str) -> AnondbError:
     if condition.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "UNRESOLVED_COLUMN")):
         return InputError("A table or a column of the source does not exist.", code="no_such_table")
     if condition.startswith("SCHEMA_ALREADY_EXISTS"):
-        return InputError(
-            "A schema of this name exists already.",
-            code="release_exists",
-            hint="Choose another name, or drop the schema if a run whose Java was killed left it without count_bounds.",
-        )
+        return release_exists()
     return EngineError(f"Spark refused a statement ({what}: {condition}).", code="refused")
+
+
+def release_exists() -> InputError:
+    """The error for a release whose schema exists."""
+    return InputError(
+        "A schema of this name exists already.",
+        code="release_exists",
+        hint="Choose another name, or drop the schema if a run whose Java was killed left it without count_bounds.",
+    )

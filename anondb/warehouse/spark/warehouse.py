@@ -24,6 +24,7 @@ from anondb.warehouse.spark.session import (
     comparable,
     failures,
     has_arrays,
+    release_exists,
     sent_whole,
     wrapped,
 )
@@ -199,6 +200,29 @@ class SparkWarehouse(PortableWarehouse):
         self.drop(draws, buckets)
         return ids
 
+    def check_target(self, name: str) -> None:
+        """Check, before the work, that a release can be written; drop the schemas that killed runs have left beside it.
+
+        Raises:
+            InputError: ``release_exists``; ``no_such_format``.
+        """
+        catalog, _, schema = name.rpartition(".")
+        schemas, unfinished = self.guarded(lambda: self._schemas(catalog), "looking for releases")
+        for left in unfinished:
+            self._drop_schema(exp.Table(this=None, db=quoted(left), catalog=quoted(catalog)))
+        if schema.lower() in schemas - unfinished:
+            raise release_exists()
+        jvm: Any = self._session._jvm
+        sources = jvm.org.apache.spark.sql.execution.datasources
+        with contextlib.suppress(*self.failures):
+            sources.DataSource.lookupDataSource(self._format, self._session._jsparkSession.sessionState().conf())
+            return
+        raise InputError(
+            f"The session cannot write tables of the format {self._format!r}.",
+            code="no_such_format",
+            hint="Give the session the package of this format, or use parquet.",
+        )
+
     def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
         """Create a schema with the tables, the view ``transactions`` and the function ``count_bounds`` of a release.
 
@@ -211,13 +235,11 @@ class SparkWarehouse(PortableWarehouse):
             InputError: ``release_exists``.
 
         There is no transaction over several tables: until the check has passed, the schema has neither the view nor the
-        function, and an error drops it. If this process is killed, Java deletes the rows, and the next release drops the
-        schema: its comment names the private folder of its run, which is gone then. Grants on it follow afterwards.
+        function, and an error drops it. If this process is killed, Java deletes the rows, and ``check_target`` of the next
+        run drops the schema: its comment names the private folder of its run, which is gone. Grants follow afterwards.
         """
         catalog, _, schema = name.rpartition(".")
         place = exp.Table(this=None, db=quoted(schema), catalog=quoted(catalog))
-        for left in self.guarded(lambda: self._unfinished(catalog), "looking for unfinished releases"):
-            self._drop_schema(exp.Table(this=None, db=quoted(left), catalog=quoted(catalog)))
         unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
         made = exp.Create(this=place, kind="SCHEMA", properties=exp.Properties(expressions=[unfinished]))
         self.run(made, "creating the schema of the release")
@@ -272,19 +294,19 @@ class SparkWarehouse(PortableWarehouse):
     def _frame(self, reference: str | DataFrame) -> DataFrame:
         return self._user.table(reference) if isinstance(reference, str) else reference
 
-    def _unfinished(self, catalog: str) -> list[str]:
-        """The schemas that killed runs have left in a catalog: those called unfinished whose private folder is gone."""
+    def _schemas(self, catalog: str) -> tuple[set[str], set[str]]:
+        """The schemas of a catalog, and those that killed runs have left: called unfinished, with a private folder that is
+        gone."""
         listing = self._session.catalog
         before = listing.currentCatalog()
         listing.setCurrentCatalog(catalog or before)
         try:
-            comments = {schema.name: schema.description or "" for schema in listing.listDatabases()}
+            comments = {schema.name.lower(): schema.description or "" for schema in listing.listDatabases()}
         finally:
             listing.setCurrentCatalog(before)
-        folders = {
-            name: text.removeprefix(UNFINISHED) for name, text in comments.items() if text.startswith(UNFINISHED)
-        }
-        return [name for name, folder in folders.items() if not may_exist(self._user, folder)]
+        unfinished = {name for name, text in comments.items() if text.startswith(UNFINISHED)}
+        gone = {n for n in unfinished if not may_exist(self._user, comments[n].removeprefix(UNFINISHED))}
+        return set(comments), gone
 
     def _drop_schema(self, place: exp.Table) -> None:
         self.run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
