@@ -20,27 +20,26 @@ def is_url(source: Any) -> bool:
 
 
 @cache
-def _plug_ins() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group="anondb.warehouses")}
+def _plug_ins(group: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=group)}
 
 
-def plug_in(name: str) -> Callable[..., Any] | None:
+def plug_in(name: str, group: str = "anondb.warehouses") -> Callable[..., Any] | None:
     """What opens the warehouse of a name (``warehouse_at``); None if no package has it."""
-    point = _plug_ins().get(name)
+    point = _plug_ins(group).get(name)
     return None if point is None else point.load()
 
 
 def warehouse_at(source: Any) -> Callable[..., Any] | None:
     """What opens the warehouse in which a source lies; None if it lies in none.
 
-    Warehouses are entry points of the group ``anondb.warehouses``, whose names are schemes of URLs such as
-    ``sqlite:///shop.sqlite#sales``, or packages whose objects are sources, such as ``pyspark``. An entry point takes the
-    source and, by name, ``on_statement`` and ``on_progress``; it returns the warehouse, and the source as this names it.
-    The tables of PostgreSQL are those of an owner's database, which is opened first.
+    Warehouses are entry points: those of the group ``anondb.warehouses`` have the names of schemes of URLs such as
+    ``sqlite:///shop.sqlite#sales``, those of ``anondb.frames`` the names of packages whose objects are sources, such as
+    ``pyspark``. An entry point takes the source and, by name, ``on_statement`` and ``on_progress``; it returns the warehouse,
+    and the source as this names it. The tables of PostgreSQL are those of an owner's database, which is opened first.
     """
     if not isinstance(source, str):
-        name = type(source).__module__.partition(".")[0]
-        return None if name == "builtins" else plug_in(name)
+        return plug_in(type(source).__module__.partition(".")[0], "anondb.frames")
     return plug_in(source.partition("://")[0].lower()) if "://" in source and not is_url(source) else None
 
 

@@ -39,8 +39,8 @@ def profile(path: Path, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("tid,item\r\n1,a\r\n2,b\r\n\r12,c\r\n3,d\r\n", "line 4 ends otherwise"),
-        ("tid,item\r\n1,a\r\n\r\r\n22,b\r\n", "ends otherwise"),
+        ("tid,item\r\n1,a\r\n2,b\r\n\r12,c\r\n3,d\r\n", "line 4 has another line break"),
+        ("tid,item\r\n1,a\r\n\r\r\n22,b\r\n", "another line break"),
         ("\n\ntid,item\n1,a\n", "line 1 is empty"),
         ("tid::item\n1::a\x1fb\n", "control character"),
         ("tid,item\n1,a\nPK", "line 3 has 1 field,"),
