@@ -176,6 +176,10 @@ class Scratch:
         """Make a macro."""
         self._macros[lowered(name)] = Macro([lowered(one) for one in parameters], self._with_macros(body.copy()))
 
+    def has_macro(self, name: str) -> bool:
+        """Whether there is a macro of this name."""
+        return lowered(name) in self._macros
+
     def drop_macro(self, name: str) -> bool:
         """Forget a macro; whether there was one."""
         return self._macros.pop(lowered(name), None) is not None

@@ -82,13 +82,20 @@ class Statements:
         listed = [] if not isinstance(target, exp.Schema) else target.expressions
         only(tree, "this", "kind", "replace", "exists", "expression", "properties")
         _check_properties(tree)
-        if tree.kind in ("MACRO", "FUNCTION"):
-            return self._create_macro(target, query)
-        name = self._scratch.target(target.this if isinstance(target, exp.Schema) else target)
-        if lowered(name) in self._scratch.own and not tree.args.get("replace"):
+        is_macro = tree.kind in ("MACRO", "FUNCTION")
+        if is_macro and (query is None or not isinstance(target, exp.UserDefinedFunction)):
+            raise unsupported("this form of a macro", "Write CREATE MACRO name(a, b) AS ...")
+        if is_macro:
+            taken, what = self._scratch.has_macro(target.this.name), "macro"
+        else:
+            name = self._scratch.target(target.this if isinstance(target, exp.Schema) else target)
+            taken, what = lowered(name) in self._scratch.own, "table"
+        if taken and not tree.args.get("replace"):
             if tree.args.get("exists"):
                 return Done()
-            raise InputError("You have a table of this name.", code="bad_name", hint="Write CREATE OR REPLACE.")
+            raise InputError(f"You have a {what} of this name.", code="bad_name", hint="Write CREATE OR REPLACE.")
+        if is_macro:
+            return self._create_macro(target, query)
         if query is None:
             query, names = _no_rows(listed), None
         else:
@@ -98,9 +105,7 @@ class Statements:
         self._scratch.define(name, _query(query), names, is_view=tree.kind == "VIEW")
         return Done()
 
-    def _create_macro(self, target: exp.Expr, body: exp.Expr) -> Done:
-        if not isinstance(target, exp.UserDefinedFunction) or body is None:
-            raise unsupported("this form of a macro", "Write CREATE MACRO name(a, b) AS ...")
+    def _create_macro(self, target: exp.UserDefinedFunction, body: exp.Expr) -> Done:
         parts = target.expressions
         if not all(isinstance(part, exp.Identifier) for part in parts):
             raise unsupported("a parameter with a type or a default", "Name the parameters alone.")

@@ -201,6 +201,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         ("CREATE MACRO abs(x) AS 1", "a function of this name"),
         ("CREATE MACRO m(x) AS x + x; SELECT " + "m(" * 30 + "1" + ")" * 30, "nested too deeply"),
         ("CREATE MACRO m(x) AS m(x); SELECT m(1)", "nested too deeply"),
+        ("CREATE MACRO m(x) AS x; CREATE MACRO m(x) AS 1", "a macro of this name"),
         ("PIVOT sales ON tid USING count(*)", "the operator = of an id"),
         ("PIVOT sales ON tid IN (17) USING count(*)", "id"),
         ("UNPIVOT sales ON tid, item", "an id"),
