@@ -32,9 +32,9 @@ from anondb.models.transactional import TransactionalK
 from anondb.pipeline import engine_release
 from anondb.pipeline.on_engine import anonymize_on
 from anondb.release.objects import GLOBAL
-from anondb.warehouse import spark as spark_room
 from anondb.warehouse.conformance import rows_of
 from anondb.warehouse.loading import load_from
+from anondb.warehouse.spark import warehouse as spark_room
 from anondb.warehouse.spark.release import FINISHED, UNFINISHED
 from anondb.warehouse.spark.session import sent_whole
 
@@ -184,8 +184,7 @@ print(sorted(tuple(row.values()) for batch in work(iter([rows])) for row in batc
 
 def test_a_schema_that_a_killed_run_left_is_replaced(spark: Any, place: Any) -> None:
     def run() -> None:
-        write = partial(place.warehouse.release, "killed")
-        anonymize_on(place.warehouse, place.source(PAIRS), taxonomy=TAXONOMY, model=MODEL, write=write)
+        anondb.connect(spark).anonymize(place.source(PAIRS), taxonomy=TAXONOMY, model=MODEL, to="killed")
 
     for left in ("killed", "other"):
         spark.sql(f"CREATE SCHEMA {left} COMMENT '{UNFINISHED}{tables_of(spark)}/gone'")
