@@ -45,8 +45,8 @@ def test_flags_hold_for_every_order(largest: bool) -> None:
                     always[n] = always[n] and there[n] and sum(ahead) + equal < most
                     ever[n] = ever[n] or (there[n] and sum(ahead) < most)
         for n, (possible, sure, likely) in listed.items():
-            assert always[n] or not sure
-            assert possible or not ever[n]
+            assert sure == always[n]
+            assert possible == ever[n]
             assert possible or not likely
         assert sum(likely for _, _, likely in listed.values()) == min(most, len(rows))
 
