@@ -49,7 +49,8 @@ docs: $(DOCS)
 	@echo "Open site/index.html; for the search box, run $(BIN)/mkdocs serve"
 
 # Both workers take whole files in their order: what a file makes once is not made twice, and small files come last.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# A worker that dies ends the run, which would wait for ever otherwise.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 test: $(STAMP)
 	$(PYTEST) --timeout 300 -m "not slow and not nightly"
