@@ -52,7 +52,7 @@ class Worlds:
     """The worlds of one or several files, whose persons are disjoint, in a database in memory.
 
     The tables of all worlds are views in one schema: with it on the search path, SQL that was written for the original runs
-    as it is, in the world of ``views.choose_world``. They have rows once ``draw`` was called.
+    as it is, in the world of ``views.world_is``. They have rows once ``draw`` was called.
 
     Args:
         desk: the database, to which ``files.copied`` copied the files.

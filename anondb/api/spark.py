@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_NODES = 5_000_000
 
 
-class SparkDatabase:
+class SparkDatabase(AbstractContextManager["SparkDatabase"]):
     """A session of Spark 4.0 or newer, whose tables are anonymized inside Spark. It keeps no ledger.
 
     Args:
@@ -36,12 +36,7 @@ class SparkDatabase:
     def __init__(self, spark: SparkSession, **options: Any) -> None:
         self._warehouse = SparkWarehouse(spark, **options)
 
-    def __enter__(self) -> SparkDatabase:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

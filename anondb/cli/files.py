@@ -52,7 +52,7 @@ def load(
 ) -> None:
     """Load files into tables of a DuckDB file; every row is accounted for."""
     from anondb.data.files import load_files
-    from anondb.engine.elsewhere import is_url
+    from anondb.engine.elsewhere import is_url, warehouse_at
     from anondb.engine.files import private_files, removed_after_error
     from anondb.ledger import loaded_files
     from anondb.reading.formats import is_data_file
@@ -72,6 +72,9 @@ def load(
         "records": (records, records_as),
     }
     files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
+    if any(warehouse_at(path) is not None for path, _ in files.values()):
+        hint = "Name the table where it is used, as in anondb anonymize --transactions URL."
+        raise InputError("Tables of other databases are not loaded.", code="bad_usage", hint=hint)
     new = () if os.path.lexists(database) else (database, f"{database}.wal")
     with removed_after_error(*new), private_files(), opened(database, show_sql=show_sql, create=True) as target:
         note = partial(loaded_files.record, target.engine)

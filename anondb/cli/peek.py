@@ -26,10 +26,11 @@ def peek(
     **flags: Any,
 ) -> None:
     """Propose how a file is read, and show three persons, the reading account and the command to run. For owners only."""
+    from anondb.engine.elsewhere import warehouse_at
     from anondb.guide.peek import peek as look
     from anondb.reading.formats import is_data_file
 
-    if not is_data_file(file):
+    if not is_data_file(file) or warehouse_at(file) is not None:
         raise InputError("This is no data file.", code="bad_usage", hint="Databases need no peek: name their tables.")
     named = {name: value for name, value in (("id", id), ("item", item)) if value is not None}
     given = {name: value for name, value in flag_values(flags).items() if value is not False or name == "header"}

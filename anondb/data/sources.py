@@ -168,7 +168,7 @@ class QuerySource:
 
 def is_file(source: str) -> bool:
     """Whether the name of a source is that of a data file rather than of a table: by its extension."""
-    return not is_url(source) and suffix_of(source) in SUFFIXES
+    return not is_url(source) and warehouse_at(source) is None and suffix_of(source) in SUFFIXES
 
 
 def describe(

@@ -66,7 +66,9 @@ class DataFusionWarehouse(PortableWarehouse):
                 path for path in (self._folder / f"{table.name}.parquet", self._folder / table.name) if path.exists()
             ]
             if Path(table.name).name != table.name or not paths:
-                raise InputError("The folder has no such table.", code="no_such_table", hint="Write FOLDER#TABLE.")
+                raise InputError(
+                    "The folder has no such table.", code="no_such_table", hint="Write datafusion:///FOLDER#TABLE."
+                )
             register = self._context.register_parquet
             self.guarded(lambda: register(table.name, str(paths[0])), "reading the source")
         fields = self.rows(exp.select("*").from_(table).limit(0), "reading the source").schema

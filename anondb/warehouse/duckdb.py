@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 from sqlglot import exp
 
 from anondb.engine import Table
-from anondb.warehouse import portable
 from anondb.warehouse.portable import PortableWarehouse, table_named
 from anondb.warehouse.statements import PREFIX
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DuckDBWarehouse(PortableWarehouse):
-    """A file of DuckDB, which is only read, or a database in memory.
+    """A file of DuckDB, which is only read, or a database in memory. Nothing is spilled to the disk.
 
     Args:
         path: the file, or ``:memory:``.
@@ -31,7 +29,7 @@ class DuckDBWarehouse(PortableWarehouse):
 
     def __init__(self, path: str = ":memory:", **told: Callable[[str], None] | None) -> None:
         super().__init__(**told)
-        self.database = duckdb.connect(path, read_only=path != ":memory:")
+        self.database = duckdb.connect(path, read_only=path != ":memory:", config={"temp_directory": ""})
 
     def run(self, statement: exp.Expr, what: str) -> None:
         """Run a statement without a result."""
@@ -52,6 +50,3 @@ class DuckDBWarehouse(PortableWarehouse):
         table = table_named(reference, self.dialect)
         rows = self.rows(exp.Describe(this=exp.select("*").from_(table)), "reading the source")  # type: ignore[arg-type]
         return table, dict(zip(rows["column_name"].to_pylist(), rows["column_type"].to_pylist(), strict=True))
-
-
-opened = partial(portable.opened, DuckDBWarehouse)

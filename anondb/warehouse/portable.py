@@ -245,10 +245,11 @@ def table_named(reference: Any, dialect: str) -> exp.Table:
     Raises:
         InputError: ``no_such_table``: it is none.
     """
-    try:
+    table = None
+    with contextlib.suppress(sqlglot.errors.SqlglotError, ValueError):
         table = exp.to_table(str(reference), dialect=dialect)
-    except (sqlglot.errors.SqlglotError, ValueError):
-        raise InputError("The source is no name of a table.", code="no_such_table", hint="Write URL#TABLE.") from None
+    if table is None:
+        raise InputError("The URL names no table.", code="no_such_table", hint="Write URL#TABLE.")
     for part in table.find_all(exp.Identifier):
         part.set("quoted", True)
     return table

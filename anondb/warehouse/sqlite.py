@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,7 @@ class SQLiteWarehouse(PortableWarehouse):
             )
         place = f"{Path(path).absolute().as_uri()}?mode=ro"
         self._connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
 
     def begin(self) -> None:
         """Begin a transaction, which sees one state of the file."""
@@ -101,7 +103,7 @@ class SQLiteWarehouse(PortableWarehouse):
         if "UTF-8" in text:
             return bad_unicode()
         if "no such table" in text:
-            return InputError("The file has no such table.", code="no_such_table", hint="Write FILE#TABLE.")
+            return InputError("The file has no such table.", code="no_such_table", hint="Write sqlite:///FILE#TABLE.")
         if "not a database" in text:
             return InputError("The file is not one of SQLite.", code="not_a_database")
         return super().wrapped(error, what)

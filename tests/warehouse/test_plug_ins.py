@@ -42,7 +42,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {
         "sqlite": f"sqlite://{folder}/shop.sqlite#sales",
         "datafusion": f"datafusion://{folder}#sales",
-        "duckdb": f"duckdb://{folder}/shop.duckdb#sales",
+        "duckdb": f"{folder}/shop.duckdb",
         "taxonomy": str(folder / "food.csv"),
     }
 
@@ -57,9 +57,13 @@ def released(database: Any, source: Any, taxonomy: str, **options: Any) -> tuple
 @pytest.mark.parametrize("engine", ["sqlite", "datafusion"])
 def test_a_release_is_the_same_wherever_it_is_made(shop: dict[str, str], engine: str) -> None:
     results = []
-    for source, on_engine in ((shop["duckdb"], False), (shop[engine], False), (shop[engine], True)):
-        with anondb.connect() as database:
-            report, counts = released(database, source, shop["taxonomy"], on_engine=on_engine, queries=5)
+    for place, source, on_engine in (
+        (shop["duckdb"], "sales", False),
+        (":memory:", shop[engine], False),
+        (":memory:", shop[engine], True),
+    ):
+        with anondb.connect(place) as database:
+            report, counts = released(database, source, shop["taxonomy"], on_engine=on_engine, queries=5, replace=True)
         assert report.verification.verified and report.transactions == 60
         assert (report.accuracy.queries == 0) == on_engine  # nothing was fetched to count in
         results.append((counts, report.loss.lm_total))
@@ -107,6 +111,7 @@ def test_what_is_refused(shop: dict[str, str], tmp_path: Path) -> None:
         (f"{file}#nothing", "no_such_table"),
         (f"{file}#odd", "bad_type"),
         ("sqlite:///nowhere.sqlite#sales", "no_such_file"),
+        (file, "no_such_table"),
         (f"sqlite://{tmp_path}/text.sqlite#sales", "not_a_database"),
         (shop["datafusion"].replace("#sales", "#nothing"), "no_such_table"),
         (shop["datafusion"].replace("#sales", "#../sales"), "no_such_table"),
@@ -134,6 +139,23 @@ def test_the_command(shop: dict[str, str], tmp_path: Path, run: Run) -> None:
     assert run("verify", file).code == 0
     assert run("verify", shop["sqlite"], "--k", "2", "--m", "2", "--on-engine").code == 0
     assert run("profile", shop["sqlite"], "--json").json["persons"] == 60
+    own = tmp_path / "own.duckdb"
+    for words in (("peek", source), ("peek", shop["sqlite"]), ("load", own, "--transactions", shop["sqlite"])):
+        assert run(*words).code == 2 and not own.exists()
+
+
+def test_taxonomies_and_workloads_are_read_from_there(shop: dict[str, str], tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "more.sqlite"
+    with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("CREATE TABLE food (child, parent)")
+        connection.executemany("INSERT INTO food VALUES (?, ?)", [row.split(",") for row in TREE.split()[1:]])
+        connection.execute("CREATE TABLE asked (query_id, item)")
+        connection.executemany("INSERT INTO asked VALUES (?, ?)", [("a", "milk"), ("a", "tea"), ("b", "rum")])
+    more = ("--taxonomy", f"sqlite://{file}#food", "--workload", f"sqlite://{file}#asked", "--k", "5", "--m", "2")
+    made = run("anonymize", shop["sqlite"], *more, "--json").json
+    assert made["verified"] and made["accuracy"]["queries"] == 2
+    compared = run("compare", shop["sqlite"], *more, "--algorithms", "mhghs", "--no-item-supports", "--json").json
+    assert compared["runs"][0]["queries"] == 2
 
 
 PLUG_IN = """
@@ -157,7 +179,7 @@ def test_another_package_adds_an_engine(shop: dict[str, str], tmp_path: Path) ->
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: goose\nVersion: 1\n")
     (about / "entry_points.txt").write_text("[anondb.warehouses]\ngoose = goose:opened\n")
-    source = shop["duckdb"].replace("duckdb://", "goose://")
+    source = f"goose://{shop['duckdb']}#sales"
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")]), os.getcwd()])
     words = [sys.executable, "-m", "anondb.warehouse.conformance", source]
     done = subprocess.run(words, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
