@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
 from anondb.data.records import Attribute, Records
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, reads
 from anondb.release.objects import StoredRelease
 from anondb.report.contents import Bounds, Where, bounds_of, value_words
 
@@ -46,23 +47,16 @@ def conditional_questions(
         counts: what the release says of each item, the most frequent first: the first ones are asked for.
     """
     number = {label: i for i, label in enumerate(dataset.labels)}
-    rows = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
-    record, held = rows["record"].astype(np.int64), rows["item"].astype(np.int64)
-    asked = [
-        (c.items[0], where, fits)
-        for c in [c for c in counts if c.items[0] in number][:ITEMS]
-        for attribute in records.attributes[:MOST_ATTRIBUTES]
-        for where, fits in _conditions(attribute)
-    ]
-    return tuple(
-        Conditional(
-            item,
-            value_words(where, ranged=where[0] in {a.name for a in records.attributes if a.is_range}),
-            int(fits[record[held == number[item]]].sum()),
-            bounds_of(engine, release.schema, (item,), (where,)),
-        )
-        for item, where, fits in asked
-    )
+    ranged = {a.name for a in records.attributes if a.is_range}
+    asked = []
+    for item in [c.items[0] for c in counts if c.items[0] in number][:ITEMS]:
+        holding = reads.rows(dataset.transactions, "tid", where=exp.column("item").eq(exp.convert(number[item])))
+        held = engine.select(holding, "who holds an item")["tid"].astype(np.int64) - 1
+        for where, fits in (w for a in records.attributes[:MOST_ATTRIBUTES] for w in _conditions(a)):
+            answer = bounds_of(engine, release.schema, (item,), (where,))
+            words = value_words(where, ranged=where[0] in ranged)
+            asked.append(Conditional(item, words, int(fits[held].sum()), answer))
+    return tuple(asked)
 
 
 def _conditions(attribute: Attribute) -> list[tuple[Where, np.ndarray[Any, np.dtype[np.bool_]]]]:
