@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,5 +24,9 @@ def once(place: Path, make: Callable[[Path], object]) -> Path:
     with place.with_name(f"{place.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not place.exists():
-            make(place)
+            try:
+                make(place)
+            except BaseException:  # the next who needs it makes it anew
+                shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+                raise
     return place

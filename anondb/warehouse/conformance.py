@@ -37,25 +37,10 @@ STATEMENTS = tuple(
     for name in all_names()
     if name.startswith(tuple(f"warehouse/{part}/" for part in ("load", "release", "threats", "verify")))
 )
-LABELS: tuple[str, ...] = (
-    "'",
-    '"',
-    "''",
-    "\\",
-    "\\n",
-    "\n",
-    "a",
-    "A",
-    "a ",
-    " a",
-    "a\t",
-    "é",
-    "e\u0301",
-    "ß",
-    "ss",
-    "\U0001f600",
-)
-LABELS += ("%", "NULL", "$1", "{}", "--", "")
+LABELS = (
+    "'", '"', "''", "\\", "\\n", "\n", "a", "A", "a ", " a", "a\t", "é", "e\u0301", "ß", "ss", "\U0001f600", "%",
+    "NULL", "$1", "{}", "--", "",
+)  # fmt: skip
 BIG = (2**62, 2**62 + 1, -(2**63), 2**63 - 1, 0, -1, 2**53, 2**53 + 1)
 _VALUES = {"k": 3, "low": 1, "high": 3, "first_from": 0, "chunk": 3, "how_many": 4, "step": 1}  # others are 2
 _LABELLED = ("released_item", "label")  # and the items of tables that have one of these, or come from a source

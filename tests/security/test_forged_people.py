@@ -8,9 +8,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from security.test_forged_rows import ask
 
 import anondb
-from anondb.errors import AnondbError, InternalError
 from anondb.release.findings import content_findings
 from anondb.release.reader import sealed_release
 
@@ -96,14 +96,7 @@ def test_forged_people_are_found(sealed: Path, tmp_path: Path, types: dict[str, 
     assert any(what in finding for finding in found_in(forged))
     if not types:
         return
-    with anondb.open(forged) as session:  # a refusal of the file is no bug of anondb
-        for question in QUESTIONS[:2]:
-            try:
-                session.sql(question).fetchall()
-            except InternalError:
-                raise
-            except AnondbError:
-                pass
+    ask(forged, QUESTIONS[:2])
 
 
 def test_equal_ranges_with_and_without_null_are_two_classes(tmp_path: Path) -> None:

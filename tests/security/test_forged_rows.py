@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +107,10 @@ QUESTIONS = (
 )
 
 
-def ask(path: Path) -> None:
-    """Ask a session everything; each question may be refused."""
+def ask(path: Path, questions: Sequence[str] = QUESTIONS) -> None:
+    """Ask a session everything; each question may be refused, as may the file, but neither is a bug of anondb."""
     with anondb.open(path) as session:
-        for question in QUESTIONS:
+        for question in questions:
             try:
                 session.sql(question).fetchall()
             except InternalError:
