@@ -36,7 +36,7 @@ def warehouse_at(source: Any) -> Callable[..., Any] | None:
     """What opens the warehouse in which a source lies; None if it lies in none.
 
     Warehouses are entry points: those of the group ``anondb.warehouses`` have the names of schemes of URLs such as
-    ``sqlite:///shop.sqlite#sales``, those of ``anondb.frames`` the names of packages whose objects are sources, such
+    ``sqlite://shop.sqlite#sales``, those of ``anondb.frames`` the names of packages whose objects are sources, such
     as ``pyspark``. An entry point takes the source and, by name, ``on_statement`` and ``on_progress``; it returns the
     warehouse, and the source as this names it. The tables of PostgreSQL are those of an owner's database, which is
     opened first.

@@ -67,7 +67,7 @@ class DataFusionWarehouse(PortableWarehouse):
             ]
             if Path(table.name).name != table.name or not paths:
                 raise InputError(
-                    "The folder has no such table.", code="no_such_table", hint="Write datafusion:///FOLDER#TABLE."
+                    "The folder has no such table.", code="no_such_table", hint="Write datafusion://FOLDER#TABLE."
                 )
             register = self._context.register_parquet
             self.guarded(lambda: register(table.name, str(paths[0])), "reading the source")

@@ -103,7 +103,7 @@ class SQLiteWarehouse(PortableWarehouse):
         if "UTF-8" in text:
             return bad_unicode()
         if "no such table" in text:
-            return InputError("The file has no such table.", code="no_such_table", hint="Write sqlite:///FILE#TABLE.")
+            return InputError("The file has no such table.", code="no_such_table", hint="Write sqlite://FILE#TABLE.")
         if "not a database" in text:
             return InputError("The file is not one of SQLite.", code="not_a_database")
         return super().wrapped(error, what)

@@ -17,6 +17,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,7 +76,7 @@ class Page:
 
     def follow(self) -> Page:
         """Run all blocks in the current folder."""
-        kinds = {"sql": self.sql, "python": self.python, "": self.shell, "console": lambda text: None}
+        kinds = {"sql": self.sql, "python": self.python, "": self.shell, "toml": tomllib.loads, "console": len}
         for language, text in blocks_of(self.path):
             assert language in kinds, f"{self.path.name}: a block of {language} needs a test of its own"
             kinds[language](text)

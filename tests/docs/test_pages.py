@@ -7,7 +7,9 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -64,7 +66,7 @@ def followed(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[o
 
 
 def own_files(place: Path) -> None:
-    """The files of their own that pages name: purchases with categories, and BMS-WebView-2 where it is."""
+    """The files that pages name: purchases with categories, the demo elsewhere, and BMS-WebView-2 if it is here."""
     tree = [(item, category, of) for of, in_it in SHOP.items() for category, w in in_it.items() for item in products(w)]
     tables = {
         "purchases": [("customer", "product"), *((f"C{t:04d}", item) for t, item in baskets())],
@@ -73,6 +75,14 @@ def own_files(place: Path) -> None:
     for name, rows in tables.items():
         with (place / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(rows)
+    (place / "data" / "shop").mkdir(parents=True)
+    with duckdb.connect(str(place / "shop.duckdb"), read_only=True) as demo:
+        sales = demo.execute("FROM sales").fetchall()
+        demo.execute(f"COPY sales TO '{place / 'data' / 'shop' / 'sales.parquet'}'")
+        demo.execute(f"COPY food TO '{place / 'food.csv'}'")
+    with closing(sqlite3.connect(place / "data" / "shop.sqlite")) as elsewhere, elsewhere:
+        elsewhere.execute("CREATE TABLE sales (tid INTEGER, item TEXT)")
+        elsewhere.executemany("INSERT INTO sales VALUES (?, ?)", sales)
     for name in BMS2:
         if (DATA / name).exists():
             shutil.copy(DATA / name, place / name)

@@ -77,7 +77,7 @@ def test_no_row_is_lost_in_silence(kind: str, seeds: range, reader: Reader, tmp_
             lost.append((seed, made.what))
     print(kind, dict(counts))
     assert not lost, f"{len(lost)} of {len(seeds)} lost, such as (seed, kind) {lost[:10]}; {dict(counts)}"
-    assert counts["equal"] > 0
+    assert counts["equal"] > 0 or not counts["valid"]
     assert counts["valid and refused"] * 100 <= counts["valid"], dict(counts)
 
 

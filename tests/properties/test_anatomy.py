@@ -64,7 +64,7 @@ def test_buckets_agree_with_the_reference(engine: Engine, seeds: range) -> None:
 @pytest.mark.parametrize("seeds", portions(0, 36, 2100, first=1000))
 def test_buckets_agree_with_the_reference_at_length(engine: Engine, seeds: range) -> None:
     feasible = sum(check_case(engine, seed, most=30, through_sql=seed % 20 == 0) for seed in seeds)
-    assert feasible > len(seeds) // 4
+    assert feasible > len(seeds) // 8
 
 
 def naive_bucketize(records: list[list[int]], l: Fraction) -> list[int]:
