@@ -1,0 +1,57 @@
+"""The command ui: a window in the browser, for owners, analysts and auditors."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anondb.errors import EngineError, InputError
+
+
+def ui(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="A data file, a DuckDB file, postgresql://HOST/DATABASE, or a sealed release, which is only asked.",
+            metavar="[SOURCE]",
+            show_default=False,
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 for a free one.", min=0, max=65535)] = 0,
+    open_browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open the address in your browser.")
+    ] = True,
+) -> None:
+    """Explore, choose and publish in your browser: a local window that only you can open, until Ctrl-C."""
+    try:
+        from anondb.ui.serve import HOST, serve
+    except ImportError:
+        raise EngineError(
+            "The window needs starlette, uvicorn and others.", code="no_library", hint="Run pip install 'anondb[ui]'."
+        ) from None
+    from anondb.engine.elsewhere import is_url, warehouse_at
+    from anondb.reading.formats import is_data_file
+    from anondb.release.reader import is_sealed
+
+    is_place = source is None or is_url(source) or warehouse_at(source) is not None
+    if source is not None and not is_place and not Path(source).exists():
+        raise InputError(f"The file {Path(source).name!r} does not exist.", code="no_such_file", hint="Check the path.")
+
+    def announce(address: str) -> None:
+        typer.echo(f"The window is at {address}\nThe address opens once, in one browser. Ctrl-C ends the window.")
+        if open_browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    try:
+        listener = socket.create_server((HOST, port))
+    except OSError:
+        raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None
+    with listener:
+        is_release = not is_place and source is not None and not is_data_file(source) and is_sealed(source)
+        serve(listener, source, is_release, announce)
+        typer.echo("Stopped.", err=True)

@@ -1,0 +1,135 @@
+"""What the window holds between two requests: the source, the files that were dropped, and the jobs."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from anondb.pages.text import number
+from anondb.ui.worker import DONE, Job, Worker
+
+PARTS = {  # the parts of the window, in the order of the work, each with what one does there
+    "load": "Load",
+    "understand": "Understand",
+    "choose": "Choose",
+    "publish": "Publish",
+    "ask": "Ask",
+    "audit": "Audit",
+}
+_TEMPLATES = Environment(
+    loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+_TEMPLATES.filters |= {"number": number, "drawn": Markup}
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is anonymized.
+
+    Attributes:
+        database: the DuckDB file or the URL of PostgreSQL, whose ledger keeps the releases.
+        transactions: their table.
+        options: how the Python interface names the rest: ``id``, ``item``, ``taxonomy``, ``records``, ``quasi_identifiers``,
+            ``hierarchies``, ``sensitive`` and options of reading; those that are not set are absent.
+        loaded_by: the command that loaded files into the database; empty if it was there.
+    """
+
+    database: str
+    transactions: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    loaded_by: str = ""
+
+
+@dataclass
+class Window:
+    """One window, shared by all tabs of its browser.
+
+    Attributes:
+        worker: does what takes time.
+        parts: the parts that are shown.
+        folder: where dropped files lie; only their owner can enter it, and it is deleted at the end.
+        source: the data file, DuckDB file or URL that was named; None before.
+        project: what is anonymized, confirmed in the part Load; None before.
+        jobs: the latest job of each kind of work, by a name such as ``profile``.
+        kept: what a part remembers, by a name such as ``reading``: choices of the user, and results.
+    """
+
+    worker: Worker
+    parts: tuple[str, ...] = tuple(PARTS)
+    source: str | None = None
+    project: Project | None = None
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="anondb-ui-")))
+    jobs: dict[str, Job] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, name: str, words: str, task: Callable[..., Any], **arguments: Any) -> Job:
+        """Begin a job of a kind; one of the same kind that still runs is stopped.
+
+        Args:
+            name: the kind; ``jobs`` has its latest.
+            words: what it does, as a participle: ``Reading purchases.csv``.
+            task: a function of a module, called as ``task(say, **arguments)`` in another process, where ``say`` takes words
+                about the progress (``on_progress`` of ``anondb.connect``). What it takes and returns must be picklable.
+        """
+        if (before := self.jobs.get(name)) is not None:
+            self.worker.stop(before)
+        self.jobs[name] = self.worker.submit(words, task, arguments)
+        return self.jobs[name]
+
+    def result(self, name: str) -> Any:
+        """The result of the latest job of a kind; None if it has none."""
+        job = self.jobs.get(name)
+        return job.result if job is not None and job.state == DONE else None
+
+    def forget(self, *names: str) -> None:
+        """Stop and forget jobs, for what they were about has changed."""
+        for name in names:
+            if (job := self.jobs.pop(name, None)) is not None:
+                self.worker.stop(job)
+
+    async def dropped(self, file: UploadFile) -> Path:
+        """Keep a file that was dropped or picked in the browser, under its own name, in a folder of its own."""
+        name = _NOT_IN_NAMES.sub("_", Path(file.filename or "").name).lstrip(".") or "file"
+        place = self.folder / secrets.token_hex(8)
+        place.mkdir(mode=0o700)
+        with (place / name).open("xb") as target:
+            while block := await file.read(1 << 20):
+                target.write(block)
+        return place / name
+
+    def close(self) -> None:
+        """Stop all work, and delete what was dropped."""
+        self.worker.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def window_of(request: Request) -> Window:
+    """The window of a request."""
+    window: Window = request.app.state.window
+    return window
+
+
+def shown(request: Request, template: str, **values: Any) -> Response:
+    """A page, or a part of one, from a template; ``window``, ``parts`` and ``path`` are there, too."""
+    window = window_of(request)
+    parts = {name: PARTS[name] for name in window.parts}
+    page = _TEMPLATES.get_template(template)
+    return HTMLResponse(page.render(window=window, parts=parts, path=request.url.path, **values))
+
+
+def back(path: str) -> Response:
+    """Go to a page after something was done."""
+    return RedirectResponse(path, 303)
