@@ -17,7 +17,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from anondb.pages.text import number
+from anondb.pages.text import number, plain
 from anondb.ui.worker import DONE, Job, Worker
 
 PARTS = {  # the parts of the window, in the order of the work, each with what one does there
@@ -28,10 +28,11 @@ PARTS = {  # the parts of the window, in the order of the work, each with what o
     "ask": "Ask",
     "audit": "Audit",
 }
+_STAYS = ("load", "ask", "audit")  # parts that do not depend on the project
 _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.filters |= {"number": number, "drawn": Markup}
+_TEMPLATES.filters |= {"number": number, "drawn": Markup, "plain": plain}
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -45,12 +46,14 @@ class Project:
         options: how the Python interface names the rest: ``id``, ``item``, ``taxonomy``, ``records``, ``quasi_identifiers``,
             ``hierarchies``, ``sensitive`` and options of reading; those that are not set are absent.
         loaded_by: the command that loaded files into the database; empty if it was there.
+        accept: the findings about the data that were confirmed, for ``anonymize``.
     """
 
     database: str
     transactions: str
     options: Mapping[str, Any] = field(default_factory=dict)
     loaded_by: str = ""
+    accept: tuple[str, ...] = ()
 
 
 @dataclass
@@ -63,8 +66,9 @@ class Window:
         folder: where dropped files lie; only their owner can enter it, and it is deleted at the end.
         source: the data file, DuckDB file or URL that was named; None before.
         project: what is anonymized, confirmed in the part Load; None before.
-        jobs: the latest job of each kind of work, by a name such as ``profile``.
-        kept: what a part remembers, by a name such as ``reading``: choices of the user, and results.
+        jobs: the latest job of each kind of work, by a name such as ``profile``; see ``kept``.
+        kept: what a part remembers, by a name that begins with the part's, such as ``load``: choices of the user, and
+            results. When the project changes, all goes but what begins with ``load``, ``ask`` or ``audit``.
     """
 
     worker: Worker
@@ -75,7 +79,14 @@ class Window:
     jobs: dict[str, Job] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, name: str, words: str, task: Callable[..., Any], **arguments: Any) -> Job:
+    def run(
+        self,
+        name: str,
+        words: str,
+        task: Callable[..., Any],
+        then: Callable[[Any], None] | None = None,
+        **arguments: Any,
+    ) -> Job:
         """Begin a job of a kind; one of the same kind that still runs is stopped.
 
         Args:
@@ -83,10 +94,11 @@ class Window:
             words: what it does, as a participle: ``Reading purchases.csv``.
             task: a function of a module, called as ``task(say, **arguments)`` in another process, where ``say`` takes words
                 about the progress (``on_progress`` of ``anondb.connect``). What it takes and returns must be picklable.
+            then: called here with the result, before the job is seen to be done.
         """
         if (before := self.jobs.get(name)) is not None:
             self.worker.stop(before)
-        self.jobs[name] = self.worker.submit(words, task, arguments)
+        self.jobs[name] = self.worker.submit(words, task, arguments, then)
         return self.jobs[name]
 
     def result(self, name: str) -> Any:
@@ -99,6 +111,12 @@ class Window:
         for name in names:
             if (job := self.jobs.pop(name, None)) is not None:
                 self.worker.stop(job)
+
+    def use(self, project: Project) -> None:
+        """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten."""
+        self.project = project
+        self.forget(*(name for name in self.jobs if not name.startswith(_STAYS)))
+        self.kept = {name: value for name, value in self.kept.items() if name.startswith(_STAYS)}
 
     async def dropped(self, file: UploadFile) -> Path:
         """Keep a file that was dropped or picked in the browser, under its own name, in a folder of its own."""

@@ -39,6 +39,7 @@ class Job:
     Attributes:
         words: what it does, for people.
         task, arguments: a function of a module, called as ``task(say, **arguments)`` in the worker's process.
+        then: called here with the result, before the job is seen to be done; None for nothing.
         state: one of ``waiting``, ``running``, ``done``, ``failed`` and ``stopped``.
         step, share: what it does now, and the share that is done, if that is known.
         result: what the task returned.
@@ -49,6 +50,7 @@ class Job:
     words: str
     task: Callable[..., Any]
     arguments: dict[str, Any]
+    then: Callable[[Any], None] | None = None
     state: str = WAITING
     step: str = ""
     share: float | None = None
@@ -80,9 +82,11 @@ class Worker:
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def submit(self, words: str, task: Callable[..., Any], arguments: dict[str, Any]) -> Job:
+    def submit(
+        self, words: str, task: Callable[..., Any], arguments: dict[str, Any], then: Callable[[Any], None] | None = None
+    ) -> Job:
         """Have a task done when those before it are."""
-        job = Job(next(self._numbers), words, task, arguments)
+        job = Job(next(self._numbers), words, task, arguments, then)
         self._waiting.put(job)
         return job
 
@@ -133,6 +137,8 @@ class Worker:
             with self._lock:
                 self._running = None
                 if job.state == RUNNING:
+                    if kind == DONE and job.then is not None:
+                        job.then(value)
                     job.state, job.ended = kind, time.monotonic()
                     job.result, job.problem = (value, None) if kind == DONE else (None, value)
 
