@@ -32,7 +32,7 @@ def client(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
 
 def command_on(page: str) -> list[str]:
     (text,) = re.findall(r'<figure class="command">.*?<pre tabindex="0">(.*?)</pre>', page, re.S)
-    return [shlex.split(line)[1:] for line in html.unescape(text).splitlines()][0]
+    return shlex.split(html.unescape(text).splitlines()[0])[1:]
 
 
 def test_readers_see_their_parts_alone(client: Client) -> None:
