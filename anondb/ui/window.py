@@ -13,7 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -32,7 +32,7 @@ _STAYS = ("load", "ask", "audit")  # parts that do not depend on the project
 _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.filters |= {"number": number, "drawn": Markup, "plain": plain}
+_TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -62,6 +62,7 @@ class Window:
 
     Attributes:
         worker: does what takes time.
+        beside: does what must not wait for that, such as answers.
         parts: the parts that are shown.
         folder: where dropped files lie; only their owner can enter it, and it is deleted at the end.
         source: the data file, DuckDB file or URL that was named; None before.
@@ -72,6 +73,7 @@ class Window:
     """
 
     worker: Worker
+    beside: Worker
     parts: tuple[str, ...] = tuple(PARTS)
     source: str | None = None
     project: Project | None = None
@@ -84,6 +86,8 @@ class Window:
         name: str,
         words: str,
         task: Callable[..., Any],
+        *,
+        beside: bool = False,
         then: Callable[[Any], None] | None = None,
         **arguments: Any,
     ) -> Job:
@@ -94,11 +98,11 @@ class Window:
             words: what it does, as a participle: ``Reading purchases.csv``.
             task: a function of a module, called as ``task(say, **arguments)`` in another process, where ``say`` takes words
                 about the progress (``on_progress`` of ``anondb.connect``). What it takes and returns must be picklable.
+            beside: whether it does not wait for other work.
             then: called here with the result, before the job is seen to be done.
         """
-        if (before := self.jobs.get(name)) is not None:
-            self.worker.stop(before)
-        self.jobs[name] = self.worker.submit(words, task, arguments, then)
+        self.forget(name)
+        self.jobs[name] = (self.beside if beside else self.worker).submit(words, task, arguments, then)
         return self.jobs[name]
 
     def result(self, name: str) -> Any:
@@ -110,7 +114,7 @@ class Window:
         """Stop and forget jobs, for what they were about has changed."""
         for name in names:
             if (job := self.jobs.pop(name, None)) is not None:
-                self.worker.stop(job)
+                job.stop()
 
     def use(self, project: Project) -> None:
         """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten."""
@@ -130,7 +134,8 @@ class Window:
 
     def close(self) -> None:
         """Stop all work, and delete what was dropped."""
-        self.worker.close()
+        for worker in (self.worker, self.beside):
+            worker.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -146,6 +151,15 @@ def shown(request: Request, template: str, **values: Any) -> Response:
     parts = {name: PARTS[name] for name in window.parts}
     page = _TEMPLATES.get_template(template)
     return HTMLResponse(page.render(window=window, parts=parts, path=request.url.path, **values))
+
+
+async def named_file(request: Request) -> tuple[str | None, FormData]:
+    """The path of the file that a form names or has (``file_form`` of the macros), None without one; and the form."""
+    form = await request.form()
+    file, path = form.get("file"), str(form.get("path") or "").strip()
+    if isinstance(file, UploadFile) and file.filename:
+        return str(await window_of(request).dropped(file)), form
+    return path or None, form
 
 
 def back(path: str) -> Response:
