@@ -57,7 +57,7 @@ def look(window: Window, choice: Choice) -> None:
     """Look at the chosen transactions, as far as the user says how they are read."""
     window.forget(*_PEEK)
     choice.taxonomy = choice.records = ""
-    how = {"database": choice.database, "source": choice.transactions, "given": choice.given}
+    how: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "given": choice.given}
     window.run("load-peek", f"Reading {name_of(choice.transactions)}", tasks.peek, **how)
 
 
@@ -91,10 +91,12 @@ def page(request: Request) -> Response:
 
 def pictures_of(counts: Any, most: int = 14) -> tuple[tuple[str, str], ...]:
     """The drawings of counts, with their titles."""
-    lengths = {f"{name} items": float(persons) for name, persons in counts.ranges().items()}
+    lengths = {name: float(persons) for name, persons in counts.ranges().items()}
     frequent = {item: float(persons) for item, persons in counts.frequent[:most]}
     titles = "How many items a person has", "The items of the most persons"
-    return tuple((title, bars(title, of, "persons")) for title, of in zip(titles, (lengths, frequent), strict=True) if of)
+    return tuple(
+        (title, bars(title, of, "persons")) for title, of in zip(titles, (lengths, frequent), strict=True) if of
+    )
 
 
 def proposed_file(window: Window, source: str) -> str:
@@ -109,19 +111,19 @@ def proposed_file(window: Window, source: str) -> str:
     return str(free)
 
 
-async def named(window: Window, form: FormData, name: str) -> str:
-    """The file that was dropped or picked or, without one, the text that was typed."""
-    file = form.get(f"{name}_file")
+async def named(window: Window, form: FormData) -> str:
+    """The file that was dropped or picked or, without one, the path that was typed."""
+    file = form.get("file")
     if isinstance(file, UploadFile) and file.filename:
         return str(await window.dropped(file))
-    return str(form.get(name) or "").strip()
+    return str(form.get("path") or "").strip()
 
 
 async def source(request: Request) -> Response:
     """Take another source."""
     window = window_of(request)
     async with request.form() as form:
-        chosen = await named(window, form, "source")
+        chosen = await named(window, form)
     if chosen:
         begin(window, chosen)
     return back(HERE)
@@ -152,12 +154,12 @@ async def beside(request: Request) -> Response:
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
     async with request.form() as form:
-        chosen = await named(window, form, "beside")
+        chosen = await named(window, form)
     if choice is None or peek is None:
         return back(HERE)
     window.forget(f"load-{what}")
     setattr(choice, what, chosen)
-    words, of = f"Reading {name_of(chosen)}", {"database": choice.database}
+    words, of = f"Reading {name_of(chosen)}", dict[str, Any](database=choice.database)
     if chosen and what == "taxonomy":
         of |= {"source": choice.transactions, "given": dict(peek.reading), "taxonomy": chosen}
         window.run("load-taxonomy", words, tasks.check, **of)
@@ -212,7 +214,7 @@ async def confirm(request: Request) -> Response:
     project = Project(database, "transactions", options, command, lists["accept"])
     how = loaded(choice, peek.reading)
     words = f"Loading {name_of(choice.transactions)} into {name_of(database)}"
-    window.run("load-made", words, tasks.load, lambda _: window.use(project), database=database, how=how)
+    window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=how)
     return back(HERE)
 
 
