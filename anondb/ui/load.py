@@ -93,10 +93,8 @@ def pictures_of(counts: Any, most: int = 14) -> tuple[tuple[str, str], ...]:
     """The drawings of counts, with their titles."""
     lengths = {name: float(persons) for name, persons in counts.ranges().items()}
     frequent = {item: float(persons) for item, persons in counts.frequent[:most]}
-    titles = "How many items a person has", "The items of the most persons"
-    return tuple(
-        (title, bars(title, of, "persons")) for title, of in zip(titles, (lengths, frequent), strict=True) if of
-    )
+    titles = {"Persons by their number of items": lengths, "Persons who have the most frequent items": frequent}
+    return tuple((title, bars(title, of, "")) for title, of in titles.items() if of)
 
 
 def proposed_file(window: Window, source: str) -> str:
