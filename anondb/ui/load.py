@@ -78,7 +78,7 @@ def page(request: Request) -> Response:
         request,
         "load.html",
         choice=choice,
-        tables=tables,
+        tables=None if tables is None else sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys()),
         peek=peek,
         people=records if peek is None or peek.reading.get("layout") != PEOPLE else peek,
         pictures=pictures,
@@ -199,17 +199,18 @@ async def confirm(request: Request) -> Response:
         return back(HERE)
     of_people = {"quasi_identifiers": ",".join(lists["quasi_identifiers"])}
     of_people |= {name: texts[name] for name in ("hierarchies", "sensitive")}
-    options = {name: value for name, value in of_people.items() if value}
+    options: dict[str, Any] = {name: value for name, value in of_people.items() if value}
+    options |= {"accept": lists["accept"]} if lists["accept"] else {}
     people = {"layout": PEOPLE, "id": peek.reading.get("id", "tid")} if peek.reading.get("layout") == PEOPLE else {}
     if choice.database:
         beside = {"taxonomy": choice.taxonomy, "records": choice.records}
         options |= {**peek.reading, **{name: table for name, table in beside.items() if table}}
-        window.use(Project(choice.database, choice.transactions, options, accept=lists["accept"]))
+        window.use(Project(choice.database, choice.transactions, options))
         return back("/understand")
     database = texts["database"] or proposed_file(window, choice.transactions)
     options |= {**people, **{name: name for name in ("taxonomy", "records") if getattr(choice, name)}}
     command = load_command(window, choice, peek, database)
-    project = Project(database, "transactions", options, command, lists["accept"])
+    project = Project(database, "transactions", options, command)
     how = loaded(choice, peek.reading)
     words = f"Loading {name_of(choice.transactions)} into {name_of(database)}"
     window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=how)

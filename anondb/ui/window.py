@@ -44,16 +44,14 @@ class Project:
         database: the DuckDB file or the URL of PostgreSQL, whose ledger keeps the releases.
         transactions: their table.
         options: how the Python interface names the rest: ``id``, ``item``, ``taxonomy``, ``records``, ``quasi_identifiers``,
-            ``hierarchies``, ``sensitive`` and options of reading; those that are not set are absent.
+            ``hierarchies``, ``sensitive``, ``accept`` and options of reading; those that are not set are absent.
         loaded_by: the command that loaded files into the database; empty if it was there.
-        accept: the findings about the data that were confirmed, for ``anonymize``.
     """
 
     database: str
     transactions: str
     options: Mapping[str, Any] = field(default_factory=dict)
     loaded_by: str = ""
-    accept: tuple[str, ...] = ()
 
 
 @dataclass

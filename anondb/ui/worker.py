@@ -156,12 +156,13 @@ class Worker:
                     self._process.join()
                 self._process = None  # the next task starts another one
             with self._lock:
-                self._running = None
-                if job.state == RUNNING:
-                    if kind == DONE and job.then is not None:
-                        job.then(value)
-                    job.state, job.ended = kind, time.monotonic()
-                    job.result, job.problem = (value, None) if kind == DONE else (None, value)
+                self._running, job.ended = None, time.monotonic()
+                job.result, job.problem = (value, None) if kind == DONE else (None, value)
+                is_wanted = job.state == RUNNING
+            if is_wanted and kind == DONE and job.then is not None:
+                job.then(value)
+            with self._lock:
+                job.state = kind if job.state == RUNNING else job.state
 
     def _answer(self, job: Job) -> tuple[str, Any]:
         """The last message about a job: how it ended, and its result or problem."""
