@@ -148,9 +148,9 @@ class Draft:
         self._add(labels, parents)
 
     def count(self, persons: Mapping[str, int]) -> None:
-        """Note how many persons have an item at or below the nodes of these labels, in the current state."""
-        found = {node: persons[label] for label, node in self.nodes.node_of.items() if label in persons}
-        self.states[self.at] = replace(self.nodes, persons=found)
+        """Note how many persons have an item at or below the nodes of these labels, in the current state; no others have any."""
+        counted = {node: persons.get(label, 0) for label, node in self.nodes.node_of.items()}
+        self.states[self.at] = replace(self.nodes, persons=counted)
 
     def tree(self) -> Taxonomy:
         """The tree of the current state, without groups that have no item below them."""

@@ -122,7 +122,7 @@ async def edit(request: Request) -> Response:
     draft, do = view.draft, str(form.get("do") or "enter")
     if draft is None or window.project is None:
         return back(HERE)
-    labels = draft.nodes.labels
+    before, labels = draft.nodes, draft.nodes.labels
     view.chosen = {int(str(n)) for n in form.getlist("node") if str(n).isdecimal() and int(str(n)) in labels}
     view.problem = None
     try:
@@ -131,11 +131,11 @@ async def edit(request: Request) -> Response:
         view.problem = problem
     view.opened &= draft.nodes.labels.keys()
     view.chosen &= draft.nodes.labels.keys()
-    if len(draft.nodes.persons) < len(draft.nodes.labels) and do.partition(":")[0] not in ("toggle", "find", "enter"):
-        what: dict[str, Any] = {"project": window.project, "attribute": view.attribute, "tree": draft.tree()}
-        window.run(COUNT, "Counting persons", tasks.count, beside=True, then=draft.count, **what)
-    elif len(draft.nodes.persons) == len(draft.nodes.labels):
+    if draft.nodes is not before:
         window.forget(COUNT)
+        if len(draft.nodes.persons) < len(draft.nodes.labels):
+            what: dict[str, Any] = {"project": window.project, "attribute": view.attribute, "tree": draft.tree()}
+            window.run(COUNT, "Counting persons", tasks.count, beside=True, then=draft.count, **what)
     return back(HERE)
 
 

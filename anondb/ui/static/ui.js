@@ -83,7 +83,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (kind !== "drop") return;
     const button = Object.assign(document.createElement("button"), { name: "do", value: `move:${row.dataset.node}`, hidden: true });
     row.append(button);
-    row.closest("form").requestSubmit(button);
+    button.click();
   });
 }
 document.addEventListener("keydown", (event) => {
