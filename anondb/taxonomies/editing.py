@@ -148,7 +148,7 @@ class Draft:
         self._add(labels, parents)
 
     def count(self, persons: Mapping[str, int]) -> None:
-        """Note how many persons have an item at or below the nodes of these labels, in the current state; no others have any."""
+        """Note how many persons have an item at or below the nodes of these labels, in the current state; 0 for others."""
         counted = {node: persons.get(label, 0) for label, node in self.nodes.node_of.items()}
         self.states[self.at] = replace(self.nodes, persons=counted)
 

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from anondb.errors import AnondbError
+from anondb.reading.options import PEOPLE
 from anondb.taxonomies import BUILDERS, HIERARCHIES
 from anondb.taxonomies.build import Request as Building
 from anondb.taxonomies.editing import ROOT, Draft
@@ -48,8 +49,10 @@ class View:
 
 
 def view_of(window: Window) -> View:
-    """The tree that is looked at; the taxonomy at first."""
-    view: View = window.kept.setdefault("understand_view", View())
+    """The tree that is looked at; at first the taxonomy or, of people without items, the hierarchy of an attribute."""
+    project = window.project
+    named = attributes_of(project) if project is not None and project.options.get("layout") == PEOPLE else []
+    view: View = window.kept.setdefault("understand_view", View(next(iter(named), None)))
     return view
 
 
@@ -69,7 +72,7 @@ def shown_tree(window: Window) -> dict[str, Any]:
         "view": view,
         "draft": view.draft,
         "attributes": attributes_of(project),
-        "has_items": project.options.get("layout") != "people",
+        "has_items": project.options.get("layout") != PEOPLE,
         "named": named,
         "builders": BUILDERS if view.attribute is None else HIERARCHIES,
         "target": _target(project, view, named),
@@ -159,7 +162,7 @@ def _do(view: View, draft: Draft, do: str, said: Mapping[str, str]) -> None:
     elif what == "redo":
         draft.redo()
     elif what == "group":
-        new = draft.group(view.chosen, name)
+        new = draft.group(sorted(view.chosen), name)
         view.chosen, view.opened = {new}, view.opened | {*draft.nodes.above(new)}
     elif what == "move":
         into = int(node) if node.isdecimal() else nodes.node_of.get(said.get("into", ""), -1)
@@ -167,8 +170,8 @@ def _do(view: View, draft: Draft, do: str, said: Mapping[str, str]) -> None:
             raise AnondbError(
                 "There is no group of this name.", code="bad_parameter", hint="Choose one of those offered."
             )
-        draft.move(view.chosen, into)
-        view.opened.add(into)
+        draft.move(sorted(view.chosen), into)
+        view.opened |= {into, *draft.nodes.above(into)}
     elif one is None:
         raise AnondbError("This is done with one node.", code="bad_parameter", hint="Tick one node, and no other.")
     elif what == "rename":
