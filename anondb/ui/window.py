@@ -7,6 +7,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,9 @@ _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
+# the jobs that were active when a request began: what its page shows of them may be older than their end
+_ACTIVE: ContextVar[frozenset[str]] = ContextVar("active", default=frozenset())
+_TEMPLATES.tests["active"] = lambda name: name in _ACTIVE.get()
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -100,6 +104,7 @@ class Window:
             then: called here with the result, before the job is seen to be done.
         """
         self.forget(name)
+        _ACTIVE.set(_ACTIVE.get() | {name})
         self.jobs[name] = (self.beside if beside else self.worker).submit(words, task, arguments, then)
         return self.jobs[name]
 
@@ -140,6 +145,9 @@ class Window:
 def window_of(request: Request) -> Window:
     """The window of a request."""
     window: Window = request.app.state.window
+    if not hasattr(request.state, "begun"):
+        request.state.begun = True
+        _ACTIVE.set(frozenset(name for name, job in list(window.jobs.items()) if job.is_active))
     return window
 
 

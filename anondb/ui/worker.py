@@ -112,7 +112,7 @@ class Worker:
             if job is not self._running:
                 return
             pid = None if self._process is None else self._process.pid
-        _signalled(pid, signal.SIGINT)
+            _signalled(pid, signal.SIGINT)  # no other task can begin meanwhile
         threading.Timer(_PATIENCE, self._kill_if_running, (job, pid)).start()
 
     def close(self) -> None:
@@ -195,10 +195,14 @@ def _serve(line: Connection) -> None:
             said = time.monotonic()
             line.send((RUNNING, (str(words), getattr(words, "share", None))))
 
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):  # an interrupt that comes late ends it, too
-        while True:
+    while True:
+        try:
             task, arguments = line.recv()
-            line.send(_outcome(task, arguments, say))
+        except KeyboardInterrupt:
+            continue  # it came when the task had ended
+        except (EOFError, OSError):
+            return
+        line.send(_outcome(task, arguments, say))
 
 
 def _outcome(task: Callable[..., Any], arguments: dict[str, Any], say: Say) -> tuple[str, Any]:
