@@ -52,8 +52,8 @@ def run(
     show_sql: ShowSql = False,
     **flags: Any,
 ) -> None:
-    """Run SQL with statements of anonymized views; or make and refresh the releases of a file of policies, or of the policies
-    that a database has in its anonymized views."""
+    """Run SQL with statements of anonymized views; or make and refresh the releases of a file of policies, or of all views
+    of a database."""
     from anondb.data.files import load_files
     from anondb.reading.formats import is_data_file, stem_of
 

@@ -85,7 +85,8 @@ def test_a_log_that_cannot_be_written(run: Run, shop: Path) -> None:
 
 def test_a_database_has_its_policies(run: Run, shop: Path, tmp_path: Path) -> None:
     policy = tmp_path / "policy.sql"
-    policy.write_text("CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM sales WITH (k = 2, taxonomy = 'food', queries = 5);")
+    options = "k = 2, taxonomy = 'food', queries = 5"
+    policy.write_text(f"CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM sales WITH ({options});")
     assert run("run", shop, policy).code == 0
     for changed in (False, True, False):
         if changed:
