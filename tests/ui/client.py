@@ -78,7 +78,7 @@ class Client:
 
     def _follow(self, reply: Reply, path: str) -> str:
         assert reply.status == 303, (path, reply.status, reply.text)
-        return self.get(reply.headers["location"])
+        return self.get(reply.headers["location"].partition("#")[0])
 
     def done(self, path: str) -> str:
         """A page, when no work runs there any more."""
