@@ -117,6 +117,7 @@ class BeforeRelease:
         item_supports: bool | None = None,
         workload: Any = None,
         time_limit: float = 600.0,
+        total_limit: float | None = None,
         threads: int | None = None,
         memory_limit: str = "4GB",
         again: bool = False,
@@ -131,6 +132,7 @@ class BeforeRelease:
             item_supports: whether releases that may have item supports have them; by default once with, once without.
             workload: your own queries: a table, file or data frame, or a ``.sql`` log of COUNT queries.
             time_limit, threads, memory_limit: limits of each run; seconds of wall time.
+            total_limit: seconds of wall time for all runs; those that are not done by then are stopped, or not begun.
             again: repeat the runs whose results are in the ledger.
             options: ``k``, ``m``, ``delta``, ``h``, ``p`` and ``l``, each a value or a list of values; and options as in
                 ``anonymize``: ``taxonomy``, ``records``, ``quasi_identifiers`` and so on, those of algorithms, of the random
@@ -149,6 +151,12 @@ class BeforeRelease:
 
         grid = {"k": [5], "m": [2]} | {n: listed(options.pop(n)) for n in GRID if options.get(n) is not None}
         reading = {name: options.pop(name) for name in READING if name in options}
+        limits = {
+            "threads": threads,
+            "memory_limit": memory_limit,
+            "time_limit": time_limit,
+            "total_limit": total_limit,
+        }
         return compare(
             self.engine,
             read_as(transactions, reading),
@@ -158,6 +166,6 @@ class BeforeRelease:
             options=options,
             item_supports=item_supports,
             workload=workload,
-            limits={"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit},
+            limits=limits,
             again=again,
         )

@@ -48,9 +48,7 @@ def report(
             with database.engine.transaction():
                 contents = read_contents(database.engine, find_whole(database.engine, release))
         else:
-            from anondb.report.owner import collect
-
-            collected = collect(database.engine, release, **flags)
+            collected = database.release(release).owner_report(**flags)
     if public:
         _public(contents, release, html, as_json)
     else:
@@ -95,12 +93,11 @@ def _public(contents: Contents, name: str, html: str | None, as_json: bool) -> N
 
 def _owner(collected: OwnerReport, html: str | None, as_json: bool) -> None:
     from anondb.engine.files import write_private
-    from anondb.report.owner_page import owner_page
     from anondb.report.text import owner_rows
 
     name = collected.entry.name
     if html is not None:
-        write_private(html, owner_page(collected))
+        write_private(html, collected.html())
     if as_json:
         print_json({**collected.to_json(), "html": html})
     elif html is not None:

@@ -127,13 +127,14 @@ def compare(
         algorithms, models, grid, item_supports: see ``runs.plan``.
         options: options of the policy and of the algorithms, and those of the workload and the columns.
         workload: the owner's queries: a table or file, or a ``.sql`` log of COUNT queries.
-        limits: ``threads``, ``memory_limit`` and ``time_limit`` of each run.
+        limits: ``threads``, ``memory_limit`` and ``time_limit`` of each run; ``total_limit`` of all, in seconds.
         again: repeat runs whose results are in the ledger.
 
     Raises:
         InputError: see ``runs.plan`` and ``Policy``; an option that applies to no run; a source that cannot be read.
     """
     parse_size(str(limits["memory_limit"]))
+    each = {name: limits[name] for name in ("threads", "memory_limit", "time_limit")}
     columns = {name: options.get(name, getattr(Policy, name)) for name in ("id", "item")}
     asked = {name: options[name] for name in WORKLOAD if name in options}
     asked = {n: getattr(Workload(**asked), n) for n in WORKLOAD}
@@ -148,13 +149,13 @@ def compare(
     asked |= {"log": log, "workload": None if log or workload is None else _shown("workload", workload)}
     asked |= {**columns, "known": max(numbers, default=KNOWN), "reading": asdict(read.reading)}
     setting = Setting(
-        str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **limits, fingerprint=""
+        str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint=""
     )
     folder = private_directory()
     try:
         setting, facts = _read(engine, transactions, setting, {**given, "workload": workload}, folder)
         known = {} if again else stored_results(engine)
-        results = run_all(setting, planned, known, _keeping(engine), engine.progress)
+        results = run_all(setting, planned, known, _keeping(engine), engine.progress, limits.get("total_limit"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Comparison(**facts, runs=tuple(results), setting=setting)

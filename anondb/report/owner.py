@@ -97,6 +97,12 @@ class OwnerReport:
     groups: Groups | None = None
     questions: tuple[Conditional, ...] = ()
 
+    def html(self) -> str:
+        """The page of the report."""
+        from anondb.report.owner_page import owner_page
+
+        return owner_page(self)
+
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
         entry = self.entry

@@ -1,17 +1,240 @@
-"""The part of the window named choose."""
+"""The part Choose: a promise in words, candidates for it, two of them side by side, and the one that is published."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from anondb.ui.window import shown
+from anondb.api.connect import connect
+from anondb.compare.comparison import Comparison
+from anondb.compare.merits import chance, mean_error, name_of, suppressed_words
+from anondb.compare.report import recommendation
+from anondb.compare.runs import Result, Run, plan
+from anondb.errors import AnondbError
+from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving
+from anondb.options import flags_of
+from anondb.reading.options import READING
+from anondb.ui.pair import beside
+from anondb.ui.window import Project, Window, back, shown, window_of
+from anondb.ui.worker import Say
+
+KNOWLEDGE = {  # by model: what somebody may know of a person, the numbers of the promise, and the sources that it needs
+    "km": ("Some of their items", ("k", "m"), ()),
+    "k": ("All of their items, also which they lack", ("k",), ()),
+    "kkm": ("Their attributes ({}), and some of their items", ("k", "m", "delta"), ("quasi_identifiers",)),
+    "klm": (
+        "The same; and a sensitive item must not be guessed",
+        ("k", "m", "l", "delta"),
+        ("quasi_identifiers", "sensitive"),
+    ),
+    "hkp": ("Items that are not private; and a private one must not be guessed", ("k", "p", "h"), ("sensitive",)),
+}
+NUMBERS = {  # the words of each number, and what it is at first
+    "k": (QUESTIONS["k"], "5"),
+    "m": (QUESTIONS["m"], "2"),
+    "l": ("A sensitive item may be right for one of how many people who fit, at most? (l)", "2"),
+    "p": ("How many items that are not private may somebody know? (p)", "2"),
+    "h": ("How sure may a guess of a private item be, at most? (h, a share such as 4/5)", "4/5"),
+    "delta": (
+        "How much of the attributes' detail may be given up for that of the items? (delta, 0 to 1)",
+        "0.05, 0.65",
+    ),
+}
+FIRST = {
+    "use": "counts",
+    "supports": "both",
+    "questions": "",
+    "seconds": "120",
+    **{n: d for n, (_, d) in NUMBERS.items()},
+}
+_RESULTS = ("candidates", "pair", "why")
+
+
+def asked(window: Window) -> dict[str, str]:
+    """What the owner said; what was said and found of another project is forgotten."""
+    project = window.project
+    if window.kept.get("choose_project") is not project:
+        window.forget(*_RESULTS)
+        window.kept |= {"choose_project": project, "choose": {}, "choose_pair": None}
+    model = "kkm" if project is not None and "quasi_identifiers" in project.options else "km"
+    return {**FIRST, "model": model, **window.kept["choose"]}
+
+
+def options_of(project: Project, run: Run | None) -> dict[str, Any]:
+    """The options of ``Database.anonymize`` that make the release of a run; without one, those of the project."""
+    if run is None:
+        return dict(project.options)
+    own = ("id", "item", "population", "accept", "bag_input", *READING)
+    kept = {name: value for name, value in project.options.items() if name in own}
+    return {**kept, "model": run.model, **run.parameters, "algorithm": run.algorithm, **run.options}
+
+
+def comparing(project: Project, said: Mapping[str, str]) -> dict[str, Any]:
+    """The options of ``Database.compare``, from what the owner said.
+
+    Raises:
+        InputError: ``bad_parameter``; ``no_taxonomy``.
+    """
+    _, numbers, needs = KNOWLEDGE[said["model"]]
+    listed = {name: [one.strip() for one in said[name].split(",") if one.strip()] for name in numbers}
+    for name in {"k", "m"} & listed.keys():
+        listed[name] = [value if value == "inf" else read_answer(name, value) for value in listed[name]]
+    left = set() if "quasi_identifiers" in needs else {*PEOPLE}
+    left -= {*needs}
+    given = {n: v for n, v in project.options.items() if n not in (*left, "accept", "population")}
+    present = {n: v for n, v in given.items() if n not in READING}
+    possible = plan([], [said["model"]], {}, present)
+    runs = serving(possible, said["use"]) if "quasi_identifiers" not in needs else possible
+    how: dict[str, Any] = {"model": said["model"], **{n: v for n, v in listed.items() if v}}
+    how["algorithms"] = list(dict.fromkeys(run.algorithm for run in runs))
+    if said["supports"] != "both":
+        how["item_supports"] = said["supports"] == "yes"
+    return {**given, **how, "total_limit": float(said["seconds"] or 0)}
+
+
+def trials(window: Window) -> str:
+    """The private database in which candidates are made; the owner's is only read."""
+    return str(window.folder / "candidates.duckdb")
+
+
+def try_candidates(say: Say, project: Project, said: dict[str, str], trial: str, questions: str | None) -> Comparison:
+    """Run the candidates."""
+    how = comparing(project, said)
+    with connect(trial, attach=project.database, on_progress=say) as database:
+        return database.compare(project.transactions, workload=questions, **how)
+
+
+def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
+    """Why an item is as it is in both releases of the latest pair: a conclusion and steps of each."""
+    found = []
+    with connect(trial, read_only=True, on_progress=say) as database:
+        for n in (1, 2):
+            try:
+                told = database.explain(f"candidate_{n}", item)
+                found.append((told.conclusion, [step.words for step in told.steps]))
+            except AnondbError as error:
+                found.append((str(error), []))
+    return found
 
 
 def page(request: Request) -> Response:
-    """The page of the part."""
-    return shown(request, "choose.html")
+    """The questions, and the candidates that were found."""
+    window = window_of(request)
+    said, found, command = asked(window), window.result("candidates"), ""
+    if (project := window.project) is not None and found is not None:
+        tried = window.kept["choose_tried"]
+        options = comparing(project, tried) | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
+        words = ["anondb", "compare", project.database, "--transactions", project.transactions, *flags_of(options)]
+        command = shlex.join(words)
+    known = {} if project is None else project.options
+    models = {n: words for n, (words, _, needs) in KNOWLEDGE.items() if all(need in known for need in needs)}
+    numbers = {n: words for n, (words, _) in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
+    values = {"said": said, "models": models, "numbers": numbers, "of_model": {n: KNOWLEDGE[n][1] for n in models}}
+    best = [] if found is None else [result for result, _ in found.recommended]
+    runs = [] if found is None else [(n, result, result in best) for n, result in enumerate(found.runs)]
+    runs.sort(key=lambda row: (not row[2], *_order(row[1])))
+    drawn = "" if found is None else recommendation(found.done)
+    figures = {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
+    return shown(request, "choose.html", **values, **figures, uses=USES, runs=runs, drawn=drawn, command=command)
 
 
-ROUTES = [Route("/choose", page)]
+def _order(result: Result) -> tuple[bool, float]:
+    error = mean_error(result) if result.status == "done" else None
+    return error is None, error or 0.0
+
+
+async def ask(request: Request) -> Response:
+    """Try candidates for what the owner said, or go on without."""
+    window, form = window_of(request), await request.form()
+    if (project := window.project) is None:
+        return back("/choose")
+    said = asked(window) | {n: v for n, v in form.items() if isinstance(v, str) and n in {*FIRST, "model"}}
+    file = form.get("file")
+    if isinstance(file, UploadFile) and file.filename:
+        said["questions"] = (await window.dropped(file)).read_text("utf-8", "replace")
+    window.kept["choose"] = said
+    if "plain" in form:
+        return _go(window, None)
+    questions = None
+    if said["questions"].strip():
+        questions = str(window.folder / "questions.sql")
+        Path(questions).write_text(said["questions"], "utf-8")
+    window.kept["choose_tried"] = said
+    window.forget("pair", "why")
+    how = {"project": project, "said": said, "trial": trials(window), "questions": questions}
+    window.run("candidates", "Trying candidates", try_candidates, **how)
+    return back("/choose")
+
+
+async def take(request: Request) -> Response:
+    """Look at two candidates side by side, or go on with one."""
+    window, form = window_of(request), await request.form()
+    found, project = window.result("candidates"), window.project
+    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair")]
+    if found is None or project is None or not all(n < len(found.runs) for n in chosen):
+        return back("/choose")
+    if "chosen" in form:
+        return _go(window, found.runs[chosen[0]])
+    if len(chosen) != 2:
+        return back("/choose?pair=two#candidates")
+    results = [found.runs[n] for n in chosen]
+    window.kept["choose_pair"] = chosen
+    window.forget("why")
+    options = [options_of(project, result.run) for result in results]
+    how = {"project": project, "trial": trials(window), "names": [name_of(r) for r in results], "options": options}
+    window.run("pair", "Making both releases in a private copy", beside, **how)
+    return back("/choose/pair")
+
+
+def _go(window: Window, result: Result | None) -> Response:
+    """Go on to Publish with the release of a run, or with the promise alone."""
+    assert window.project is not None
+    if result is not None:
+        options, title = options_of(window.project, result.run), name_of(result)
+    else:
+        options = comparing(window.project, asked(window))
+        options = {n: v[0] if isinstance(v, list) else v for n, v in options.items()}
+        options = {n: v for n, v in options.items() if n not in ("algorithms", "total_limit")}
+        title = ""
+    window.kept["publish_chosen"] = {"project": window.project, "options": options, "title": title}
+    return back("/publish")
+
+
+def pair_page(request: Request) -> Response:
+    """Two candidates side by side."""
+    window = window_of(request)
+    asked(window)
+    return shown(request, "choose_pair.html", pair=window.result("pair"), why=window.result("why"))
+
+
+async def why(request: Request) -> Response:
+    """Explain an item in both candidates."""
+    window, form = window_of(request), await request.form()
+    item = str(form.get("item", ""))
+    window.kept["choose_item"] = item
+    if window.result("pair") is not None:
+        window.run("why", "Explaining an item", explain, trial=trials(window), item=item)
+    return back("/choose/pair#why")
+
+
+def questions(request: Request) -> Response:
+    """The owner's questions, as the file that the command names."""
+    text = window_of(request).kept.get("choose_tried", FIRST)["questions"]
+    return Response(text, media_type="application/sql", headers={"Content-Disposition": "attachment"})
+
+
+ROUTES = [
+    Route("/choose", page),
+    Route("/choose", ask, methods=["POST"]),
+    Route("/choose/take", take, methods=["POST"]),
+    Route("/choose/pair", pair_page),
+    Route("/choose/why", why, methods=["POST"]),
+    Route("/choose/questions.sql", questions),
+]
