@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from pathlib import Path
 from typing import Annotated
@@ -53,5 +54,6 @@ def ui(
         raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None
     with listener:
         is_release = not is_place and source is not None and not is_data_file(source) and is_sealed(source)
-        serve(listener, source, is_release, announce)
+        with contextlib.suppress(KeyboardInterrupt):
+            serve(listener, source, is_release, announce)
         typer.echo("Stopped.", err=True)

@@ -56,9 +56,8 @@ def progress(request: Request) -> Response:
 
 def stop(request: Request) -> Response:
     """Stop the latest job of a kind."""
-    window = window_of(request)
-    job = window.jobs.get(request.path_params["name"])
+    job = window_of(request).jobs.get(request.path_params["name"])
     if job is None:
         return PlainTextResponse("There is no such work.", 404)
-    window.worker.stop(job)
+    job.stop()
     return Response(headers={"HX-Trigger": "ended"})

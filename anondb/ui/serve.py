@@ -25,11 +25,19 @@ def serve(listener: socket.socket, source: str | None, is_release: bool, announc
         is_release: whether it is a sealed release, for which only the parts of readers are shown.
         announce: called with the address, which has the token, when it can be opened.
     """
-    window = Window(Worker(), READERS if is_release else tuple(PARTS), source)
+    window = Window(Worker(), Worker(), READERS if is_release else tuple(PARTS), source)
     try:
         port = listener.getsockname()[1]
         guard = Guard(application(window), port)
-        settings = uvicorn.Config(guard, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
+        settings = uvicorn.Config(
+            guard,
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
         announce(f"http://{HOST}:{port}/?token={guard.token}")
         uvicorn.Server(settings).run(sockets=[listener])
     finally:

@@ -13,11 +13,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from anondb.pages.text import number
+from anondb.pages.text import number, plain
 from anondb.ui.worker import DONE, Job, Worker
 
 PARTS = {  # the parts of the window, in the order of the work, each with what one does there
@@ -31,7 +31,7 @@ PARTS = {  # the parts of the window, in the order of the work, each with what o
 _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.filters |= {"number": number, "drawn": Markup}
+_TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -59,6 +59,7 @@ class Window:
 
     Attributes:
         worker: does what takes time.
+        beside: does what must not wait for that, such as answers.
         parts: the parts that are shown.
         folder: where dropped files lie; only their owner can enter it, and it is deleted at the end.
         source: the data file, DuckDB file or URL that was named; None before.
@@ -68,6 +69,7 @@ class Window:
     """
 
     worker: Worker
+    beside: Worker
     parts: tuple[str, ...] = tuple(PARTS)
     source: str | None = None
     project: Project | None = None
@@ -75,7 +77,7 @@ class Window:
     jobs: dict[str, Job] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, name: str, words: str, task: Callable[..., Any], **arguments: Any) -> Job:
+    def run(self, name: str, words: str, task: Callable[..., Any], *, beside: bool = False, **arguments: Any) -> Job:
         """Begin a job of a kind; one of the same kind that still runs is stopped.
 
         Args:
@@ -83,10 +85,10 @@ class Window:
             words: what it does, as a participle: ``Reading purchases.csv``.
             task: a function of a module, called as ``task(say, **arguments)`` in another process, where ``say`` takes words
                 about the progress (``on_progress`` of ``anondb.connect``). What it takes and returns must be picklable.
+            beside: whether it does not wait for other work.
         """
-        if (before := self.jobs.get(name)) is not None:
-            self.worker.stop(before)
-        self.jobs[name] = self.worker.submit(words, task, arguments)
+        self.forget(name)
+        self.jobs[name] = (self.beside if beside else self.worker).submit(words, task, arguments)
         return self.jobs[name]
 
     def result(self, name: str) -> Any:
@@ -98,7 +100,7 @@ class Window:
         """Stop and forget jobs, for what they were about has changed."""
         for name in names:
             if (job := self.jobs.pop(name, None)) is not None:
-                self.worker.stop(job)
+                job.stop()
 
     async def dropped(self, file: UploadFile) -> Path:
         """Keep a file that was dropped or picked in the browser, under its own name, in a folder of its own."""
@@ -112,7 +114,8 @@ class Window:
 
     def close(self) -> None:
         """Stop all work, and delete what was dropped."""
-        self.worker.close()
+        for worker in (self.worker, self.beside):
+            worker.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -128,6 +131,15 @@ def shown(request: Request, template: str, **values: Any) -> Response:
     parts = {name: PARTS[name] for name in window.parts}
     page = _TEMPLATES.get_template(template)
     return HTMLResponse(page.render(window=window, parts=parts, path=request.url.path, **values))
+
+
+async def named_file(request: Request) -> tuple[str | None, FormData]:
+    """The path of the file that a form names or has (``file_form`` of the macros), None without one; and the form."""
+    form = await request.form()
+    file, path = form.get("file"), str(form.get("path") or "").strip()
+    if isinstance(file, UploadFile) and file.filename:
+        return str(await window_of(request).dropped(file)), form
+    return path or None, form
 
 
 def back(path: str) -> Response:

@@ -43,9 +43,11 @@ class Job:
         step, share: what it does now, and the share that is done, if that is known.
         result: what the task returned.
         problem: why it failed.
+        worker: who does it.
     """
 
     number: int
+    worker: Worker
     words: str
     task: Callable[..., Any]
     arguments: dict[str, Any]
@@ -67,6 +69,10 @@ class Job:
         """The time since it was asked for, until it ended."""
         return (self.ended or time.monotonic()) - self.begun
 
+    def stop(self) -> None:
+        """Stop it; nothing of it remains. What has ended stays as it is."""
+        self.worker.stop(self)
+
 
 class Worker:
     """A process, started again after it had to be killed, and a thread that gives it tasks."""
@@ -82,7 +88,7 @@ class Worker:
 
     def submit(self, words: str, task: Callable[..., Any], arguments: dict[str, Any]) -> Job:
         """Have a task done when those before it are."""
-        job = Job(next(self._numbers), words, task, arguments)
+        job = Job(next(self._numbers), self, words, task, arguments)
         self._waiting.put(job)
         return job
 
@@ -102,7 +108,9 @@ class Worker:
         self._waiting.put(None)
         if (job := self._running) is not None:
             self.stop(job)
-        self._thread.join(_PATIENCE)
+        self._thread.join(2 * _PATIENCE)
+        self._line.close()  # at which the process ends by itself
+        self._process.join(_PATIENCE)
         _signalled(self._process.pid, signal.SIGKILL)
         self._process.join()
 
@@ -146,10 +154,12 @@ class Worker:
 
 
 def _signalled(pid: int | None, number: int) -> None:
-    """Send a signal to a process and to those that it began."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if pid is not None:
-            os.killpg(pid, number)
+    """Send a signal to a process and to those that it began; to it alone while it does not lead a group yet."""
+    for send in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if pid is not None:
+                send(pid, number)
+            return
 
 
 def _serve(line: Connection) -> None:

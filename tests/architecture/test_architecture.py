@@ -301,7 +301,7 @@ def test_sql_files_hold_one_statement_each() -> None:
 
 
 def test_queries_lie_beside_the_package() -> None:
-    """The package holds nothing but code, and the pages of the window: a folder anondb/sql in the source tree would be read instead of sql."""
+    """The package holds nothing but code and the window's pages: a folder anondb/sql would be read instead of sql."""
     assert SQL_ROOT == PROJECT / "sql"
     files = [p for p in PACKAGE.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     assert {p.suffix for p in files if p.parent.parent != PACKAGE / "ui"} <= {".py", ".typed"}
