@@ -20,6 +20,7 @@ from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError
 from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving
 from anondb.options import flags_of
+from anondb.pages.text import raised
 from anondb.reading.options import READING
 from anondb.ui.pair import beside
 from anondb.ui.window import Project, Window, back, shown, window_of
@@ -83,9 +84,13 @@ def comparing(project: Project, said: Mapping[str, str]) -> dict[str, Any]:
         InputError: ``bad_parameter``; ``no_taxonomy``.
     """
     _, numbers, needs = KNOWLEDGE[said["model"]]
-    listed = {name: [one.strip() for one in said[name].split(",") if one.strip()] for name in numbers}
+    listed: dict[str, list[Any]] = {
+        name: [one.strip() for one in said[name].split(",") if one.strip()] for name in numbers
+    }
     for name in {"k", "m"} & listed.keys():
         listed[name] = [value if value == "inf" else read_answer(name, value) for value in listed[name]]
+    for name in {"l", "p"} & listed.keys():
+        listed[name] = [int(value) if value.isdecimal() else value for value in listed[name]]
     left = set() if "quasi_identifiers" in needs else {*PEOPLE}
     left -= {*needs}
     given = {n: v for n, v in project.options.items() if n not in (*left, "accept", "population")}
@@ -96,7 +101,7 @@ def comparing(project: Project, said: Mapping[str, str]) -> dict[str, Any]:
     how["algorithms"] = list(dict.fromkeys(run.algorithm for run in runs))
     if said["supports"] != "both":
         how["item_supports"] = said["supports"] == "yes"
-    return {**given, **how, "total_limit": float(said["seconds"] or 0)}
+    return {**given, **how, "total_limit": int(said["seconds"] or 1)}
 
 
 def trials(window: Window) -> str:
@@ -141,7 +146,13 @@ def page(request: Request) -> Response:
     runs = [] if found is None else [(n, result, result in best) for n, result in enumerate(found.runs)]
     runs.sort(key=lambda row: (not row[2], *_order(row[1])))
     drawn = "" if found is None else recommendation(found.done)
-    figures = {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
+    figures = {
+        "name_of": name_of,
+        "error": mean_error,
+        "chance": chance,
+        "suppressed": suppressed_words,
+        "raised": raised,
+    }
     return shown(request, "choose.html", **values, **figures, uses=USES, runs=runs, drawn=drawn, command=command)
 
 
@@ -168,7 +179,7 @@ async def ask(request: Request) -> Response:
         Path(questions).write_text(said["questions"], "utf-8")
     window.kept["choose_tried"] = said
     window.forget("pair", "why")
-    how = {"project": project, "said": said, "trial": trials(window), "questions": questions}
+    how: dict[str, Any] = {"project": project, "said": said, "trial": trials(window), "questions": questions}
     window.run("candidates", "Trying candidates", try_candidates, **how)
     return back("/choose")
 
@@ -188,7 +199,12 @@ async def take(request: Request) -> Response:
     window.kept["choose_pair"] = chosen
     window.forget("why")
     options = [options_of(project, result.run) for result in results]
-    how = {"project": project, "trial": trials(window), "names": [name_of(r) for r in results], "options": options}
+    how: dict[str, Any] = {
+        "project": project,
+        "trial": trials(window),
+        "names": [name_of(r) for r in results],
+        "options": options,
+    }
     window.run("pair", "Making both releases in a private copy", beside, **how)
     return back("/choose/pair")
 
@@ -211,7 +227,7 @@ def pair_page(request: Request) -> Response:
     """Two candidates side by side."""
     window = window_of(request)
     asked(window)
-    return shown(request, "choose_pair.html", pair=window.result("pair"), why=window.result("why"))
+    return shown(request, "choose_pair.html", pair=window.result("pair"), why=window.result("why"), raised=raised)
 
 
 async def why(request: Request) -> Response:

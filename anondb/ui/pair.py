@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anondb.api.connect import connect
 from anondb.pages.counts import Answered, spread
 from anondb.pages.histogram import of_categories, of_ranges
+from anondb.pages.text import short
 from anondb.ui.window import Project
 from anondb.ui.worker import Say
 
@@ -92,7 +93,7 @@ def _differences(
         {
             "item": item,
             "persons": weight.get(item),
-            "forms": [" or ".join(some.get(item, ())) or DELETED for some in forms],
+            "forms": [short(" or ".join(some.get(item, ())), 200) or DELETED for some in forms],
         }
         for item in sorted(differing, key=lambda item: (-weight.get(item, 0.0), item))
     ]

@@ -77,7 +77,7 @@ class Window:
     jobs: dict[str, Job] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, name: str, words: str, task: Callable[..., Any], *, beside: bool = False, **arguments: Any) -> Job:
+    def run(self, name: str, words: str, task: Callable[..., Any], /, *, beside: bool = False, **arguments: Any) -> Job:
         """Begin a job of a kind; one of the same kind that still runs is stopped.
 
         Args:
