@@ -17,14 +17,14 @@ from anondb.compare.comparison import Comparison
 from anondb.compare.merits import chance, mean_error, name_of, suppressed_words
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
-from anondb.errors import AnondbError
+from anondb.errors import AnondbError, InputError
 from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving
 from anondb.options import flags_of
 from anondb.pages.text import raised
 from anondb.reading.options import READING
 from anondb.ui.pair import beside
 from anondb.ui.window import Project, Window, back, shown, window_of
-from anondb.ui.worker import Say
+from anondb.ui.worker import Problem, Say
 
 KNOWLEDGE = {  # by model: what somebody may know of a person, the numbers of the promise, and the sources that it needs
     "km": ("Some of their items", ("k", "m"), ()),
@@ -61,9 +61,9 @@ _RESULTS = ("candidates", "pair", "why")
 def asked(window: Window) -> dict[str, str]:
     """What the owner said; what was said and found of another project is forgotten."""
     project = window.project
-    if window.kept.get("choose_project") is not project:
+    if window.kept.get("choose_project", window) is not project:
         window.forget(*_RESULTS)
-        window.kept |= {"choose_project": project, "choose": {}, "choose_pair": None}
+        window.kept |= {"choose_project": project, "choose": {}, "choose_pair": None, "choose_problem": None}
     model = "kkm" if project is not None and "quasi_identifiers" in project.options else "km"
     return {**FIRST, "model": model, **window.kept["choose"]}
 
@@ -96,12 +96,14 @@ def comparing(project: Project, said: Mapping[str, str]) -> dict[str, Any]:
     given = {n: v for n, v in project.options.items() if n not in (*left, "accept", "population")}
     present = {n: v for n, v in given.items() if n not in READING}
     possible = plan([], [said["model"]], {}, present)
-    runs = serving(possible, said["use"]) if "quasi_identifiers" not in needs else possible
+    runs = serving(possible, said["use"]) if said["model"] in ("km", "k") else possible
+    if not said["seconds"].isdecimal() or not int(said["seconds"]):
+        raise InputError("The time for all candidates is a number of seconds.", code="bad_parameter")
     how: dict[str, Any] = {"model": said["model"], **{n: v for n, v in listed.items() if v}}
     how["algorithms"] = list(dict.fromkeys(run.algorithm for run in runs))
     if said["supports"] != "both":
         how["item_supports"] = said["supports"] == "yes"
-    return {**given, **how, "total_limit": int(said["seconds"] or 1)}
+    return {**given, **how, "total_limit": int(said["seconds"])}
 
 
 def trials(window: Window) -> str:
@@ -153,6 +155,7 @@ def page(request: Request) -> Response:
         "suppressed": suppressed_words,
         "raised": raised,
     }
+    values["two"] = request.url.query == "two"
     return shown(request, "choose.html", **values, **figures, uses=USES, runs=runs, drawn=drawn, command=command)
 
 
@@ -171,13 +174,19 @@ async def ask(request: Request) -> Response:
     if isinstance(file, UploadFile) and file.filename:
         said["questions"] = (await window.dropped(file)).read_text("utf-8", "replace")
     window.kept["choose"] = said
+    window.kept["choose_problem"] = None
+    try:
+        comparing(project, said)
+    except AnondbError as error:
+        window.kept["choose_problem"] = Problem.of(error)
+        return back("/choose")
     if "plain" in form:
         return _go(window, None)
     questions = None
     if said["questions"].strip():
         questions = str(window.folder / "questions.sql")
         Path(questions).write_text(said["questions"], "utf-8")
-    window.kept["choose_tried"] = said
+    window.kept |= {"choose_tried": said, "choose_pair": None}
     window.forget("pair", "why")
     how: dict[str, Any] = {"project": project, "said": said, "trial": trials(window), "questions": questions}
     window.run("candidates", "Trying candidates", try_candidates, **how)
@@ -194,7 +203,7 @@ async def take(request: Request) -> Response:
     if "chosen" in form:
         return _go(window, found.runs[chosen[0]])
     if len(chosen) != 2:
-        return back("/choose?pair=two#candidates")
+        return back("/choose?two#candidates")
     results = [found.runs[n] for n in chosen]
     window.kept["choose_pair"] = chosen
     window.forget("why")
@@ -227,7 +236,10 @@ def pair_page(request: Request) -> Response:
     """Two candidates side by side."""
     window = window_of(request)
     asked(window)
-    return shown(request, "choose_pair.html", pair=window.result("pair"), why=window.result("why"), raised=raised)
+    pair, item = window.result("pair"), window.kept.get("choose_item", "")
+    forms = [] if pair is None else [some.get(item, ()) for some in pair["forms"]]
+    values = {"pair": pair, "item": item, "forms": forms, "why": window.result("why")}
+    return shown(request, "choose_pair.html", raised=raised, **values)
 
 
 async def why(request: Request) -> Response:

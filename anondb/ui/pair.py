@@ -29,7 +29,8 @@ def beside(say: Say, project: Project, trial: str, names: list[str], options: li
     Returns:
         ``names``; ``counts``, sentences on the differences; ``rows``, the items that differ, with what becomes of them, and
         how many more there are; ``figures``, a title and both drawings of each histogram; ``answers``, each with the truth
-        and twice an estimate and its bounds; ``items``, all labels.
+        and twice an estimate and its bounds; ``items``, all labels; ``forms``, what stands for each item in each release;
+        and ``reasons``, why that was formed.
     """
     with connect(trial, attach=project.database, on_progress=say) as database:
         made = [f"candidate_{n}" for n in (1, 2)]
@@ -51,6 +52,8 @@ def beside(say: Say, project: Project, trial: str, names: list[str], options: li
         "figures": [(title, drawn) for title, drawn in figures if any(drawn)],
         "answers": _answers(reports),
         "items": sorted({*forms[0], *forms[1]}),
+        "forms": forms,
+        "reasons": [report.reasons for report in reports],
     }
 
 

@@ -107,9 +107,9 @@ def _look_again(window: Window) -> None:
 def _plan(window: Window) -> dict[str, Any]:
     """What is to be released, and how; that of another project is forgotten."""
     plan, project = window.kept.get("publish_chosen"), window.project
-    if window.kept.get("publish_project") is not project:
+    if window.kept.get("publish_project", window) is not project:
         window.forget("made", "published", "history")
-        window.kept |= {"publish_project": project, "publish_how": {}, "publish_made": None}
+        window.kept |= {"publish_project": project, "publish_how": {}, "publish_made": None, "publish_path": None}
     if plan is None or plan["project"] is not project:
         plan = {"project": project, "options": {} if project is None else dict(project.options), "title": ""}
     return dict(plan)
@@ -175,17 +175,19 @@ def page(request: Request) -> Response:
     if project is not None and "history" not in window.jobs:
         _look_again(window)
     found, made, sealed = window.result("made"), window.kept["publish_made"], window.result("published")
-    values: dict[str, Any] = {"plan": plan, "found": found, "sealed": sealed, "how": window.kept["publish_how"]}
+    how, path = window.kept["publish_how"], window.kept["publish_path"]
+    said = dict.fromkeys(HOW, "") | how
+    values: dict[str, Any] = {"plan": plan, "found": found, "sealed": sealed, "how": said, "command": "", "policy": ""}
     if project is not None:
-        folder = Path(".") if "://" in project.database else Path(project.database).parent
-        name = project.transactions.rpartition(".")[2].strip('"')
-        named = found["name"] if found is not None else name
-        values |= {"name": name, "target": str(folder / f"{named}-release.duckdb".replace(os.sep, "_"))}
-        values["planned"] = _words(project, plan["options"], "--release", name)
+        folder = Path() if "://" in project.database else Path(project.database).parent
+        name = made["name"] if made else project.transactions.rpartition(".")[2].strip('"')
+        most = (made["options"] or {}).get("max_suppression", "") if made else ""
+        planned = _words(project, plan["options"], "--release", name)
+        values |= {"name": name, "most": most, "planned": planned}
+        values["target"] = path or str(folder / f"{name}-release.duckdb".replace(os.sep, "_"))
     if found is not None and project is not None:
-        path, how = window.kept.get("publish_path", ""), window.kept["publish_how"]
         values["command"] = commands(project, made, path if sealed else None, how)
-        values["policy"] = policy(project, made, path, how) if sealed and made["options"] is not None else None
+        values["policy"] = policy(project, made, path, how) if sealed and made["options"] is not None else ""
     return shown(request, "publish.html", modes=MODES, raised=raised, history=window.result("history"), **values)
 
 
@@ -196,7 +198,7 @@ async def release(request: Request) -> Response:
     if project is None or not name:
         return back("/publish")
     window.forget("published")
-    window.kept["publish_how"] = {}
+    window.kept |= {"publish_how": {}, "publish_path": None}
     if "open" in form:
         window.kept["publish_made"] = {"name": name, "options": None, "replace": False}
         window.run("made", f"Checking the release {name}", check, project=project, name=name)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
-from anondb.errors import AnondbError
+from anondb.errors import AnondbError, speaking
 
 Say = Callable[[str], None]
 _PATIENCE = 5.0  # seconds that stopped work has for undoing what it began
@@ -30,6 +30,11 @@ class Problem:
     words: str
     code: str = "internal"
     hint: str | None = None
+
+    @classmethod
+    def of(cls, error: AnondbError) -> Problem:
+        """The problem that an error tells of."""
+        return cls(str(error).removesuffix(f" {error.hint}") if error.hint else str(error), error.code, error.hint)
 
 
 @dataclass
@@ -182,10 +187,10 @@ def _serve(line: Connection) -> None:
 def _outcome(task: Callable[..., Any], arguments: dict[str, Any], say: Say) -> tuple[str, Any]:
     """How a task ended, and its result or its problem, which shows no data value."""
     try:
-        return DONE, task(say, **arguments)
+        with speaking("command line"):
+            return DONE, task(say, **arguments)
     except AnondbError as error:
-        words = str(error).removesuffix(f" {error.hint}") if error.hint else str(error)
-        return FAILED, Problem(words, error.code, error.hint)
+        return FAILED, Problem.of(error)
     except KeyboardInterrupt:
         return STOPPED, None
     except Exception as error:

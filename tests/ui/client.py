@@ -6,8 +6,10 @@ import http.client
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -15,6 +17,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
+
+import uvicorn
+
+from anondb.ui.app import application
+from anondb.ui.guard import Guard
+from anondb.ui.window import Project, Window
+from anondb.ui.worker import Worker
 
 WAIT = 60  # seconds
 
@@ -78,7 +87,7 @@ class Client:
 
     def _follow(self, reply: Reply, path: str) -> str:
         assert reply.status == 303, (path, reply.status, reply.text)
-        return self.get(reply.headers["location"])
+        return self.get(reply.headers["location"].partition("#")[0])
 
     def done(self, path: str) -> str:
         """A page, when no work runs there any more."""
@@ -113,3 +122,23 @@ def window(*words: str, folder: Path) -> Iterator[Client]:
     finally:
         process.kill()
         process.wait()
+
+
+@contextmanager
+def window_on(project: Project) -> Iterator[Client]:
+    """A window in this process, in which a project is loaded."""
+    opened = Window(Worker(), Worker(), source=project.database, project=project)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        guard = Guard(application(opened), port)
+        server = uvicorn.Server(uvicorn.Config(guard, log_config=None, log_level="critical", ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            client = Client(f"http://127.0.0.1:{port}/?token={guard.token}")
+            assert client.enter().status == 303
+            yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+            opened.close()
