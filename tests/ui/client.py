@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import pickle
 import re
 import signal
 import socket
@@ -12,10 +13,11 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import uvicorn
@@ -23,7 +25,7 @@ import uvicorn
 from anondb.ui.app import application
 from anondb.ui.guard import Guard
 from anondb.ui.window import Project, Window
-from anondb.ui.worker import Worker
+from anondb.ui.worker import DONE, Job, Worker, _outcome
 
 WAIT = 60  # seconds
 
@@ -124,10 +126,25 @@ def window(*words: str, folder: Path) -> Iterator[Client]:
         process.wait()
 
 
+class AtOnce(Worker):
+    """Does tasks in this process, at once."""
+
+    def __init__(self) -> None: ...
+
+    def submit(self, words: str, task: Callable[..., Any], arguments: dict[str, Any]) -> Job:
+        kind, value = _outcome(task, pickle.loads(pickle.dumps(arguments)), lambda words: None)
+        done = {"result": pickle.loads(pickle.dumps(value))} if kind == DONE else {"problem": value}
+        return Job(0, self, words, task, arguments, state=kind, ended=time.monotonic(), **done)
+
+    def stop(self, job: Job) -> None: ...
+
+    def close(self) -> None: ...
+
+
 @contextmanager
 def window_on(project: Project) -> Iterator[Client]:
-    """A window in this process, in which a project is loaded."""
-    opened = Window(Worker(), Worker(), source=project.database, project=project)
+    """A window in this process, in which a project is loaded, and whose work is done at once."""
+    opened = Window(AtOnce(), AtOnce(), source=project.database, project=project)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         guard = Guard(application(opened), port)
