@@ -66,8 +66,7 @@ def connect(
         on_progress: called with a short description of each step of long work; its attribute ``share`` is the share that is
             done, from 0 to 1, or None.
         one_shot: for a single run over files: keep no ledger.
-        attach: a DuckDB file that is opened read-only beside a database that anondb opens: its tables can be named, and
-            releases of them are kept in the database. So they can be tried without a trace in the owner's file.
+        attach: a DuckDB file that is opened read-only beside the database, where releases of its tables can be made.
         of_spark: ``folder`` and ``format`` for a session of Spark (``SparkDatabase``).
 
     Raises:
@@ -99,13 +98,18 @@ def connect(
         raise InputError("Only a DuckDB file is attached, to one of DuckDB.", code="bad_usage")
     if place is None:
         engine = DuckDBEngine.open(path_of(database), one_shot=one_shot, **settings, **told)
-        if attach is not None:
-            try:
-                attach_to(engine, path_of(attach))
-            except BaseException:
-                engine.close()
-                raise
-        return Database(engine)
+        return _attached(Database(engine), attach)
     from anondb.warehouse.postgres.owner import PostgresEngine
 
     return Database(PostgresEngine.connect(place, **settings, **told))
+
+
+def _attached(database: Database, file: str | os.PathLike[str] | None) -> Database:
+    """The database with a file beside it; closed if that cannot be opened."""
+    try:
+        if file is not None:
+            attach_to(database.engine, path_of(file))
+    except BaseException:
+        database.close()
+        raise
+    return database
