@@ -48,7 +48,9 @@ def report(
             with database.engine.transaction():
                 contents = read_contents(database.engine, find_whole(database.engine, release))
         else:
-            collected = database.release(release).owner_report(**flags)
+            from anondb.report.owner import collect
+
+            collected = collect(database.engine, release, **flags)
     if public:
         _public(contents, release, html, as_json)
     else:

@@ -22,7 +22,7 @@ from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving
 from anondb.options import flags_of
 from anondb.pages.text import raised
 from anondb.reading.options import READING
-from anondb.ui.pair import beside
+from anondb.ui.pair import make_both
 from anondb.ui.window import Project, Window, back, shown, window_of
 from anondb.ui.worker import Problem, Say
 
@@ -75,6 +75,12 @@ def options_of(project: Project, run: Run | None) -> dict[str, Any]:
     own = ("id", "item", "population", "accept", "bag_input", *READING)
     kept = {name: value for name, value in project.options.items() if name in own}
     return {**kept, "model": run.model, **run.parameters, "algorithm": run.algorithm, **run.options}
+
+
+def accepted(options: Mapping[str, Any]) -> list[str]:
+    """The findings that options confirm."""
+    accept = options.get("accept") or ()
+    return accept.split(",") if isinstance(accept, str) else list(accept)
 
 
 def comparing(project: Project, said: Mapping[str, str]) -> dict[str, Any]:
@@ -208,13 +214,14 @@ async def take(request: Request) -> Response:
     window.kept["choose_pair"] = chosen
     window.forget("why")
     options = [options_of(project, result.run) for result in results]
+    options = [{**how, "accept": [*accepted(how), "one-released-item"]} for how in options]
     how: dict[str, Any] = {
         "project": project,
         "trial": trials(window),
         "names": [name_of(r) for r in results],
         "options": options,
     }
-    window.run("pair", "Making both releases in a private copy", beside, **how)
+    window.run("pair", "Making both releases in a private place", make_both, **how)
     return back("/choose/pair")
 
 

@@ -15,13 +15,12 @@ from starlette.routing import Route
 from anondb.api.connect import connect
 from anondb.options import flags_of, toml_of, toml_text
 from anondb.pages.text import raised
-from anondb.ui.choose import asked
+from anondb.ui.choose import accepted, asked
 from anondb.ui.window import Project, Window, back, shown, window_of
 from anondb.ui.worker import Say
 
 if TYPE_CHECKING:
-    from anondb.api.database import Database
-    from anondb.api.release import Release
+    pass
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 HOW = ("format", "mode", "sign", "proof", "modelled_rows", "accept", "allow_overlap", "replace")  # of a publication
@@ -36,22 +35,19 @@ source = {source}
 _NUMBERS = ("k", "m", "l", "h", "p", "delta")
 
 
-def make(say: Say, project: Project, name: str, replace: bool, options: dict[str, Any]) -> dict[str, Any]:
-    """Make a release, and check it."""
+def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | None, replace: bool) -> dict[str, Any]:
+    """Make a release, and check it; without options, check one that was made earlier.
+
+    Returns:
+        What its owner looks at before it is given away, and the pages ``owner`` and ``public``.
+    """
     with connect(project.database, on_progress=say) as database:
-        made = database.anonymize(project.transactions, name=name, replace=replace, **options)
-        return _checked(database, made)
-
-
-def check(say: Say, project: Project, name: str) -> dict[str, Any]:
-    """Check a release that was made earlier."""
-    with connect(project.database, on_progress=say) as database:
-        return _checked(database, database.release(name))
-
-
-def _checked(database: Database, release: Release) -> dict[str, Any]:
-    """What its owner looks at before a release is given away, and the pages of both reports."""
-    verification, report = release.verification, release.owner_report()
+        if options is None:
+            release = database.release(name)
+        else:
+            release = database.anonymize(project.transactions, name=name, replace=replace, **options)
+        verification, report = release.verification, release.owner_report()
+        pages = {"owner": report.html(), "public": release.report_html(public=True)}
     entry, contents = report.entry, report.contents
     return {
         "name": entry.name,
@@ -67,8 +63,7 @@ def _checked(database: Database, release: Release) -> dict[str, Any]:
         "item_supports": "item_supports" in contents.manifest,
         "attributes": [attribute.name for attribute in contents.release.kind.attributes or ()],
         "read": report.read,
-        "owner": report.html(),
-        "public": release.report_html(public=True),
+        **pages,
     }
 
 
@@ -81,15 +76,11 @@ def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) 
     return {**told, "name": name, "proof": None if file.proof is None else str(file.proof), "notes": notes}
 
 
-def drop(say: Say, project: Project, name: str) -> None:
-    """Drop a release."""
-    with connect(project.database, on_progress=say) as database:
-        database.drop(name)
-
-
-def history(say: Say, project: Project) -> list[dict[str, Any]]:
-    """The releases of the ledger, the newest first, each with its publications."""
-    with connect(project.database, read_only=True, on_progress=say) as database:
+def history(say: Say, project: Project, drop: str = "") -> list[dict[str, Any]]:
+    """The releases of the ledger, the newest first, each with its publications; before that one may be dropped."""
+    with connect(project.database, read_only=not drop, on_progress=say) as database:
+        if drop:
+            database.drop(drop)
         entries, files = database.releases(), database.publications()
     told = []
     for entry in reversed(entries):
@@ -98,10 +89,6 @@ def history(say: Say, project: Project) -> list[dict[str, Any]]:
         promise = f"{entry.model}, {numbers}, by {entry.algorithm}"
         told.append({**vars(entry), "promise": promise, "files": published})
     return told
-
-
-def _look_again(window: Window) -> None:
-    window.run("history", "Reading the ledger", history, project=window.project)
 
 
 def _plan(window: Window) -> dict[str, Any]:
@@ -115,37 +102,16 @@ def _plan(window: Window) -> dict[str, Any]:
     return dict(plan)
 
 
-def _words(project: Project, options: Mapping[str, Any], *others: str) -> str:
-    words = [
-        "anondb",
-        "anonymize",
-        project.database,
-        "--transactions",
-        project.transactions,
-        *flags_of(options),
-        *others,
-    ]
-    return shlex.join(words)
-
-
 def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
-    """The commands that make and publish the same: one, or two for a proof and for a release of an earlier time."""
-    name, options = made["name"], made["options"]
-    replaced = ["--replace"] if made["replace"] else []
-    if path is None:
-        return "" if options is None else _words(project, options, "--release", name, *replaced)
-    if options is not None and "proof" not in how:
-        both = {**options, **how, "accept": [*_names(options), *how.get("accept", ())], "replace": False}
-        return _words(
-            project, both, "--release", name, "--publish", path, *(replaced or ["--replace"] * ("replace" in how))
-        )
-    sealed = ["anondb", "publish", project.database, "--release", name, "--to", path, *flags_of(how)]
-    return "\n".join(filter(None, (commands(project, made, None, {}), shlex.join(sealed))))
-
-
-def _names(options: Mapping[str, Any]) -> list[str]:
-    accept = options.get("accept") or ()
-    return accept.split(",") if isinstance(accept, str) else list(accept)
+    """The commands that make the same release, unless that was earlier, and publish it, if that was done."""
+    words, lines = ["anondb", "anonymize", project.database, "--transactions", project.transactions], []
+    if made["options"] is not None:
+        said = {**made["options"], "release": made["name"], "replace": made["replace"]}
+        lines.append(shlex.join([*words, *flags_of(said)]))
+    if path is not None:
+        words = ["anondb", "publish", project.database, "--release", made["name"], "--to", path]
+        lines.append(shlex.join([*words, *flags_of(how)]))
+    return "\n".join(lines)
 
 
 def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[str, Any]) -> str:
@@ -156,7 +122,7 @@ def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[st
         return os.path.abspath(value) if is_path else value
 
     options = {name: placed(name, value) for name, value in made["options"].items()}
-    accept = [*_names(options), *how.get("accept", ())]
+    accept = [*accepted(options), *how.get("accept", ())]
     options |= {"accept": ",".join(accept)} if accept else {}
     written = {name: value for name, value in how.items() if name not in ("proof", "accept")}
     if "sign" in written:
@@ -173,7 +139,7 @@ def page(request: Request) -> Response:
     asked(window)
     plan, project = _plan(window), window.project
     if project is not None and "history" not in window.jobs:
-        _look_again(window)
+        window.run("history", "Reading the ledger", history, project=project)
     found, made, sealed = window.result("made"), window.kept["publish_made"], window.result("published")
     how, path = window.kept["publish_how"], window.kept["publish_path"]
     said = dict.fromkeys(HOW, "") | how
@@ -182,8 +148,8 @@ def page(request: Request) -> Response:
         folder = Path() if "://" in project.database else Path(project.database).parent
         name = made["name"] if made else project.transactions.rpartition(".")[2].strip('"')
         most = (made["options"] or {}).get("max_suppression", "") if made else ""
-        planned = _words(project, plan["options"], "--release", name)
-        values |= {"name": name, "most": most, "planned": planned}
+        planned = {"name": name, "options": plan["options"], "replace": False}
+        values |= {"name": name, "most": most, "planned": commands(project, planned, None, {})}
         values["target"] = path or str(folder / f"{name}-release.duckdb".replace(os.sep, "_"))
     if found is not None and project is not None:
         values["command"] = commands(project, made, path if sealed else None, how)
@@ -198,19 +164,19 @@ async def release(request: Request) -> Response:
     if project is None or not name:
         return back("/publish")
     window.forget("published")
-    window.kept |= {"publish_how": {}, "publish_path": None}
-    if "open" in form:
-        window.kept["publish_made"] = {"name": name, "options": None, "replace": False}
-        window.run("made", f"Checking the release {name}", check, project=project, name=name)
-        return back("/publish")
-    options, most = plan["options"], str(form.get("max_suppression") or "").strip()
-    options = {**options, **({"max_suppression": most} if most else {})}
-    accept = list(dict.fromkeys([*_names(options), *map(str, form.getlist("accept"))]))
-    options |= {"accept": accept} if accept else {}
-    made: dict[str, Any] = {"name": name, "options": options, "replace": "replace" in form}
-    window.kept["publish_made"] = made
-    window.run("made", f"Making the release {name}", make, project=project, **made)
-    _look_again(window)
+    made: dict[str, Any] = {"name": name, "options": None, "replace": "replace" in form}
+    if "open" not in form:
+        most, options = str(form.get("max_suppression") or "").strip(), plan["options"]
+        accept = list(dict.fromkeys([*accepted(options), *map(str, form.getlist("accept"))]))
+        made["options"] = {
+            **options,
+            **({"max_suppression": most} if most else {}),
+            **({"accept": accept} if accept else {}),
+        }
+    window.kept |= {"publish_how": {}, "publish_path": None, "publish_made": made}
+    what = "Checking" if "open" in form else "Making"
+    window.run("made", f"{what} the release {name}", prepare, project=project, **made)
+    window.run("history", "Reading the ledger", history, project=project)
     return back("/publish")
 
 
@@ -228,7 +194,7 @@ async def publish(request: Request) -> Response:
     window.kept |= {"publish_how": how, "publish_path": path}
     words = f"Publishing {found['name']}"
     window.run("published", words, seal, project=project, name=found["name"], path=path, how=how)
-    _look_again(window)
+    window.run("history", "Reading the ledger", history, project=project)
     return back("/publish#published")
 
 
@@ -236,12 +202,11 @@ async def leave(request: Request) -> Response:
     """Drop a release."""
     window, form = window_of(request), await request.form()
     name = str(form.get("name") or "")
-    if window.project is not None and name:
+    if (project := window.project) is not None and name:
         made = window.kept.get("publish_made")
         if made is not None and made["name"].lower() == name.lower():
             window.forget("made", "published")
-        window.run("drop", f"Dropping the release {name}", drop, project=window.project, name=name)
-        _look_again(window)
+        window.run("history", f"Dropping the release {name}", history, project=project, drop=name)
     return back("/publish#history")
 
 

@@ -120,10 +120,10 @@ def test_the_command_and_the_policy_give_the_same_content(
     client: Client, place: Path, published: str, run: Run
 ) -> None:
     wanted = anondb.verify_file(place / "picked.duckdb").content_digest
-    (command,) = commands_on(published)
-    moved = [w.replace("shop.duckdb", "copy.duckdb").replace("picked.duckdb", "by_command.duckdb") for w in command]
-    with drawn_alike():
-        assert run(*moved).code == 0
+    for command in commands_on(published):
+        moved = [w.replace("shop.duckdb", "copy.duckdb").replace("picked.duckdb", "by_command.duckdb") for w in command]
+        with drawn_alike():
+            assert run(*moved).code == 0
     assert anondb.verify_file(place / "by_command.duckdb").content_digest == wanted
     text = client.get("/publish/policy.toml")
     assert text.count(str(place)) == 2
@@ -137,7 +137,7 @@ def test_the_command_and_the_policy_give_the_same_content(
     assert anondb.verify_file(place / "picked.duckdb").holds
 
 
-def test_a_proof_is_a_second_command(client: Client, place: Path, published: str, run: Run) -> None:
+def test_a_proof_of_an_earlier_release(client: Client, place: Path, published: str, run: Run) -> None:
     client.post("/publish/release", name="picked", open="yes")
     assert "picked" in client.done("/publish")
     client.post("/publish/file", path=str(place / "proven.duckdb"), proof="yes", allow_overlap="yes")
