@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -23,7 +22,7 @@ from anondb.options import flags_of
 from anondb.pages.text import raised
 from anondb.reading.options import READING
 from anondb.ui.pair import make_both
-from anondb.ui.window import Project, Window, back, shown, window_of
+from anondb.ui.window import Project, Window, back, named_file, shown, window_of
 from anondb.ui.worker import Problem, Say
 
 KNOWLEDGE = {  # by model: what somebody may know of a person, the numbers of the promise, and the sources that it needs
@@ -172,13 +171,13 @@ def _order(result: Result) -> tuple[bool, float]:
 
 async def ask(request: Request) -> Response:
     """Try candidates for what the owner said, or go on without."""
-    window, form = window_of(request), await request.form()
+    window = window_of(request)
+    file, form = await named_file(request)
     if (project := window.project) is None:
         return back("/choose")
     said = asked(window) | {n: v for n, v in form.items() if isinstance(v, str) and n in {*FIRST, "model"}}
-    file = form.get("file")
-    if isinstance(file, UploadFile) and file.filename:
-        said["questions"] = (await window.dropped(file)).read_text("utf-8", "replace")
+    if file is not None:
+        said["questions"] = Path(file).read_text("utf-8", "replace")
     window.kept["choose"] = said
     window.kept["choose_problem"] = None
     try:

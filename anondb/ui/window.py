@@ -135,10 +135,10 @@ def shown(request: Request, template: str, **values: Any) -> Response:
 
 async def named_file(request: Request) -> tuple[str | None, FormData]:
     """The path of the file that a form names or has (``file_form`` of the macros), None without one; and the form."""
-    form = await request.form()
-    file, path = form.get("file"), str(form.get("path") or "").strip()
-    if isinstance(file, UploadFile) and file.filename:
-        return str(await window_of(request).dropped(file)), form
+    async with request.form() as form:
+        file, path = form.get("file"), str(form.get("path") or "").strip()
+        if isinstance(file, UploadFile) and file.filename:
+            path = str(await window_of(request).dropped(file))
     return path or None, form
 
 

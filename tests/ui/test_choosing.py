@@ -36,6 +36,7 @@ def place(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def client(place: Path) -> Iterator[Client]:
     with window_on(Project(str(place / "shop.duckdb"), "sales", {"taxonomy": "food"})) as opened:
+        assert opened.enter().status == 303
         yield opened
 
 
