@@ -190,6 +190,9 @@ def _read(
     in_file = isinstance(data, Path) or (isinstance(data, str) and is_file(data))
     named = {name: given.get(name) for name in _SOURCES} | {"workload": given.get("workload")}
     with copying(engine, folder / "sources.duckdb") as copies, engine.transaction():
+        if "quasi_identifiers" in given and named["records"] is None:  # columns of the transactions
+            named["records"] = os.fspath(data) if isinstance(data, os.PathLike) else data
+        others = [digest(engine, v, name.replace("_", " ")) for name, v in named.items() if v is not None]
         with open_source(engine, transactions, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
             if not in_file:
@@ -197,9 +200,6 @@ def _read(
                 setting = replace(setting, source=str(folder / "sources.duckdb"), transactions=place)
         if given.get("taxonomy") is not None:
             load_taxonomy(engine, given["taxonomy"]).leaf_nodes(dataset)
-        if "quasi_identifiers" in given and named["records"] is None:  # columns of the transactions
-            named["records"] = os.fspath(data) if isinstance(data, os.PathLike) else data
-        others = [digest(engine, v, name.replace("_", " ")) for name, v in named.items() if v is not None]
         places = {}
         for name, value in given.items():
             if name in named and is_table(value):

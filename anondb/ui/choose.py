@@ -182,6 +182,9 @@ async def ask(request: Request) -> Response:
     window.kept["choose_problem"] = None
     try:
         comparing(project, said)
+        if "://" in project.database and "plain" not in form:
+            hint = "Load an export of the table, or go on without trying."
+            raise InputError("Candidates are tried on a DuckDB file.", code="bad_usage", hint=hint)
     except AnondbError as error:
         window.kept["choose_problem"] = Problem.of(error)
         return back("/choose")
