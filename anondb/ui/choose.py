@@ -25,52 +25,42 @@ from anondb.ui.pair import make_both
 from anondb.ui.window import Project, Window, back, named_file, shown, window_of
 from anondb.ui.worker import Problem, Say
 
+_ABOUT = ("quasi_identifiers", "sensitive")
 KNOWLEDGE = {  # by model: what somebody may know of a person, the numbers of the promise, and the sources that it needs
     "km": ("Some of their items", ("k", "m"), ()),
     "k": ("All of their items, also which they lack", ("k",), ()),
-    "kkm": ("Their attributes ({}), and some of their items", ("k", "m", "delta"), ("quasi_identifiers",)),
-    "klm": (
-        "The same; and a sensitive item must not be guessed",
-        ("k", "m", "l", "delta"),
-        ("quasi_identifiers", "sensitive"),
-    ),
-    "hkp": ("Items that are not private; and a private one must not be guessed", ("k", "p", "h"), ("sensitive",)),
+    "kkm": ("Their attributes ({}), and some of their items", ("k", "m", "delta"), _ABOUT[:1]),
+    "klm": ("The same; and a sensitive item must not be guessed", ("k", "m", "l", "delta"), _ABOUT),
+    "hkp": ("Items that are not private; and a private one must not be guessed", ("k", "p", "h"), _ABOUT[1:]),
 }
-NUMBERS = {  # the words of each number, and what it is at first
-    "k": (QUESTIONS["k"], "5"),
-    "m": (QUESTIONS["m"], "2"),
-    "l": ("A sensitive item may be right for one of how many people who fit, at most? (l)", "2"),
-    "p": ("How many items that are not private may somebody know? (p)", "2"),
-    "h": ("How sure may a guess of a private item be, at most? (h, a share such as 4/5)", "4/5"),
-    "delta": (
-        "How much of the attributes' detail may be given up for that of the items? (delta, 0 to 1)",
-        "0.05, 0.65",
-    ),
+NUMBERS = {  # the words of each number
+    "k": QUESTIONS["k"],
+    "m": QUESTIONS["m"],
+    "l": "A sensitive item may be right for one of how many people who fit, at most? (l)",
+    "p": "How many items that are not private may somebody know? (p)",
+    "h": "How sure may a guess of a private item be, at most? (h, a share such as 4/5)",
+    "delta": "How much of the attributes' detail may be given up for that of the items? (delta, 0 to 1)",
 }
-FIRST = {
-    "use": "counts",
-    "supports": "both",
-    "questions": "",
-    "seconds": "120",
-    **{n: d for n, (_, d) in NUMBERS.items()},
-}
-_RESULTS = ("candidates", "pair", "why")
+FIRST = {"use": "counts", "supports": "both", "questions": "", "seconds": "120"}
+FIRST |= {"k": "5", "m": "2", "l": "2", "p": "2", "h": "4/5", "delta": "0.05, 0.65"}
+
+
+def at_first(project: Project | None) -> dict[str, str]:
+    """What the owner need not say."""
+    return {**FIRST, "model": "kkm" if project is not None and "quasi_identifiers" in project.options else "km"}
 
 
 def asked(window: Window) -> dict[str, str]:
     """What the owner said; what was said and found of another project is forgotten."""
     project = window.project
     if window.kept.get("choose_project", window) is not project:
-        window.forget(*_RESULTS)
+        window.forget("candidates", "pair", "why")
         window.kept |= {"choose_project": project, "choose": {}, "choose_pair": None, "choose_problem": None}
-    model = "kkm" if project is not None and "quasi_identifiers" in project.options else "km"
-    return {**FIRST, "model": model, **window.kept["choose"]}
+    return {**at_first(project), **window.kept["choose"]}
 
 
-def options_of(project: Project, run: Run | None) -> dict[str, Any]:
-    """The options of ``Database.anonymize`` that make the release of a run; without one, those of the project."""
-    if run is None:
-        return dict(project.options)
+def options_of(project: Project, run: Run) -> dict[str, Any]:
+    """The options of ``Database.anonymize`` that make the release of a run."""
     own = ("id", "item", "population", "accept", "bag_input", *READING)
     kept = {name: value for name, value in project.options.items() if name in own}
     return {**kept, "model": run.model, **run.parameters, "algorithm": run.algorithm, **run.options}
@@ -82,33 +72,31 @@ def accepted(options: Mapping[str, Any]) -> list[str]:
     return accept.split(",") if isinstance(accept, str) else list(accept)
 
 
-def comparing(project: Project, said: Mapping[str, str]) -> dict[str, Any]:
-    """The options of ``Database.compare``, from what the owner said.
+def planned(project: Project, said: Mapping[str, str]) -> tuple[dict[str, Any], list[Run]]:
+    """The options of ``Database.compare`` for what the owner said, and its runs, those first that are tried first.
 
     Raises:
         InputError: ``bad_parameter``; ``no_taxonomy``.
     """
-    _, numbers, needs = KNOWLEDGE[said["model"]]
-    listed: dict[str, list[Any]] = {
-        name: [one.strip() for one in said[name].split(",") if one.strip()] for name in numbers
-    }
-    for name in {"k", "m"} & listed.keys():
-        listed[name] = [value if value == "inf" else read_answer(name, value) for value in listed[name]]
-    for name in {"l", "p"} & listed.keys():
-        listed[name] = [int(value) if value.isdecimal() else value for value in listed[name]]
-    left = set() if "quasi_identifiers" in needs else {*PEOPLE}
-    left -= {*needs}
-    given = {n: v for n, v in project.options.items() if n not in (*left, "accept", "population")}
-    present = {n: v for n, v in given.items() if n not in READING}
-    possible = plan([], [said["model"]], {}, present)
-    runs = serving(possible, said["use"]) if said["model"] in ("km", "k") else possible
+    model, (_, numbers, needs) = said["model"], KNOWLEDGE[said["model"]]
+    grid: dict[str, list[Any]] = {}
+    for name in numbers:
+        listed = [one.strip() for one in said[name].split(",") if one.strip()] or [FIRST[name].split(",")[0]]
+        grid[name] = [int(one) if one.isdecimal() else one for one in listed]
+    for name in grid.keys() & {"k", "m"}:
+        grid[name] = [one if one == "inf" else read_answer(name, str(one)) for one in grid[name]]
     if not said["seconds"].isdecimal() or not int(said["seconds"]):
         raise InputError("The time for all candidates is a number of seconds.", code="bad_parameter")
-    how: dict[str, Any] = {"model": said["model"], **{n: v for n, v in listed.items() if v}}
-    how["algorithms"] = list(dict.fromkeys(run.algorithm for run in runs))
-    if said["supports"] != "both":
-        how["item_supports"] = said["supports"] == "yes"
-    return {**given, **how, "total_limit": int(said["seconds"])}
+    unused = {"accept", "population", *(set() if "quasi_identifiers" in needs else set(PEOPLE) - set(needs))}
+    given = {name: value for name, value in project.options.items() if name not in unused}
+    supports = {} if said["supports"] == "both" else {"item_supports": said["supports"] == "yes"}
+    possible = plan(
+        [], [model], grid, {n: v for n, v in given.items() if n not in READING}, supports.get("item_supports")
+    )
+    runs = serving(possible, said["use"]) if model in ("km", "k") else possible
+    algorithms = list(dict.fromkeys(run.algorithm for run in runs))
+    how = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(said["seconds"])}
+    return {**given, **how}, runs
 
 
 def trials(window: Window) -> str:
@@ -118,7 +106,7 @@ def trials(window: Window) -> str:
 
 def try_candidates(say: Say, project: Project, said: dict[str, str], trial: str, questions: str | None) -> Comparison:
     """Run the candidates."""
-    how = comparing(project, said)
+    how, _ = planned(project, said)
     with connect(trial, attach=project.database, on_progress=say) as database:
         return database.compare(project.transactions, workload=questions, **how)
 
@@ -142,26 +130,20 @@ def page(request: Request) -> Response:
     said, found, command = asked(window), window.result("candidates"), ""
     if (project := window.project) is not None and found is not None:
         tried = window.kept["choose_tried"]
-        options = comparing(project, tried) | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
+        options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
         words = ["anondb", "compare", project.database, "--transactions", project.transactions, *flags_of(options)]
         command = shlex.join(words)
     known = {} if project is None else project.options
     models = {n: words for n, (words, _, needs) in KNOWLEDGE.items() if all(need in known for need in needs)}
-    numbers = {n: words for n, (words, _) in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
+    numbers = {n: words for n, words in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
     values = {"said": said, "models": models, "numbers": numbers, "of_model": {n: KNOWLEDGE[n][1] for n in models}}
     best = [] if found is None else [result for result, _ in found.recommended]
     runs = [] if found is None else [(n, result, result in best) for n, result in enumerate(found.runs)]
     runs.sort(key=lambda row: (not row[2], *_order(row[1])))
     drawn = "" if found is None else recommendation(found.done)
-    figures = {
-        "name_of": name_of,
-        "error": mean_error,
-        "chance": chance,
-        "suppressed": suppressed_words,
-        "raised": raised,
-    }
-    values["two"] = request.url.query == "two"
-    return shown(request, "choose.html", **values, **figures, uses=USES, runs=runs, drawn=drawn, command=command)
+    figures = {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
+    found_now = {"runs": runs, "drawn": drawn, "command": command, "two": request.url.query == "two"}
+    return shown(request, "choose.html", **values, **figures, **found_now, uses=USES, raised=raised)
 
 
 def _order(result: Result) -> tuple[bool, float]:
@@ -178,10 +160,9 @@ async def ask(request: Request) -> Response:
     said = asked(window) | {n: v for n, v in form.items() if isinstance(v, str) and n in {*FIRST, "model"}}
     if file is not None:
         said["questions"] = Path(file).read_text("utf-8", "replace")
-    window.kept["choose"] = said
-    window.kept["choose_problem"] = None
+    window.kept |= {"choose": said, "choose_problem": None}
     try:
-        comparing(project, said)
+        _, runs = planned(project, said)
         if "://" in project.database and "plain" not in form:
             hint = "Load an export of the table, or go on without trying."
             raise InputError("Candidates are tried on a DuckDB file.", code="bad_usage", hint=hint)
@@ -189,7 +170,7 @@ async def ask(request: Request) -> Response:
         window.kept["choose_problem"] = Problem.of(error)
         return back("/choose")
     if "plain" in form:
-        return _go(window, None)
+        return _go(window, project, runs[0], runs[0].words)
     questions = None
     if said["questions"].strip():
         questions = str(window.folder / "questions.sql")
@@ -209,7 +190,7 @@ async def take(request: Request) -> Response:
     if found is None or project is None or not all(n < len(found.runs) for n in chosen):
         return back("/choose")
     if "chosen" in form:
-        return _go(window, found.runs[chosen[0]])
+        return _go(window, project, found.runs[chosen[0]].run, name_of(found.runs[chosen[0]]))
     if len(chosen) != 2:
         return back("/choose?two#candidates")
     results = [found.runs[n] for n in chosen]
@@ -217,27 +198,15 @@ async def take(request: Request) -> Response:
     window.forget("why")
     options = [options_of(project, result.run) for result in results]
     options = [{**how, "accept": [*accepted(how), "one-released-item"]} for how in options]
-    how: dict[str, Any] = {
-        "project": project,
-        "trial": trials(window),
-        "names": [name_of(r) for r in results],
-        "options": options,
-    }
+    names = [name_of(result) for result in results]
+    how: dict[str, Any] = {"project": project, "trial": trials(window), "names": names, "options": options}
     window.run("pair", "Making both releases in a private place", make_both, **how)
     return back("/choose/pair")
 
 
-def _go(window: Window, result: Result | None) -> Response:
-    """Go on to Publish with the release of a run, or with the promise alone."""
-    assert window.project is not None
-    if result is not None:
-        options, title = options_of(window.project, result.run), name_of(result)
-    else:
-        options = comparing(window.project, asked(window))
-        options = {n: v[0] if isinstance(v, list) else v for n, v in options.items()}
-        options = {n: v for n, v in options.items() if n not in ("algorithms", "total_limit")}
-        title = ""
-    window.kept["publish_chosen"] = {"project": window.project, "options": options, "title": title}
+def _go(window: Window, project: Project, run: Run, title: str) -> Response:
+    """Go on to Publish with the release of a run."""
+    window.kept["publish_chosen"] = {"project": project, "options": options_of(project, run), "title": title}
     return back("/publish")
 
 

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from anondb.api.connect import connect
 from anondb.options import flags_of, toml_of, toml_text
 from anondb.pages.text import raised
-from anondb.ui.choose import accepted, asked
+from anondb.ui.choose import accepted, asked, at_first, options_of, planned
 from anondb.ui.window import Project, Window, back, shown, window_of
 from anondb.ui.worker import Say
 
@@ -97,9 +97,10 @@ def _plan(window: Window) -> dict[str, Any]:
     if window.kept.get("publish_project", window) is not project:
         window.forget("made", "published", "history")
         window.kept |= {"publish_project": project, "publish_how": {}, "publish_made": None, "publish_path": None}
-    if plan is None or plan["project"] is not project:
-        plan = {"project": project, "options": {} if project is None else dict(project.options), "title": ""}
-    return dict(plan)
+    if plan is not None and plan["project"] is project:
+        return dict(plan)
+    options = {} if project is None else options_of(project, planned(project, at_first(project))[1][0])
+    return {"project": project, "options": options, "title": ""}
 
 
 def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
