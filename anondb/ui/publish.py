@@ -46,7 +46,7 @@ def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | Non
             release = database.release(name)
         else:
             release = database.anonymize(project.transactions, name=name, replace=replace, **options)
-        verification, report = release.verification, release.owner_report()
+        verification, report, told = release.verification, release.owner_report(), release.report
         pages = {"owner": report.html(), "public": release.report_html(public=True)}
     entry, contents = report.entry, report.contents
     return {
@@ -63,6 +63,7 @@ def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | Non
         "item_supports": "item_supports" in contents.manifest,
         "attributes": [attribute.name for attribute in contents.release.kind.attributes or ()],
         "read": report.read,
+        "warnings": [] if told is None else told.to_json().get("warnings", []),
         **pages,
     }
 
