@@ -84,6 +84,7 @@ class Window:
         name: str,
         words: str,
         task: Callable[..., Any],
+        /,
         *,
         beside: bool = False,
         then: Callable[[Any], None] | None = None,
@@ -138,25 +139,31 @@ class Window:
 
 
 def window_of(request: Request) -> Window:
-    """The window of a request."""
+    """The window of a request; the request remembers which jobs were active when it came (``shown``)."""
     window: Window = request.app.state.window
+    if not hasattr(request.state, "active"):
+        request.state.active = {name for name, job in list(window.jobs.items()) if job.is_active}
     return window
 
 
 def shown(request: Request, template: str, **values: Any) -> Response:
-    """A page, or a part of one, from a template; ``window``, ``parts`` and ``path`` are there, too."""
+    """A page, or a part of one, from a template; ``window``, ``parts``, ``path`` and ``active`` are there, too.
+
+    A job that ends while its page is made is shown as active, for the page may lack its result: the next look has both.
+    """
     window = window_of(request)
     parts = {name: PARTS[name] for name in window.parts}
     page = _TEMPLATES.get_template(template)
-    return HTMLResponse(page.render(window=window, parts=parts, path=request.url.path, **values))
+    given = {"window": window, "parts": parts, "path": request.url.path, "active": request.state.active}
+    return HTMLResponse(page.render(given | values))
 
 
 async def named_file(request: Request) -> tuple[str | None, FormData]:
     """The path of the file that a form names or has (``file_form`` of the macros), None without one; and the form."""
-    form = await request.form()
-    file, path = form.get("file"), str(form.get("path") or "").strip()
-    if isinstance(file, UploadFile) and file.filename:
-        return str(await window_of(request).dropped(file)), form
+    async with request.form() as form:
+        file, path = form.get("file"), str(form.get("path") or "").strip()
+        if isinstance(file, UploadFile) and file.filename:
+            path = str(await window_of(request).dropped(file))
     return path or None, form
 
 
