@@ -197,6 +197,7 @@ class BeforeRelease:
         item_supports: bool | None = None,
         workload: Any = None,
         time_limit: float = 600.0,
+        total_limit: float | None = None,
         threads: int | None = None,
         memory_limit: str = "4GB",
         again: bool = False,
@@ -211,6 +212,7 @@ class BeforeRelease:
             item_supports: whether releases that may have item supports have them; by default once with, once without.
             workload: your own queries: a table, file or data frame, or a ``.sql`` log of COUNT queries.
             time_limit, threads, memory_limit: limits of each run; seconds of wall time.
+            total_limit: seconds of wall time for all runs; what is not done by then is stopped.
             again: repeat the runs whose results are in the ledger.
             options: ``k``, ``m``, ``delta``, ``h``, ``p`` and ``l``, each a value or a list of values; and options as in
                 ``anonymize``: ``taxonomy``, ``records``, ``quasi_identifiers`` and so on, those of algorithms, of the random
@@ -224,20 +226,28 @@ class BeforeRelease:
         """
         from anondb.compare.comparison import GRID, compare
 
-        def listed(value: Any) -> list[Any]:
-            return list(dict.fromkeys(value)) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-
-        grid = {"k": [5], "m": [2]} | {n: listed(options.pop(n)) for n in GRID if options.get(n) is not None}
+        grid = {"k": [5], "m": [2]} | {n: _listed(options.pop(n)) for n in GRID if options.get(n) is not None}
         reading = {name: options.pop(name) for name in READING if name in options}
+        limits = {
+            "threads": threads,
+            "memory_limit": memory_limit,
+            "time_limit": time_limit,
+            "total_limit": total_limit,
+        }
         return compare(
             self.engine,
             read_as(transactions, reading),
-            algorithms=listed(algorithms) if algorithms else [],
-            models=listed(model),
+            algorithms=_listed(algorithms) if algorithms else [],
+            models=_listed(model),
             grid=grid,
             options=options,
             item_supports=item_supports,
             workload=workload,
-            limits={"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit},
+            limits=limits,
             again=again,
         )
+
+
+def _listed(value: Any) -> list[Any]:
+    """The different values of a list, or a single one."""
+    return list(dict.fromkeys(value)) if isinstance(value, Iterable) and not isinstance(value, str) else [value]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from anondb.pages.plots import CountScale, svg, text
 from anondb.pages.text import cut, label, name_room, number, percent, short, wide
 
+T = TypeVar("T")
 _LEFT, _TOP, _BOTTOM, _HEIGHT = 46, 14, 26, 280
 
 
@@ -22,7 +24,7 @@ class Answered:
     truth: float | None = None
 
 
-def spread(answers: Sequence[Answered], most: int) -> list[Answered]:
+def spread(answers: Sequence[T], most: int) -> list[T]:
     """At most this many of the answers, evenly spaced by rank; the first and the last are among them."""
     if len(answers) <= most:
         return list(answers)

@@ -28,11 +28,13 @@ def page(request: Request) -> Response:
     window = window_of(request)
     if window.project is None:
         return shown(request, "understand.html", project=None)
+    known = set(window.jobs)
     for name, attackers in ((SIZES, False), (WHOLE, True)):
         if name not in window.jobs:
             words = "Counting what attackers find" if attackers else f"Reading {window.project.transactions}"
             window.run(name, words, tasks.profile, project=window.project, attackers=attackers)
-    sizes, whole = window.result(SIZES), window.result(WHOLE)
+    sizes, whole, tree = window.result(SIZES), window.result(WHOLE), trees.shown_tree(window)
+    request.state.active |= window.jobs.keys() - known  # they may end before the page is made
     counted: Profile | None = whole or sizes
     return shown(
         request,
@@ -43,7 +45,7 @@ def page(request: Request) -> Response:
         pictures=() if counted is None else (*pictures_of(counted.counts), *attackers_of(counted)),
         sections=[section_html(section) for section in profile_sections(whole)] if whole else [],
         command=shlex.join(["anondb", "profile", *source_of(window.project, _OTHERS)]),
-        **trees.shown_tree(window),
+        **tree,
     )
 
 

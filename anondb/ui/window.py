@@ -7,7 +7,6 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,9 +33,6 @@ _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
-# the jobs that were active when a request began: what its page shows of them may be older than their end
-_ACTIVE: ContextVar[frozenset[str]] = ContextVar("active", default=frozenset())
-_TEMPLATES.tests["active"] = lambda name: name in _ACTIVE.get()
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -88,6 +84,7 @@ class Window:
         name: str,
         words: str,
         task: Callable[..., Any],
+        /,
         *,
         beside: bool = False,
         then: Callable[[Any], None] | None = None,
@@ -104,7 +101,6 @@ class Window:
             then: called here with the result, before the job is seen to be done.
         """
         self.forget(name)
-        _ACTIVE.set(_ACTIVE.get() | {name})
         self.jobs[name] = (self.beside if beside else self.worker).submit(words, task, arguments, then)
         return self.jobs[name]
 
@@ -143,28 +139,31 @@ class Window:
 
 
 def window_of(request: Request) -> Window:
-    """The window of a request."""
+    """The window of a request; the request remembers which jobs were active when it came (``shown``)."""
     window: Window = request.app.state.window
-    if not hasattr(request.state, "begun"):
-        request.state.begun = True
-        _ACTIVE.set(frozenset(name for name, job in list(window.jobs.items()) if job.is_active))
+    if not hasattr(request.state, "active"):
+        request.state.active = {name for name, job in list(window.jobs.items()) if job.is_active}
     return window
 
 
 def shown(request: Request, template: str, **values: Any) -> Response:
-    """A page, or a part of one, from a template; ``window``, ``parts`` and ``path`` are there, too."""
+    """A page, or a part of one, from a template; ``window``, ``parts``, ``path`` and ``active`` are there, too.
+
+    A job that ends while its page is made is shown as active, for the page may lack its result: the next look has both.
+    """
     window = window_of(request)
     parts = {name: PARTS[name] for name in window.parts}
     page = _TEMPLATES.get_template(template)
-    return HTMLResponse(page.render(window=window, parts=parts, path=request.url.path, **values))
+    given = {"window": window, "parts": parts, "path": request.url.path, "active": request.state.active}
+    return HTMLResponse(page.render(given | values))
 
 
 async def named_file(request: Request) -> tuple[str | None, FormData]:
     """The path of the file that a form names or has (``file_form`` of the macros), None without one; and the form."""
-    form = await request.form()
-    file, path = form.get("file"), str(form.get("path") or "").strip()
-    if isinstance(file, UploadFile) and file.filename:
-        return str(await window_of(request).dropped(file)), form
+    async with request.form() as form:
+        file, path = form.get("file"), str(form.get("path") or "").strip()
+        if isinstance(file, UploadFile) and file.filename:
+            path = str(await window_of(request).dropped(file))
     return path or None, form
 
 

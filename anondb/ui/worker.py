@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from anondb.errors import AnondbError
+from anondb.errors import AnondbError, speaking
 
 Say = Callable[[str], None]
 _PATIENCE = 5.0  # seconds that stopped work has for undoing what it began
@@ -32,6 +32,11 @@ class Problem:
     words: str
     code: str = "internal"
     hint: str | None = None
+
+    @classmethod
+    def of(cls, error: AnondbError) -> Problem:
+        """The problem that an error tells of."""
+        return cls(str(error).removesuffix(f" {error.hint}") if error.hint else str(error), error.code, error.hint)
 
 
 @dataclass
@@ -112,7 +117,7 @@ class Worker:
             if job is not self._running:
                 return
             pid = None if self._process is None else self._process.pid
-            _signalled(pid, signal.SIGINT)  # no other task can begin meanwhile
+            _signalled(pid, signal.SIGINT)  # no other job begins meanwhile
         threading.Timer(_PATIENCE, self._kill_if_running, (job, pid)).start()
 
     def close(self) -> None:
@@ -136,8 +141,9 @@ class Worker:
         end.close()
 
     def _kill_if_running(self, job: Job, pid: int | None) -> None:
-        if job is self._running:
-            _signalled(pid, signal.SIGKILL)
+        with self._lock:
+            if job is self._running:
+                _signalled(pid, signal.SIGKILL)
 
     def _work(self) -> None:
         while (job := self._waiting.get()) is not None:
@@ -195,24 +201,25 @@ def _serve(line: Connection) -> None:
             said = time.monotonic()
             line.send((RUNNING, (str(words), getattr(words, "share", None))))
 
-    while True:
-        try:
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes late is about a task that has ended
             task, arguments = line.recv()
-        except KeyboardInterrupt:
-            continue  # it came when the task had ended
-        except (EOFError, OSError):
-            return
-        line.send(_outcome(task, arguments, say))
+            try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                outcome = _outcome(task, arguments, say)
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            except KeyboardInterrupt:
+                outcome = STOPPED, None
+            line.send(outcome)
 
 
 def _outcome(task: Callable[..., Any], arguments: dict[str, Any], say: Say) -> tuple[str, Any]:
     """How a task ended, and its result or its problem, which shows no data value."""
     try:
-        return DONE, task(say, **arguments)
+        with speaking("command line"):
+            return DONE, task(say, **arguments)
     except AnondbError as error:
-        words = str(error).removesuffix(f" {error.hint}") if error.hint else str(error)
-        return FAILED, Problem(words, error.code, error.hint)
-    except KeyboardInterrupt:
-        return STOPPED, None
+        return FAILED, Problem.of(error)
     except Exception as error:
         return FAILED, Problem(f"anondb failed unexpectedly ({type(error).__name__}). This is a mistake in anondb.")

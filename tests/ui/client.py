@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import http.client
 import os
+import pickle
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urlsplit
+
+import uvicorn
+
+from anondb.ui.app import application
+from anondb.ui.guard import Guard
+from anondb.ui.window import Project, Window
+from anondb.ui.worker import DONE, Job, Worker, _outcome
 
 WAIT = 60  # seconds
 
@@ -113,3 +124,40 @@ def window(*words: str, folder: Path) -> Iterator[Client]:
     finally:
         process.kill()
         process.wait()
+
+
+class AtOnce(Worker):
+    """Does tasks in this process, at once."""
+
+    def __init__(self) -> None: ...
+
+    def submit(
+        self, words: str, task: Callable[..., Any], arguments: dict[str, Any], then: Callable[[Any], None] | None = None
+    ) -> Job:
+        kind, value = _outcome(task, pickle.loads(pickle.dumps(arguments)), lambda words: None)
+        done = {"result": pickle.loads(pickle.dumps(value))} if kind == DONE else {"problem": value}
+        if kind == DONE and then is not None:
+            then(value)
+        return Job(0, self, words, task, arguments, state=kind, ended=time.monotonic(), **done)
+
+    def stop(self, job: Job) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@contextmanager
+def window_on(project: Project, worker: type[Worker] = AtOnce) -> Iterator[Client]:
+    """A window of this process in which a project is loaded; its work is done at once, or by processes as usual."""
+    opened = Window(worker(), worker(), source=project.database, project=project)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        guard = Guard(application(opened), port)
+        server = uvicorn.Server(uvicorn.Config(guard, log_config=None, log_level="critical", ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield Client(f"http://127.0.0.1:{port}/?token={guard.token}")
+        finally:
+            server.should_exit = True
+            thread.join()
+            opened.close()
