@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,8 +12,9 @@ from starlette.routing import Route
 from anondb.guide.page import section_html
 from anondb.guide.profile import Profile
 from anondb.guide.words import profile_sections
+from anondb.options import flags_of
 from anondb.pages.plots import bars
-from anondb.reading.options import reading_flags
+from anondb.reading.options import READING
 from anondb.ui import tasks, trees
 from anondb.ui.load import pictures_of
 from anondb.ui.window import Project, shown, window_of
@@ -69,11 +69,8 @@ def _known(m: int) -> str:
 
 def source_of(project: Project, others: Iterable[str] = ()) -> list[str]:
     """The words of a command that name the transactions and how they are read, and other options of the project."""
-    options: dict[str, Any] = dict(project.options)
-    words = [project.database, "--transactions", project.transactions]
-    for name in ("id", "item", *others):
-        words += [f"--{name.replace('_', '-')}", str(options[name])] if name in options else []
-    return [*words, *reading_flags(options)]
+    said = {n: project.options[n] for n in ("id", "item", *others, *READING) if n in project.options}
+    return [project.database, "--transactions", project.transactions, *flags_of(said)]
 
 
 ROUTES = [Route("/understand", page), *trees.ROUTES]
