@@ -101,9 +101,9 @@ def _target(project: Project, view: View, named: Any) -> str:
     """Where the tree may be saved: where it is from, beside a table of it, or a new file or folder."""
     if view.attribute is not None:
         return str(named or "hierarchies/")
-    if named is None:
-        return f"{Path(project.database.rpartition('/')[2]).stem}.tree"
-    return str(named) if str(named).endswith(".tree") else f"{Path(str(named)).stem}_edited"
+    if named is None or str(named).endswith(".tree") or "://" in project.database:  # whose tables stay as they are
+        return str(named) if str(named).endswith(".tree") else "taxonomy.tree"
+    return f"{Path(str(named)).stem}_edited"
 
 
 def _command(project: Project, view: View, named: Any) -> str:
