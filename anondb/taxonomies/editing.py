@@ -34,14 +34,20 @@ class Nodes:
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
-        """The children of each inner node: groups first, then by persons and label."""
+        """The children of each inner node: groups first, in the order of the source, new ones last."""
         found: dict[int, list[int]] = {}
         for node, parent in self.parents.items():
             found.setdefault(parent, []).append(node)
-        inner = set(found)
         for some in found.values():
-            some.sort(key=lambda n: (n not in inner, -self.persons.get(n, -1), self.labels[n]))
+            some.sort(key=lambda node: (node not in found, node))
         return found
+
+    def first(self, node: int, most: int) -> list[int]:
+        """The children of a node; of more than ``most`` the groups, and the leaves of the most persons."""
+        below = self.children.get(node, [])
+        if len(below) <= most:
+            return below
+        return sorted(below, key=lambda n: (n not in self.children, -self.persons.get(n, 0), self.labels[n]))[:most]
 
     @cached_property
     def node_of(self) -> dict[str, int]:

@@ -93,8 +93,10 @@ def pictures_of(counts: Any, most: int = 14) -> tuple[tuple[str, str], ...]:
     """The drawings of counts, with their titles."""
     lengths = {name: float(persons) for name, persons in counts.ranges().items()}
     frequent = {item: float(persons) for item, persons in counts.frequent[:most]}
+    if not frequent:
+        return ()  # people without items
     titles = {"Persons by their number of items": lengths, "Persons who have the most frequent items": frequent}
-    return tuple((title, bars(title, of, "")) for title, of in titles.items() if of)
+    return tuple((title, bars(title, of, "")) for title, of in titles.items())
 
 
 def proposed_file(window: Window, source: str) -> str:

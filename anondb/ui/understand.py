@@ -42,25 +42,24 @@ def page(request: Request) -> Response:
         project=window.project,
         profile=counted,
         jobs=(SIZES, WHOLE),
-        pictures=() if counted is None else (*pictures_of(counted.counts), *attackers_of(counted)),
+        pictures=() if counted is None else pictures_of(counted.counts) + attackers_of(counted),
         sections=[section_html(section) for section in profile_sections(whole)] if whole else [],
         command=shlex.join(["anondb", "profile", *source_of(window.project, _OTHERS)]),
         **tree,
     )
 
 
-def attackers_of(profile: Profile) -> Iterable[tuple[str, str]]:
+def attackers_of(profile: Profile) -> tuple[tuple[str, str], ...]:
     """Drawings of what attackers find, with their titles."""
-    alone = {_known(known.m): float(known.alone) for known in profile.known if known.alone is not None}
-    titles = {"Persons alone for whoever knows some items": alone}
+    alone = {_known(known.m): known.alone for known in profile.known if profile.items}
+    drawn = {"Persons alone for whoever knows some items": alone}
     if profile.people is not None and profile.people.quasi_identifiers:
-        both = {f"and {_known(m)}" if m else "the attributes": n for m, n in enumerate(profile.people.alone)}
-        titles["Persons alone for whoever knows their attributes"] = {
-            k: float(n) for k, n in both.items() if n is not None
-        }
-        of = profile.people.columns
-        titles["Persons alone by one attribute"] = {c.name: float(c.alone) for c in of if c.alone is not None}
-    return [(title, bars(title, values, "")) for title, values in titles.items() if values]
+        both = profile.people.alone if profile.items else profile.people.alone[:1]
+        title = "Persons alone for whoever knows their attributes"
+        drawn[title] = {f"and {_known(m)}" if m else "the attributes": n for m, n in enumerate(both)}
+        drawn["Persons alone by one attribute"] = {c.name: c.alone for c in profile.people.columns}
+    counted = {title: {name: float(n) for name, n in of.items() if n is not None} for title, of in drawn.items()}
+    return tuple((title, bars(title, values, "")) for title, values in counted.items() if values)
 
 
 def _known(m: int) -> str:
