@@ -186,10 +186,10 @@ async def take(request: Request) -> Response:
     """Look at two candidates side by side, or go on with one."""
     window, form = window_of(request), await request.form()
     found, project = window.result("candidates"), window.project
-    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair")]
+    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair") if str(n).isdecimal()]
     if found is None or project is None or not all(n < len(found.runs) for n in chosen):
         return back("/choose")
-    if "chosen" in form:
+    if chosen and "chosen" in form:
         return _go(window, project, found.runs[chosen[0]].run, name_of(found.runs[chosen[0]]))
     if len(chosen) != 2:
         return back("/choose?two#candidates")

@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -18,9 +18,6 @@ from anondb.pages.text import raised
 from anondb.ui.choose import accepted, asked, at_first, options_of, planned
 from anondb.ui.window import Project, Window, back, shown, window_of
 from anondb.ui.worker import Say
-
-if TYPE_CHECKING:
-    pass
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 HOW = ("format", "mode", "sign", "proof", "modelled_rows", "accept", "allow_overlap", "replace")  # of a publication
