@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import duckdb
@@ -13,8 +14,10 @@ from anondb.api.release import path_of
 from anondb.engine import DuckDBEngine
 from anondb.engine.beside import attach as attach_to
 from anondb.engine.elsewhere import is_url
+from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import InputError
 from anondb.models import check_count
+from anondb.reading.formats import is_data_file
 from anondb.warehouse.postgres.place import database_of
 
 if TYPE_CHECKING:
@@ -113,3 +116,17 @@ def _attached(database: Database, file: str | os.PathLike[str] | None) -> Databa
         database.close()
         raise
     return database
+
+
+@contextlib.contextmanager
+def new_file(path: str) -> Iterator[None]:
+    """Open the DuckDB file of this path in the block: one that does not exist is made for this user alone, and removed again
+    after an error.
+
+    Raises:
+        InputError: the path is that of a data file, or of no file.
+    """
+    if is_data_file(path) or is_url(path) or path in ("", ":memory:"):
+        raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
+    with removed_after_error(*(() if os.path.lexists(path) else (path, f"{path}.wal"))), private_files():
+        yield

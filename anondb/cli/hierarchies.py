@@ -67,8 +67,8 @@ def build(
     **flags: Any,
 ) -> None:
     """Build a hierarchy of an attribute: bands of numbers, dates, prefixes, codes, your own groups, or by frequency."""
-    from anondb.data.files import write_hierarchy
     from anondb.taxonomies.build import Request
+    from anondb.taxonomies.editing import save
     from anondb.taxonomies.hierarchies import build_hierarchy
 
     request = Request(by, separator, numbers(lengths), (), fan_out, root, names(steps), mapping)
@@ -77,7 +77,7 @@ def build(
             to += "/"  # a data file has no tables
         rows = transactions_of(database, source, records, id_column, attribute, flag_values(flags))
         built = build_hierarchy(database.engine, rows, attribute, request, id_column=id_column)
-        written = write_hierarchy(database.engine, built.tree, built.attribute, to, replace=replace)
+        written = save(database.engine, built.tree, to, attribute=built.attribute, replace=replace)
     tree, how = built.tree, {"by": built.request.by, "steps": built.request.steps, "lengths": built.request.lengths}
     if as_json:
         facts = {"nodes": tree.size, "leaves": tree.n_leaves, "depth": int(tree.depth.max()), "alone": built.alone}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -27,15 +28,13 @@ def ui(
     ] = True,
 ) -> None:
     """Explore, choose and publish in your browser: a local window that only you can open, until Ctrl-C."""
-    try:
-        from anondb.ui.serve import HOST, serve
-    except ImportError:
+    if any(find_spec(name) is None for name in ("jinja2", "python_multipart", "starlette", "uvicorn")):
         raise EngineError(
             "The window needs starlette, uvicorn and others.", code="no_library", hint="Run pip install 'anondb[ui]'."
-        ) from None
+        )
     from anondb.engine.elsewhere import is_url, warehouse_at
     from anondb.reading.formats import is_data_file
-    from anondb.release.reader import is_sealed
+    from anondb.ui.serve import HOST, serve
 
     is_place = source is None or is_url(source) or warehouse_at(source) is not None
     if source is not None and not is_place and not Path(source).exists():
@@ -53,7 +52,14 @@ def ui(
     except OSError:
         raise EngineError(f"The port {port} is taken.", code="port_taken", hint="Choose another --port.") from None
     with listener:
-        is_release = not is_place and source is not None and not is_data_file(source) and is_sealed(source)
+        is_release = not is_place and source is not None and not is_data_file(source) and _is_sealed(source)
         with contextlib.suppress(KeyboardInterrupt):
             serve(listener, source, is_release, announce)
         typer.echo("Stopped.", err=True)
+
+
+def _is_sealed(path: str) -> bool:
+    """Whether a file is a sealed release; what tells takes a moment to import."""
+    from anondb.release.reader import is_sealed
+
+    return is_sealed(path)

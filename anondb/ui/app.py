@@ -31,6 +31,8 @@ def application(window: Window) -> Starlette:
         ],
     )
     app.state.window = window
+    if window.source and "load" in window.parts:
+        load.begin(window, window.source)
     return app
 
 

@@ -108,7 +108,7 @@ def page(request: Request) -> Response:
 
 
 def _audit(request: Request, path: str, expected: str | None, trusted: str | None) -> None:
-    how = {"path": path, "expected": expected, "trusted": trusted}
+    how: dict[str, Any] = {"path": path, "expected": expected, "trusted": trusted}
     window_of(request).run("audit", f"Checking {Path(path).name}", auditing, beside=True, **how)
 
 

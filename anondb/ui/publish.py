@@ -15,7 +15,7 @@ from starlette.routing import Route
 from anondb.api.connect import connect
 from anondb.options import flags_of, toml_of, toml_text
 from anondb.pages.text import raised
-from anondb.ui.choose import accepted, asked, at_first, options_of, planned
+from anondb.ui.choose import accepted, at_first, options_of, planned
 from anondb.ui.window import Project, Window, back, shown, window_of
 from anondb.ui.worker import Say
 
@@ -63,15 +63,13 @@ def history(say: Say, project: Project, drop: str = "") -> tuple[list[Any], list
 
 
 def _plan(window: Window) -> dict[str, Any]:
-    """What is to be released, and how; that of another project is forgotten."""
-    plan, project = window.kept.get("publish_chosen"), window.project
-    if window.kept.get("publish_project", window) is not project:
-        window.forget("made", "published", "history")
-        window.kept |= {"publish_project": project, "publish_how": {}, "publish_made": None, "publish_path": None}
-    if plan is not None and plan["project"] is project:
+    """The options and the title of what is to be released: that which was chosen, or what the project needs at least."""
+    window.kept = {"publish_how": {}, "publish_made": None, "publish_path": None, **window.kept}
+    if (plan := window.kept.get("publish_chosen")) is not None:
         return dict(plan)
+    project = window.project
     options = {} if project is None else options_of(project, planned(project, at_first(project))[1][0])
-    return {"project": project, "options": options, "title": ""}
+    return {"options": options, "title": ""}
 
 
 def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
@@ -108,7 +106,6 @@ def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[st
 def page(request: Request) -> Response:
     """The release that was chosen, its checklist, what was published, and the history."""
     window = window_of(request)
-    asked(window)
     plan, project = _plan(window), window.project
     if project is not None and "history" not in window.jobs:
         window.run("history", "Reading the ledger", history, project=project)

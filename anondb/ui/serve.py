@@ -5,11 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 
-import uvicorn
-
-from anondb.ui.app import application
-from anondb.ui.guard import Guard
-from anondb.ui.window import PARTS, Window
 from anondb.ui.worker import Worker
 
 HOST = "127.0.0.1"
@@ -25,7 +20,14 @@ def serve(listener: socket.socket, source: str | None, is_release: bool, announc
         is_release: whether it is a sealed release, for which only the parts of readers are shown.
         announce: called with the address, which has the token, when it can be opened.
     """
-    window = Window(Worker(), Worker(), READERS if is_release else tuple(PARTS), source)
+    worker, beside = Worker(), Worker(at_once=is_release)  # which import what they need while this process does
+    import uvicorn
+
+    from anondb.ui.app import application
+    from anondb.ui.guard import Guard
+    from anondb.ui.window import PARTS, Window
+
+    window = Window(worker, beside, READERS if is_release else tuple(PARTS), source)
     try:
         port = listener.getsockname()[1]
         guard = Guard(application(window), port)

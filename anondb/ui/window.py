@@ -28,6 +28,7 @@ PARTS = {  # the parts of the window, in the order of the work, each with what o
     "ask": "Ask",
     "audit": "Audit",
 }
+_STAYS = ("load", "ask", "audit")  # parts that do not depend on the project
 _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
@@ -43,7 +44,7 @@ class Project:
         database: the DuckDB file or the URL of PostgreSQL, whose ledger keeps the releases.
         transactions: their table.
         options: how the Python interface names the rest: ``id``, ``item``, ``taxonomy``, ``records``, ``quasi_identifiers``,
-            ``hierarchies``, ``sensitive`` and options of reading; those that are not set are absent.
+            ``hierarchies``, ``sensitive``, ``accept`` and options of reading; those that are not set are absent.
         loaded_by: the command that loaded files into the database; empty if it was there.
     """
 
@@ -64,8 +65,9 @@ class Window:
         folder: where dropped files lie; only their owner can enter it, and it is deleted at the end.
         source: the data file, DuckDB file or URL that was named; None before.
         project: what is anonymized, confirmed in the part Load; None before.
-        jobs: the latest job of each kind of work, by a name such as ``profile``.
-        kept: what a part remembers, by a name such as ``reading``: choices of the user, and results.
+        jobs: the latest job of each kind of work, by a name such as ``profile``; see ``kept``.
+        kept: what a part remembers, by a name that begins with the part's, such as ``load``: choices of the user, and
+            results. When the project changes, all goes but what begins with ``load``, ``ask`` or ``audit``.
     """
 
     worker: Worker
@@ -77,7 +79,17 @@ class Window:
     jobs: dict[str, Job] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, name: str, words: str, task: Callable[..., Any], /, *, beside: bool = False, **arguments: Any) -> Job:
+    def run(
+        self,
+        name: str,
+        words: str,
+        task: Callable[..., Any],
+        /,
+        *,
+        beside: bool = False,
+        then: Callable[[Any], None] | None = None,
+        **arguments: Any,
+    ) -> Job:
         """Begin a job of a kind; one of the same kind that still runs is stopped.
 
         Args:
@@ -86,9 +98,10 @@ class Window:
             task: a function of a module, called as ``task(say, **arguments)`` in another process, where ``say`` takes words
                 about the progress (``on_progress`` of ``anondb.connect``). What it takes and returns must be picklable.
             beside: whether it does not wait for other work.
+            then: called here with the result, before the job is seen to be done.
         """
         self.forget(name)
-        self.jobs[name] = (self.beside if beside else self.worker).submit(words, task, arguments)
+        self.jobs[name] = (self.beside if beside else self.worker).submit(words, task, arguments, then)
         return self.jobs[name]
 
     def result(self, name: str) -> Any:
@@ -101,6 +114,12 @@ class Window:
         for name in names:
             if (job := self.jobs.pop(name, None)) is not None:
                 job.stop()
+
+    def use(self, project: Project) -> None:
+        """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten."""
+        self.project = project
+        self.forget(*(name for name in self.jobs if not name.startswith(_STAYS)))
+        self.kept = {name: value for name, value in self.kept.items() if name.startswith(_STAYS)}
 
     async def dropped(self, file: UploadFile) -> Path:
         """Keep a file that was dropped or picked in the browser, under its own name, in a folder of its own."""

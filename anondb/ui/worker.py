@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import multiprocessing
 import os
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from anondb.errors import AnondbError, speaking
@@ -44,6 +46,7 @@ class Job:
     Attributes:
         words: what it does, for people.
         task, arguments: a function of a module, called as ``task(say, **arguments)`` in the worker's process.
+        then: called here with the result, before the job is seen to be done; None for nothing.
         state: one of ``waiting``, ``running``, ``done``, ``failed`` and ``stopped``.
         step, share: what it does now, and the share that is done, if that is known.
         result: what the task returned.
@@ -56,6 +59,7 @@ class Job:
     words: str
     task: Callable[..., Any]
     arguments: dict[str, Any]
+    then: Callable[[Any], None] | None = None
     state: str = WAITING
     step: str = ""
     share: float | None = None
@@ -80,20 +84,28 @@ class Job:
 
 
 class Worker:
-    """A process, started again after it had to be killed, and a thread that gives it tasks."""
+    """A process, started again after it had to be killed, and a thread that gives it tasks.
 
-    def __init__(self) -> None:
+    Args:
+        at_once: whether to start the process now; otherwise it starts with the first task.
+    """
+
+    def __init__(self, at_once: bool = True) -> None:
         self._numbers = itertools.count(1)
         self._waiting: queue.Queue[Job | None] = queue.Queue()
         self._lock = threading.Lock()
         self._running: Job | None = None
-        self._start()
+        self._process: SpawnProcess | None = None
+        if at_once:
+            self._start()
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def submit(self, words: str, task: Callable[..., Any], arguments: dict[str, Any]) -> Job:
+    def submit(
+        self, words: str, task: Callable[..., Any], arguments: dict[str, Any], then: Callable[[Any], None] | None = None
+    ) -> Job:
         """Have a task done when those before it are."""
-        job = Job(next(self._numbers), self, words, task, arguments)
+        job = Job(next(self._numbers), self, words, task, arguments, then)
         self._waiting.put(job)
         return job
 
@@ -104,9 +116,9 @@ class Worker:
                 job.state, job.ended = STOPPED, time.monotonic()
             if job is not self._running:
                 return
-            process = self._process
-        _signalled(process.pid, signal.SIGINT)
-        threading.Timer(_PATIENCE, self._kill_if_running, (job, process.pid)).start()
+            pid = None if self._process is None else self._process.pid
+        _signalled(pid, signal.SIGINT)
+        threading.Timer(_PATIENCE, self._kill_if_running, (job, pid)).start()
 
     def close(self) -> None:
         """Stop all work, and end the process."""
@@ -114,6 +126,8 @@ class Worker:
         if (job := self._running) is not None:
             self.stop(job)
         self._thread.join(2 * _PATIENCE)
+        if self._process is None:
+            return
         self._line.close()  # at which the process ends by itself
         self._process.join(_PATIENCE)
         _signalled(self._process.pid, signal.SIGKILL)
@@ -135,19 +149,25 @@ class Worker:
             with self._lock:
                 if job.state != WAITING:
                     continue
+                if self._process is None:
+                    self._start()
                 self._running, job.state = job, RUNNING
             try:
                 self._line.send((job.task, job.arguments))
                 kind, value = self._answer(job)
             except (EOFError, OSError):
                 kind, value = FAILED, Problem("The work ended early: its process is gone.", hint="Start it again.")
-                self._process.join()
-                self._start()
+                if self._process is not None:
+                    self._process.join()
+                self._process = None  # the next task starts another one
             with self._lock:
-                self._running = None
-                if job.state == RUNNING:
-                    job.state, job.ended = kind, time.monotonic()
-                    job.result, job.problem = (value, None) if kind == DONE else (None, value)
+                self._running, job.ended = None, time.monotonic()
+                job.result, job.problem = (value, None) if kind == DONE else (None, value)
+                is_wanted = job.state == RUNNING
+            if is_wanted and kind == DONE and job.then is not None:
+                job.then(value)
+            with self._lock:
+                job.state = kind if job.state == RUNNING else job.state
 
     def _answer(self, job: Job) -> tuple[str, Any]:
         """The last message about a job: how it ended, and its result or problem."""
@@ -170,6 +190,8 @@ def _signalled(pid: int | None, number: int) -> None:
 def _serve(line: Connection) -> None:
     """Do tasks until the other end closes the line; runs in the process of the worker, which leads a group of its own."""
     os.setsid()
+    with contextlib.suppress(KeyboardInterrupt):  # what tasks need, while the window starts and nobody waits
+        importlib.import_module("anondb.ui.tasks")
     said = 0.0
 
     def say(words: str) -> None:

@@ -131,9 +131,13 @@ class AtOnce(Worker):
 
     def __init__(self) -> None: ...
 
-    def submit(self, words: str, task: Callable[..., Any], arguments: dict[str, Any]) -> Job:
+    def submit(
+        self, words: str, task: Callable[..., Any], arguments: dict[str, Any], then: Callable[[Any], None] | None = None
+    ) -> Job:
         kind, value = _outcome(task, pickle.loads(pickle.dumps(arguments)), lambda words: None)
         done = {"result": pickle.loads(pickle.dumps(value))} if kind == DONE else {"problem": value}
+        if then is not None and kind == DONE:
+            then(value)
         return Job(0, self, words, task, arguments, state=kind, ended=time.monotonic(), **done)
 
     def stop(self, job: Job) -> None: ...

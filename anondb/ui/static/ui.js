@@ -64,3 +64,34 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
+
+// Trees: nodes are dragged onto groups, with all that are ticked; arrows go from node to node, open and close.
+const rowOf = (event) => event.target.closest && event.target.closest(".tree [data-node]");
+document.addEventListener("dragstart", (event) => {
+  const row = rowOf(event);
+  if (!row) return;
+  row.querySelector("input").checked = true;
+  event.dataTransfer.effectAllowed = "move";
+  event.dataTransfer.setData("text/plain", row.dataset.node);
+});
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    const row = rowOf(event);
+    if (!row || !("group" in row.dataset) || event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    row.classList.toggle("over", kind === "dragover");
+    if (kind !== "drop") return;
+    const button = Object.assign(document.createElement("button"), { name: "do", value: `move:${row.dataset.node}`, hidden: true });
+    row.append(button);
+    button.click();
+  });
+}
+document.addEventListener("keydown", (event) => {
+  const row = rowOf(event);
+  if (!row || !event.key.startsWith("Arrow")) return;
+  event.preventDefault();
+  const rows = [...row.closest(".tree").querySelectorAll("[data-node]")], toggle = row.querySelector("button");
+  const next = rows[rows.indexOf(row) + { ArrowDown: 1, ArrowUp: -1 }[event.key]];
+  if (next) next.querySelector("input").focus();
+  else if (toggle && (toggle.ariaExpanded === "true") === (event.key === "ArrowLeft") && !/Up|Down/.test(event.key)) toggle.click();
+});
