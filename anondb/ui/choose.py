@@ -51,12 +51,9 @@ def at_first(project: Project | None) -> dict[str, str]:
 
 
 def asked(window: Window) -> dict[str, str]:
-    """What the owner said; what was said and found of another project is forgotten."""
-    project = window.project
-    if window.kept.get("choose_project", window) is not project:
-        window.forget("candidates", "pair", "why")
-        window.kept |= {"choose_project": project, "choose": {}, "choose_pair": None, "choose_problem": None}
-    return {**at_first(project), **window.kept["choose"]}
+    """What the owner said."""
+    window.kept = {"choose": {}, "choose_pair": None, "choose_problem": None, **window.kept}
+    return {**at_first(window.project), **window.kept["choose"]}
 
 
 def options_of(project: Project, run: Run) -> dict[str, Any]:
@@ -186,10 +183,10 @@ async def take(request: Request) -> Response:
     """Look at two candidates side by side, or go on with one."""
     window, form = window_of(request), await request.form()
     found, project = window.result("candidates"), window.project
-    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair")]
+    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair") if str(n).isdecimal()]
     if found is None or project is None or not all(n < len(found.runs) for n in chosen):
         return back("/choose")
-    if "chosen" in form:
+    if chosen and "chosen" in form:
         return _go(window, project, found.runs[chosen[0]].run, name_of(found.runs[chosen[0]]))
     if len(chosen) != 2:
         return back("/choose?two#candidates")
@@ -206,7 +203,7 @@ async def take(request: Request) -> Response:
 
 def _go(window: Window, project: Project, run: Run, title: str) -> Response:
     """Go on to Publish with the release of a run."""
-    window.kept["publish_chosen"] = {"project": project, "options": options_of(project, run), "title": title}
+    window.kept["publish_chosen"] = {"options": options_of(project, run), "title": title}
     return back("/publish")
 
 

@@ -15,7 +15,7 @@ from anondb.ui.worker import Say
 if TYPE_CHECKING:
     from anondb.report.owner import OwnerReport
 
-MOST_ROWS, QUERIES, WIDTH = 40, 300, 480
+MOST_ROWS, QUERIES, WIDTH = 25, 300, 480
 AS_ITSELF, DELETED = "as itself", "deleted"
 Forms = Mapping[str, tuple[str, ...]]
 

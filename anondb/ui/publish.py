@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -15,12 +15,9 @@ from starlette.routing import Route
 from anondb.api.connect import connect
 from anondb.options import flags_of, toml_of, toml_text
 from anondb.pages.text import raised
-from anondb.ui.choose import accepted, asked, at_first, options_of, planned
+from anondb.ui.choose import accepted, at_first, options_of, planned
 from anondb.ui.window import Project, Window, back, shown, window_of
 from anondb.ui.worker import Say
-
-if TYPE_CHECKING:
-    pass
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 HOW = ("format", "mode", "sign", "proof", "modelled_rows", "accept", "allow_overlap", "replace")  # of a publication
@@ -32,76 +29,47 @@ source = {source}
 
 [release.{name}]
 """
-_NUMBERS = ("k", "m", "l", "h", "p", "delta")
 
 
 def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | None, replace: bool) -> dict[str, Any]:
     """Make a release, and check it; without options, check one that was made earlier.
 
     Returns:
-        What its owner looks at before it is given away, and the pages ``owner`` and ``public``.
+        Its ``verification``; ``report``, for its owner; ``warnings``; and the pages ``owner`` and ``public``.
     """
     with connect(project.database, on_progress=say) as database:
         if options is None:
             release = database.release(name)
         else:
             release = database.anonymize(project.transactions, name=name, replace=replace, **options)
-        verification, report, told = release.verification, release.owner_report(), release.report
+        report, made = release.owner_report(), release.report
         pages = {"owner": report.html(), "public": release.report_html(public=True)}
-    entry, contents = report.entry, report.contents
-    return {
-        "name": entry.name,
-        "promise": contents.promise,
-        "algorithm": entry.algorithm,
-        "verified": verification.verified,
-        "violations": verification.all_violations,
-        "persons": contents.transactions,
-        "legend": sorted({member for item in contents.items for member in item.members}),
-        "suppressed": [(item.label, item.support, item.why) for item in report.suppressed],
-        "occurrences": entry.suppressed_occurrences,
-        "overlaps": report.overlaps,
-        "item_supports": "item_supports" in contents.manifest,
-        "attributes": [attribute.name for attribute in contents.release.kind.attributes or ()],
-        "read": report.read,
-        "warnings": [] if told is None else told.to_json().get("warnings", []),
-        **pages,
-    }
+        warnings = [] if made is None else made.to_json().get("warnings", [])
+        return {"verification": release.verification, "report": report, "warnings": warnings, **pages}
 
 
-def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) -> dict[str, Any]:
-    """Publish a release, and say what is in the file."""
+def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) -> Any:
+    """Publish a release; returns its ``PublishedFile``."""
     with connect(project.database, on_progress=say) as database:
-        file = database.release(name).publish(path, **how)
-    notes = [*(one.words for one in file.intersections), *file.remarks]
-    told = {"path": str(file.path), "size": file.size, "sha256": file.sha256, "content_digest": file.content_digest}
-    return {**told, "name": name, "proof": None if file.proof is None else str(file.proof), "notes": notes}
+        return database.release(name).publish(path, **how)
 
 
-def history(say: Say, project: Project, drop: str = "") -> list[dict[str, Any]]:
-    """The releases of the ledger, the newest first, each with its publications; before that one may be dropped."""
+def history(say: Say, project: Project, drop: str = "") -> tuple[list[Any], list[Any]]:
+    """The releases and the publications of the ledger, the oldest first; a release may be dropped before."""
     with connect(project.database, read_only=not drop, on_progress=say) as database:
         if drop:
             database.drop(drop)
-        entries, files = database.releases(), database.publications()
-    told = []
-    for entry in reversed(entries):
-        numbers = ", ".join(f"{n} = {entry.parameters[n]}" for n in _NUMBERS if entry.parameters.get(n) is not None)
-        published = [(f.file, f.published, f.content_digest) for f in files if f.release_id == entry.release_id]
-        promise = f"{entry.model}, {numbers}, by {entry.algorithm}"
-        told.append({**vars(entry), "promise": promise, "files": published})
-    return told
+        return database.releases(), database.publications()
 
 
 def _plan(window: Window) -> dict[str, Any]:
-    """What is to be released, and how; that of another project is forgotten."""
-    plan, project = window.kept.get("publish_chosen"), window.project
-    if window.kept.get("publish_project", window) is not project:
-        window.forget("made", "published", "history")
-        window.kept |= {"publish_project": project, "publish_how": {}, "publish_made": None, "publish_path": None}
-    if plan is not None and plan["project"] is project:
+    """The options and the title of what is to be released: that which was chosen, or what the project needs at least."""
+    window.kept = {"publish_how": {}, "publish_made": None, "publish_path": None, **window.kept}
+    if (plan := window.kept.get("publish_chosen")) is not None:
         return dict(plan)
+    project = window.project
     options = {} if project is None else options_of(project, planned(project, at_first(project))[1][0])
-    return {"project": project, "options": options, "title": ""}
+    return {"options": options, "title": ""}
 
 
 def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
@@ -138,7 +106,6 @@ def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[st
 def page(request: Request) -> Response:
     """The release that was chosen, its checklist, what was published, and the history."""
     window = window_of(request)
-    asked(window)
     plan, project = _plan(window), window.project
     if project is not None and "history" not in window.jobs:
         window.run("history", "Reading the ledger", history, project=project)
@@ -146,6 +113,7 @@ def page(request: Request) -> Response:
     how, path = window.kept["publish_how"], window.kept["publish_path"]
     said = dict.fromkeys(HOW, "") | how
     values: dict[str, Any] = {"plan": plan, "found": found, "sealed": sealed, "how": said, "command": "", "policy": ""}
+    values["legend"] = set() if found is None else {m for item in found["report"].contents.items for m in item.members}
     if project is not None:
         folder = Path() if "://" in project.database else Path(project.database).parent
         name = made["name"] if made else project.transactions.rpartition(".")[2].strip('"')
@@ -194,8 +162,8 @@ async def publish(request: Request) -> Response:
     how |= {"proof": f"{Path(path).with_suffix('')}-proof"} if "proof" in how else {}
     how = {name: value for name, value in how.items() if (name, value) != ("format", "duckdb")}
     window.kept |= {"publish_how": how, "publish_path": path}
-    words = f"Publishing {found['name']}"
-    window.run("published", words, seal, project=project, name=found["name"], path=path, how=how)
+    name = found["report"].entry.name
+    window.run("published", f"Publishing {name}", seal, project=project, name=name, path=path, how=how)
     window.run("history", "Reading the ledger", history, project=project)
     return back("/publish#published")
 

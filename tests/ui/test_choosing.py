@@ -18,6 +18,7 @@ from ui.client import Client, window, window_on
 from ui.conftest import HOSTILE
 
 import anondb
+from anondb.pages.text import number
 from anondb.release import numbering, objects
 from anondb.ui.window import Project
 
@@ -85,6 +86,14 @@ def test_candidates_stand_beside_a_command_and_leave_the_database_as_it_is(tried
     assert command[4:] == wanted.split()
     with anondb.connect(place / "shop.duckdb", read_only=True) as database:
         assert [entry.name for entry in database.releases()] == ["spring"]
+
+
+@pytest.mark.slow
+def test_the_command_tries_the_same(tried: str, place: Path, run: Run) -> None:
+    (command,) = commands_on(tried)
+    found = run(*(word.replace("shop.duckdb", "copy.duckdb") for word in command), "--json").json["runs"]
+    shown = re.findall(r'data-name="bounds\' width">([^<]*)<', tried)
+    assert sorted(number(one["bounds_width"]) for one in found) == sorted(shown) and len(found) == 2
 
 
 def test_two_candidates_side_by_side(client: Client, tried: str, place: Path) -> None:
