@@ -83,7 +83,7 @@ def shown_tree(window: Window) -> dict[str, Any]:
 
 
 def read(window: Window, view: View, **how: Any) -> None:
-    """Read, build or complete the tree of a view, in another process."""
+    """Read, build or complete the tree of a view. All that opens the database waits for each other: none finds it locked."""
 
     def then(draft: Draft) -> None:
         view.draft, view.opened, view.chosen, view.found = draft, {ROOT}, set(), set()
@@ -92,9 +92,7 @@ def read(window: Window, view: View, **how: Any) -> None:
     words = "Building" if how.get("built") else "Reading"
     words += " the taxonomy" if view.attribute is None else f" the hierarchy of {view.attribute}"
     window.forget(COUNT, SAVE)
-    window.run(
-        TREE, words, tasks.draft, beside=True, then=then, project=window.project, attribute=view.attribute, **how
-    )
+    window.run(TREE, words, tasks.draft, then=then, project=window.project, attribute=view.attribute, **how)
 
 
 def _target(project: Project, view: View, named: Any) -> str:
@@ -140,7 +138,7 @@ async def edit(request: Request) -> Response:
         window.forget(COUNT)
         if len(draft.nodes.persons) < len(draft.nodes.labels):
             what: dict[str, Any] = {"project": window.project, "attribute": view.attribute, "tree": draft.tree()}
-            window.run(COUNT, "Counting persons", tasks.draft, beside=True, then=draft.count, **what)
+            window.run(COUNT, "Counting persons", tasks.draft, then=draft.count, **what)
     return back(HERE)
 
 
@@ -227,6 +225,7 @@ async def keep(request: Request) -> Response:
 
     what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree(), "to": to}
     what["replace"] = form.get("replace") == "yes"
+    window.forget(COUNT)
     window.run(SAVE, f"Saving {to}", tasks.write, then=then, **what)
     return back(HERE)
 

@@ -28,23 +28,24 @@ def page(request: Request) -> Response:
     window = window_of(request)
     if window.project is None:
         return shown(request, "understand.html", project=None)
-    known = set(window.jobs)
-    for name, attackers in ((SIZES, False), (WHOLE, True)):
-        if name not in window.jobs:
-            words = "Counting what attackers find" if attackers else f"Reading {window.project.transactions}"
-            window.run(name, words, tasks.profile, project=window.project, attackers=attackers)
-    sizes, whole, tree = window.result(SIZES), window.result(WHOLE), trees.shown_tree(window)
+    known, project = set(window.jobs), window.project
+    if SIZES not in known:
+        window.run(SIZES, f"Reading {project.transactions}", tasks.profile, project=project, attackers=False)
+    tree = trees.shown_tree(window)
+    if WHOLE not in known:
+        window.run(WHOLE, "Counting what attackers find", tasks.profile, project=project, attackers=True)
     request.state.active |= window.jobs.keys() - known  # they may end before the page is made
+    sizes, whole = window.result(SIZES), window.result(WHOLE)
     counted: Profile | None = whole or sizes
     return shown(
         request,
         "understand.html",
-        project=window.project,
+        project=project,
         profile=counted,
         jobs=(SIZES, WHOLE),
         pictures=() if counted is None else pictures_of(counted.counts) + attackers_of(counted),
         sections=[section_html(section) for section in profile_sections(whole)] if whole else [],
-        command=shlex.join(["anondb", "profile", *source_of(window.project, _OTHERS)]),
+        command=shlex.join(["anondb", "profile", *source_of(project, _OTHERS)]),
         **tree,
     )
 
