@@ -48,7 +48,7 @@ def begin(window: Window, source: str) -> None:
     window.forget("load-tables", *_PEEK)
     choice = window.kept["load"] = Choice(transactions=source) if is_data_file(source) else Choice(database=source)
     if choice.database:
-        window.run("load-tables", f"Looking at {name_of(source)}", tasks.tables, database=source)
+        window.run("load-tables", f"Looking at {name_of(source)}", tasks.call, database=source, method="tables")
     else:
         look(window, choice)
 
@@ -57,8 +57,12 @@ def look(window: Window, choice: Choice) -> None:
     """Look at the chosen transactions, as far as the user says how they are read."""
     window.forget(*_PEEK)
     choice.taxonomy = choice.records = ""
-    how: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "given": choice.given}
-    window.run("load-peek", f"Reading {name_of(choice.transactions)}", tasks.peek, **how)
+    _peek(window, "load-peek", choice.transactions, choice.given)
+
+
+def _peek(window: Window, job: str, source: str, given: dict[str, Any]) -> None:
+    how: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **given}
+    window.run(job, f"Reading {name_of(source)}", tasks.call, **how)
 
 
 def name_of(source: str) -> str:
@@ -148,14 +152,12 @@ async def beside(request: Request) -> Response:
         return back(HERE)
     window.forget(f"load-{what}")
     setattr(choice, what, chosen)
-    words, of = f"Reading {name_of(chosen)}", dict[str, Any](database=choice.database)
     if chosen and what == "taxonomy":
-        of |= {"source": choice.transactions, "given": dict(peek.reading), "taxonomy": chosen}
-        window.run("load-taxonomy", words, tasks.check, **of)
+        of: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "given": dict(peek.reading)}
+        window.run("load-taxonomy", f"Reading {name_of(chosen)}", tasks.check, taxonomy=chosen, **of)
     elif chosen:
         kept = {name: value for name, value in peek.reading.items() if name in ("id", "encoding")}
-        of |= {"source": chosen, "given": {"id": "tid", **kept, "layout": PEOPLE}}
-        window.run("load-records", words, tasks.peek, **of)
+        _peek(window, "load-records", chosen, {"id": "tid", **kept, "layout": PEOPLE})
     return back(HERE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -29,11 +30,13 @@ def page(request: Request) -> Response:
     if window.project is None:
         return shown(request, "understand.html", project=None)
     known, project = set(window.jobs), window.project
+    what: dict[str, Any] = {"database": project.database, "method": "profile", "transactions": project.transactions}
+    what |= {name: value for name, value in project.options.items() if name != "accept"}
     if SIZES not in known:
-        window.run(SIZES, f"Reading {project.transactions}", tasks.profile, project=project, attackers=False)
+        window.run(SIZES, f"Reading {project.transactions}", tasks.call, attackers=False, **what)
     tree = trees.shown_tree(window)
     if WHOLE not in known:
-        window.run(WHOLE, "Counting what attackers find", tasks.profile, project=project, attackers=True)
+        window.run(WHOLE, "Counting what attackers find", tasks.call, **what)
     request.state.active |= window.jobs.keys() - known  # they may end before the page is made
     sizes, whole = window.result(SIZES), window.result(WHOLE)
     counted: Profile | None = whole or sizes
