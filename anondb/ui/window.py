@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
@@ -161,7 +162,7 @@ def shown(request: Request, template: str, **values: Any) -> Response:
 async def named_file(request: Request) -> tuple[str | None, FormData]:
     """The path of the file that a form names or has (``file_form`` of the macros), None without one; and the form."""
     async with request.form() as form:
-        file, path = form.get("file"), str(form.get("path") or "").strip()
+        file, path = form.get("file"), os.path.expanduser(str(form.get("path") or "").strip())
         if isinstance(file, UploadFile) and file.filename:
             path = str(await window_of(request).dropped(file))
     return path or None, form
