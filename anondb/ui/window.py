@@ -33,7 +33,6 @@ _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
-# the jobs that were active when a request began: what its page shows of them may be older than their end
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
