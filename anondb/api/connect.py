@@ -107,17 +107,6 @@ def connect(
     return Database(PostgresEngine.connect(place, **settings, **told))
 
 
-def _attached(database: Database, file: str | os.PathLike[str] | None) -> Database:
-    """The database with a file beside it; closed if that cannot be opened."""
-    try:
-        if file is not None:
-            attach_to(database.engine, path_of(file))
-    except BaseException:
-        database.close()
-        raise
-    return database
-
-
 @contextlib.contextmanager
 def new_file(path: str) -> Iterator[None]:
     """Open the DuckDB file of this path in the block: one that does not exist is made for this user alone, and removed again
@@ -130,3 +119,14 @@ def new_file(path: str) -> Iterator[None]:
         raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
     with removed_after_error(*(() if os.path.lexists(path) else (path, f"{path}.wal"))), private_files():
         yield
+
+
+def _attached(database: Database, file: str | os.PathLike[str] | None) -> Database:
+    """The database with a file beside it; closed if that cannot be opened."""
+    try:
+        if file is not None:
+            attach_to(database.engine, path_of(file))
+    except BaseException:
+        database.close()
+        raise
+    return database

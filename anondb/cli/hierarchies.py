@@ -9,7 +9,7 @@ import typer
 
 from anondb.cli.app import Json, Source, opened, transactions_of
 from anondb.cli.flags import flag_values, with_flags
-from anondb.cli.taxonomies import Id, names, numbers, print_check, show_tree
+from anondb.cli.taxonomies import Id, print_check, show_tree
 from anondb.cli.words import print_json
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
@@ -71,7 +71,8 @@ def build(
     from anondb.taxonomies.editing import save
     from anondb.taxonomies.hierarchies import build_hierarchy
 
-    request = Request(by, separator, numbers(lengths), (), fan_out, root, names(steps), mapping)
+    said = {"separator": separator, "lengths": lengths, "fan_out": fan_out, "root": root}
+    request = Request.said(by, steps=steps, mapping=mapping, **said)
     with opened(source) as database:
         if database.engine.one_shot and not to.endswith("/"):
             to += "/"  # a data file has no tables

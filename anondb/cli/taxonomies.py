@@ -62,7 +62,8 @@ def build(
     from anondb.taxonomies.build import Request, build_taxonomy
     from anondb.taxonomies.editing import save
 
-    request = Request(by, separator, numbers(lengths), names(columns), fan_out, root)
+    said = {"separator": separator, "lengths": lengths, "columns": columns, "fan_out": fan_out, "root": root}
+    request = Request.said(by, **said)
     with opened(source) as database:
         _check_target(database, to)
         items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
@@ -171,19 +172,6 @@ def _check_target(database: Database, to: str) -> None:
         raise InputError(
             "A data file has no tables to write to.", code="bad_usage", hint="Name a file that ends in .tree with --to."
         )
-
-
-def numbers(text: str | None) -> tuple[int, ...]:
-    """The whole numbers of ``--lengths``."""
-    try:
-        return tuple(int(part) for part in (text or "").split(",") if part.strip())
-    except ValueError:
-        raise InputError("--lengths is a list of whole numbers, such as 1,3.", code="bad_parameter") from None
-
-
-def names(text: str | None) -> tuple[str, ...]:
-    """The parts of a text that commas separate."""
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
 def _say_written(tree: Taxonomy, to: str, as_json: bool, added: int | None = None) -> None:

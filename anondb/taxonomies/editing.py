@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from anondb.data.files import write_hierarchy, write_taxonomy
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.engine import Engine
 from anondb.errors import InputError
+from anondb.taxonomies.hierarchies import supported_hierarchy
+from anondb.taxonomies.supports import supported_taxonomy
 
 ROOT = 0
 
@@ -70,7 +73,7 @@ class Draft:
     next: int = field(default=0)
 
     @classmethod
-    def of(cls, tree: Taxonomy, persons: Sequence[int]) -> Draft:
+    def of(cls, tree: Taxonomy, persons: Iterable[int]) -> Draft:
         """A draft of a tree with the persons of each node. Leaves that nobody has can be deleted."""
         parents = dict(enumerate(tree.parent.tolist()))
         nodes = Nodes(dict(enumerate(tree.labels)), parents, dict(enumerate(map(int, persons))))
@@ -147,10 +150,11 @@ class Draft:
         parents = {n: up if parent == node else parent for n, parent in self.nodes.parents.items() if n != node}
         self._add(labels, parents)
 
-    def count(self, persons: Mapping[str, int]) -> None:
-        """Note how many persons have an item at or below the nodes of these labels, in the current state; 0 for others."""
-        counted = {node: persons.get(label, 0) for label, node in self.nodes.node_of.items()}
-        self.states[self.at] = replace(self.nodes, persons=counted)
+    def count(self, counted: Draft) -> None:
+        """Take the persons of the current state from a draft of its tree, which lacks groups that nobody has."""
+        persons = {label: counted.nodes.persons[node] for label, node in counted.nodes.node_of.items()}
+        found = {node: persons.get(label, 0) for label, node in self.nodes.node_of.items()}
+        self.states[self.at] = replace(self.nodes, persons=found)
 
     def tree(self) -> Taxonomy:
         """The tree of the current state, without groups that have no item below them."""
@@ -184,6 +188,25 @@ class Draft:
         self.at += 1
         if self.saved >= self.at:
             self.saved = -1
+
+
+def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, **columns: str) -> Draft:
+    """A taxonomy with the transactions at or below each node, or the hierarchy of an attribute with its records, to edit.
+
+    Args:
+        engine: the engine, outside a transaction.
+        tree: a taxonomy or, for an attribute, hierarchies, as ``anonymize`` takes them.
+        rows: the transactions or the records.
+        attribute: the attribute of a hierarchy.
+        columns: ``id_column`` and, of transactions, ``item_column``.
+
+    Raises:
+        InputError: those of ``supported_taxonomy`` and ``supported_hierarchy``.
+    """
+    if attribute is not None:
+        return Draft.of(*supported_hierarchy(engine, tree, rows, attribute, **columns))
+    found, persons = supported_taxonomy(engine, tree, rows, **columns)
+    return Draft.of(found, [] if persons is None else persons)
 
 
 def save(engine: Engine, tree: Taxonomy, to: str, *, attribute: str | None = None, replace: bool = False) -> str:

@@ -13,9 +13,8 @@ from anondb.guide.tables import Columns
 from anondb.reading.options import READING, read_as
 from anondb.taxonomies.build import Request, build_taxonomy
 from anondb.taxonomies.check import Checked, check_taxonomy, with_missing
-from anondb.taxonomies.editing import Draft, save
-from anondb.taxonomies.hierarchies import build_hierarchy, supported_hierarchy
-from anondb.taxonomies.supports import supported_taxonomy
+from anondb.taxonomies.editing import Draft, read, save
+from anondb.taxonomies.hierarchies import build_hierarchy
 from anondb.ui.worker import Say
 
 if TYPE_CHECKING:
@@ -64,48 +63,36 @@ def profile(say: Say, project: Project, attackers: bool) -> Profile:
 
 
 def draft(
-    say: Say, project: Project, attribute: str | None, built: Request | None = None, under: str | None = None
+    say: Say,
+    project: Project,
+    attribute: str | None,
+    tree: Any = None,
+    built: Request | None = None,
+    under: str | None = None,
 ) -> Draft:
-    """A taxonomy, or the hierarchy of an attribute, to edit: that of the project, a new one, or completed below a node."""
+    """A taxonomy, or the hierarchy of an attribute, to edit: that of the project, with the missing items under a node, or
+    another one, which may be built here."""
+    options = project.options
+    rows = read_as(project.transactions, {name: options[name] for name in READING if name in options})
+    columns = {"id_column": options.get("id", "tid")}
+    named: Any = options.get("taxonomy" if attribute is None else "hierarchies")
+    if attribute is None:
+        columns["item_column"] = options.get("item", "item")
+    else:
+        rows = options.get("records", rows)
     with opened(project.database, say) as db:
-        rows, columns = _of(project, attribute)
-        tree: Any = project.options.get("taxonomy" if attribute is None else "hierarchies")
         if built is not None and attribute is None:
             tree = build_taxonomy(db.engine, rows, built, **columns)
         elif built is not None and attribute is not None:
-            tree = {attribute: build_hierarchy(db.engine, rows, attribute, built, **columns).tree}
+            tree = build_hierarchy(db.engine, rows, attribute, built, **columns).tree
         elif under is not None:
-            tree, _ = with_missing(db.engine, tree, rows, under, **columns)
-        made = Draft.of(*_counted(db, project, attribute, tree))
-    return made if built is None and under is None else dataclasses.replace(made, saved=-1)
-
-
-def count(say: Say, project: Project, attribute: str | None, tree: Any) -> dict[str, int]:
-    """The persons at or below each node of a tree, by its label."""
-    with opened(project.database, say) as db:
-        tree, persons = _counted(db, project, attribute, tree if attribute is None else {attribute: tree})
-    return dict(zip(tree.labels, map(int, persons), strict=True))
+            tree, _ = with_missing(db.engine, named, rows, under, **columns)
+        another = tree if attribute is None or tree is None else {attribute: tree}
+        made = read(db.engine, named if another is None else another, rows, attribute=attribute, **columns)
+    return made if tree is None else dataclasses.replace(made, saved=-1)
 
 
 def write(say: Say, project: Project, attribute: str | None, tree: Any, to: str, replace: bool) -> str:
     """Save an edited tree."""
     with anondb.connect(project.database, on_progress=say) as db:
         return save(db.engine, tree, to, attribute=attribute, replace=replace)
-
-
-def _of(project: Project, attribute: str | None) -> tuple[Any, dict[str, Any]]:
-    """The transactions or, for an attribute, the records, and their columns."""
-    options = project.options
-    rows = read_as(project.transactions, {name: options[name] for name in READING if name in options})
-    columns = {"id_column": options.get("id", "tid")}
-    if attribute is None:
-        return rows, columns | {"item_column": options.get("item", "item")}
-    return options.get("records", rows), columns
-
-
-def _counted(db: Database, project: Project, attribute: str | None, tree: Any) -> tuple[Any, Any]:
-    """A tree with the persons of each node."""
-    rows, columns = _of(project, attribute)
-    if attribute is None:
-        return supported_taxonomy(db.engine, tree, rows, **columns)
-    return supported_hierarchy(db.engine, tree, rows, attribute, **columns)

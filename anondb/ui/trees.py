@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from anondb.errors import AnondbError
 from anondb.reading.options import PEOPLE
-from anondb.taxonomies import BUILDERS, HIERARCHIES
+from anondb.taxonomies import BUILDERS, HIERARCHIES, OPTION_OF
 from anondb.taxonomies.build import Request as Building
 from anondb.taxonomies.editing import ROOT, Draft
 from anondb.ui import tasks
@@ -87,6 +87,7 @@ def read(window: Window, view: View, **how: Any) -> None:
     def then(draft: Draft) -> None:
         view.draft, view.opened, view.chosen, view.found = draft, {ROOT}, set(), set()
 
+    view.problem = None
     words = "Building" if how.get("built") else "Reading"
     words += " the taxonomy" if view.attribute is None else f" the hierarchy of {view.attribute}"
     window.forget(COUNT, SAVE)
@@ -138,7 +139,7 @@ async def edit(request: Request) -> Response:
         window.forget(COUNT)
         if len(draft.nodes.persons) < len(draft.nodes.labels):
             what: dict[str, Any] = {"project": window.project, "attribute": view.attribute, "tree": draft.tree()}
-            window.run(COUNT, "Counting persons", tasks.count, beside=True, then=draft.count, **what)
+            window.run(COUNT, "Counting persons", tasks.draft, beside=True, then=draft.count, **what)
     return back(HERE)
 
 
@@ -201,34 +202,13 @@ async def build(request: Request) -> Response:
         read(window, view, under=under)
     else:
         by, more = str(form.get("by") or ""), str(form.get("more") or "").strip()
-        view.building = ("--by", by)
-        made = Building(by)
-        if more and by in _MORE:
-            flag, value = _MORE[by]
-            view.building += (flag, more)
-            made = replace(made, **value(more))
-        read(window, view, built=made)
+        said = {OPTION_OF[by]: more} if more and by in OPTION_OF else {}
+        view.building = ("--by", by, *(word for name in said for word in (f"--{name.replace('_', '-')}", more)))
+        try:
+            read(window, view, built=Building.said(by, **said))
+        except AnondbError as problem:
+            view.problem = problem
     return back(HERE)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(",") if part.strip().isdecimal())
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-# the option of each builder that the page asks for: its flag, and the field of the request
-_MORE: Mapping[str, tuple[str, Any]] = {
-    "prefix": ("--separator", lambda text: {"separator": text}),
-    "code": ("--lengths", lambda text: {"lengths": _numbers(text)}),
-    "categories": ("--columns", lambda text: {"columns": _names(text)}),
-    "frequency": ("--fan-out", lambda text: {"fan_out": next(iter(_numbers(text)), 0)}),
-    "similarity": ("--fan-out", lambda text: {"fan_out": next(iter(_numbers(text)), 0)}),
-    "bands": ("--steps", lambda text: {"steps": _names(text)}),
-    "mapping": ("--mapping", lambda text: {"mapping": text}),
-}
 
 
 async def keep(request: Request) -> Response:

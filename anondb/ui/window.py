@@ -33,6 +33,7 @@ _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
+# the jobs that were active when a request began: what its page shows of them may be older than their end
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -139,17 +140,23 @@ class Window:
 
 
 def window_of(request: Request) -> Window:
-    """The window of a request."""
+    """The window of a request; the request remembers which jobs were active when it came (``shown``)."""
     window: Window = request.app.state.window
+    if not hasattr(request.state, "active"):
+        request.state.active = {name for name, job in list(window.jobs.items()) if job.is_active}
     return window
 
 
 def shown(request: Request, template: str, **values: Any) -> Response:
-    """A page, or a part of one, from a template; ``window``, ``parts`` and ``path`` are there, too."""
+    """A page, or a part of one, from a template; ``window``, ``parts``, ``path`` and ``active`` are there, too.
+
+    A job that ends while its page is made is shown as active, for the page may lack its result: the next look has both.
+    """
     window = window_of(request)
     parts = {name: PARTS[name] for name in window.parts}
     page = _TEMPLATES.get_template(template)
-    return HTMLResponse(page.render(window=window, parts=parts, path=request.url.path, **values))
+    given = {"window": window, "parts": parts, "path": request.url.path, "active": request.state.active}
+    return HTMLResponse(page.render(given | values))
 
 
 async def named_file(request: Request) -> tuple[str | None, FormData]:

@@ -117,7 +117,7 @@ class Worker:
             if job is not self._running:
                 return
             pid = None if self._process is None else self._process.pid
-        _signalled(pid, signal.SIGINT)
+            _signalled(pid, signal.SIGINT)  # no other job begins meanwhile
         threading.Timer(_PATIENCE, self._kill_if_running, (job, pid)).start()
 
     def close(self) -> None:
@@ -141,8 +141,9 @@ class Worker:
         end.close()
 
     def _kill_if_running(self, job: Job, pid: int | None) -> None:
-        if job is self._running:
-            _signalled(pid, signal.SIGKILL)
+        with self._lock:
+            if job is self._running:
+                _signalled(pid, signal.SIGKILL)
 
     def _work(self) -> None:
         while (job := self._waiting.get()) is not None:
@@ -200,10 +201,17 @@ def _serve(line: Connection) -> None:
             said = time.monotonic()
             line.send((RUNNING, (str(words), getattr(words, "share", None))))
 
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):  # an interrupt that comes late ends it, too
+    with contextlib.suppress(EOFError, OSError):
         while True:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes late is about a task that has ended
             task, arguments = line.recv()
-            line.send(_outcome(task, arguments, say))
+            try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                outcome = _outcome(task, arguments, say)
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            except KeyboardInterrupt:
+                outcome = STOPPED, None
+            line.send(outcome)
 
 
 def _outcome(task: Callable[..., Any], arguments: dict[str, Any], say: Say) -> tuple[str, Any]:
@@ -213,7 +221,5 @@ def _outcome(task: Callable[..., Any], arguments: dict[str, Any], say: Say) -> t
             return DONE, task(say, **arguments)
     except AnondbError as error:
         return FAILED, Problem.of(error)
-    except KeyboardInterrupt:
-        return STOPPED, None
     except Exception as error:
         return FAILED, Problem(f"anondb failed unexpectedly ({type(error).__name__}). This is a mistake in anondb.")

@@ -136,7 +136,7 @@ class AtOnce(Worker):
     ) -> Job:
         kind, value = _outcome(task, pickle.loads(pickle.dumps(arguments)), lambda words: None)
         done = {"result": pickle.loads(pickle.dumps(value))} if kind == DONE else {"problem": value}
-        if then is not None and kind == DONE:
+        if kind == DONE and then is not None:
             then(value)
         return Job(0, self, words, task, arguments, state=kind, ended=time.monotonic(), **done)
 
