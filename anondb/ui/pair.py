@@ -66,9 +66,11 @@ def _counted(forms: Sequence[Sequence[str]]) -> list[str]:
     """Sentences on how many items are unchanged, generalized or deleted in each of both releases."""
     kinds = {AS_ITSELF: "unchanged", DELETED: DELETED}
     counts = Counter(tuple(kinds.get(form, "generalized") for form in both) for both in forms)
-    return [
-        f"{counted(n, 'item')} {first} in the first and {second} in the second" for (first, second), n in counts.items()
-    ]
+    said = []
+    for (first, second), n in counts.items():
+        how = f"{first} differently" if first == second else f"{first} in the first and {second} in the second"
+        said.append(f"{counted(n, 'item')} {how}")
+    return said
 
 
 def _items(report: OwnerReport) -> str:
