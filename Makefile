@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # Tests start hundreds of processes: without compiled files each of them compiles anondb again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs test quick check nightly bench bench-supports bench-scale bench-defaults bench-papers examples clean
+.PHONY: demo docs test quick check nightly bench bench-limits bench-supports bench-scale bench-defaults bench-papers examples clean
 
 $(PROGRAM): pyproject.toml
 	@echo "1/3 Making a virtual environment in $(VENV) (some seconds)"
@@ -65,11 +65,17 @@ check: $(SPARK) $(DOCS)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(PYTEST) --timeout 600 -m "not nightly"
+	$(BIN)/python benchmarks/ratios.py --check
 
 nightly: $(SPARK) $(DOCS)
 	$(PYTEST)
 
+# Needs no data, some minutes.
 bench: $(STAMP)
+	$(BIN)/python benchmarks/ratios.py
+
+# What has a limit, on real data.
+bench-limits: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/modelled.py
 	$(BIN)/python benchmarks/main_job.py

@@ -1,4 +1,4 @@
-"""The figures of COAT: exact losses, time in units of V, memory, and data with many items. Run it with ``make bench``."""
+"""The figures of COAT: exact losses, time in units of V, memory, and data with many items. Run it with ``make bench-limits``."""
 
 from __future__ import annotations
 

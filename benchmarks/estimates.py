@@ -25,7 +25,6 @@ from quest import BASKETS, FAN_OUT, Shape, write_data
 from scipy.optimize import nnls
 
 import anondb
-from anondb.algorithms.transactional.clump import EXACT_PAIRS
 from anondb.compare.runs import Setting, plan, run_one
 from anondb.data.files import write_taxonomy as write_tree_file
 from anondb.data.sources import open_source
@@ -160,7 +159,6 @@ def print_fit(runs: Runs, known_features: dict[str, Features]) -> None:
     """Print the coefficients of every algorithm, from the runs on ``FITTED``."""
     for algorithm in ALGORITHMS:
         of = [(known_features[d], f) for d in FITTED if (f := runs.figures(d, algorithm)) is not None]
-        of = [(figures, f) for figures, f in of if algorithm != "clump" or figures.persons**2 / K <= EXACT_PAIRS]
         names = OTHER_TERMS.get(algorithm, TERMS)
         seconds, mib = (fit([(figures, values[i]) for figures, values in of], names) for i in (0, 1))
         print(f'    "{algorithm}": Cost({seconds}, {mib}),'.replace("'", '"'))

@@ -140,10 +140,10 @@ def main() -> int:
                 missed += ggd(report) > 1.02 * exact
                 print(f"| {objective} | {candidates or 'all'} | {ggd(report):.1f} | {ggd(report) / exact:.4f} |")
     print("\n| data | algorithm | GGD | CPU, s | peak, MiB |\n|---|---|---|---|---|")
-    for few in ((), ("--option", "candidates=128")):
-        report, cpu, peak = on("t10i4d100k", "--algorithm", "clump", *few)
+    for objective in ("total", "increase"):
+        report, cpu, peak = on("t10i4d100k", "--algorithm", "clump", "--option", f"objective={objective}")
         missed += peak >= 2048
-        print(f"| t10i4d100k | clump {' '.join(few)} | {ggd(report):.0f} | {cpu:.1f} | {peak} |")
+        print(f"| t10i4d100k | clump in blocks, {objective} | {ggd(report):.0f} | {cpu:.1f} | {peak} |")
     print(f"\nfigures missed: {missed}")
     return missed
 

@@ -1,7 +1,7 @@
 """The figures of the main job: exact losses, time in units of V, CPU and memory of the whole command.
 
 V is the best of five runs of the pair query on the published integer table, measured in the same run: no anonymizer can do
-less than one such verification, and the ratio holds on a noisy machine. Run it with ``make bench``.
+less than one such verification, and the ratio holds on a noisy machine. Run it with ``make bench-limits``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The paper's T40I10D100K is here its first 10,000 transactions, and mushroom stands for Connect, which is as dense. Sparse data
 are published with empty values ignored: with them counted, l > 2 or so is infeasible. Times are CPU seconds. Run it with
-``python benchmarks/multi_anatomy_paper.py``; ``make bench`` does.
+``python benchmarks/multi_anatomy_paper.py``; ``make bench-limits`` does.
 """
 
 from __future__ import annotations

@@ -154,7 +154,8 @@ def load_transactions(
     element = check_types(source, id_column, item_column)
     snapshot = _snapshot(engine, source, id_column, item_column, element)
     snapshot, total, missing = _check_values(engine, source, snapshot)
-    merged = 0 if element is None else int(engine.scalar("transactions/merged_lists", {"source": snapshot.ids}))
+    lists = element is not None and snapshot.lines is None  # each line has its own number
+    merged = int(engine.scalar("transactions/merged_lists", {"source": snapshot.ids})) if lists else 0
     if more_ids is not None:
         id_type = source.columns[id_column]
         if not source.typed and id_type == "BIGINT":
@@ -307,8 +308,8 @@ def _coded(
         numbered = reads.joined(snapshot.pairs, ids, "id", "other.tid, one.item")
     items = engine.create("items", "warehouse/load/items", {"source": snapshot.pairs})
     tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
-    pairs = reads.joined(numbered, items, "item = label", "one.tid, other.item", distinct=True, order="tid, item")
-    coded = engine.create("transactions", pairs)
+    pairs = reads.joined(numbered, items, "item = label", "one.tid, other.item")
+    coded = engine.create("transactions", reads.once(pairs, "tid, item"))
     counted = engine.create("bags", "transactions/bags", tables) if bags else None
     engine.drop(snapshot.pairs)
     counts = engine.query("warehouse/load/item_counts", {"transactions": coded, "items": items})

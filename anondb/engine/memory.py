@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-MOST_BYTES = 1 << 29  # however much memory there is
 SHARE = 8  # of the memory limit, this part is left to arrays
 _UNITS = ("", "K", "M", "G", "T", "P")
 
@@ -34,4 +33,4 @@ def half_of(limit: str | None) -> str | None:
 
 def array_bytes(limit: int | None) -> int:
     """The bytes for arrays under a memory limit; 0 if it is not known."""
-    return 0 if limit is None else min(MOST_BYTES, limit // SHARE)
+    return 0 if limit is None else limit // SHARE

@@ -36,6 +36,20 @@ def rows(
     )
 
 
+def once(table: Rows, columns: str) -> exp.Select:
+    """Whole numbers of a table, in ascending order and equal rows once; for DuckDB alone.
+
+    Rows that are sorted already take a third of the time of DISTINCT. A window without an order reads the rows as the query
+    below it returns them, on one thread, whatever the connection's settings.
+    """
+    names, neighbours = _columns(columns), rows(rows(table, columns, order=columns), columns)
+    for n, name in enumerate(names):
+        before = exp.Window(this=exp.Anonymous(this="lag", expressions=[name.copy()]))
+        neighbours.append("expressions", before.as_(f"previous_{n}"))
+    changed = (exp.NullSafeNEQ(this=exp.column(f"previous_{n}"), expression=name) for n, name in enumerate(names))
+    return rows(neighbours, columns, where=exp.or_(*changed))
+
+
 def joined(
     table: Rows,
     others: Rows,

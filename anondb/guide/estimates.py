@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anondb.algorithms import METHODS
-from anondb.algorithms.transactional.clump import EXACT_PAIRS
+from anondb.algorithms.transactional.clump import block_of
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.guide.knowledge import MAX_ROWS, Known, ranges
@@ -146,7 +146,7 @@ def features(engine: Engine, dataset: Dataset, known: tuple[Known, ...], people:
 
 def terms(features: Features, k: int) -> dict[str, float]:
     """What the coefficients are multiplied with: 1 for the run, millions of occurrences, rows of pairs and pairs, thousands
-    of items. For clump, billions of pairs of an occurrence and a cluster of k persons; for similar, millions of pairs that
+    of items. For clump, billions of pairs of an occurrence and a cluster of its block; for similar, millions of pairs that
     occur, and of all pairs of items, over the root of k: larger groups need fewer merges. With attributes, thousands of
     persons, and of clusters of k."""
     return {
@@ -157,7 +157,7 @@ def terms(features: Features, k: int) -> dict[str, float]:
         "items": features.items / 1e3,
         "merges": (features.pairs or 0) / 1e6 / k**0.5,
         "item_pairs": features.items**2 / 1e6 / k**0.5,
-        "clusters": features.occurrences * features.persons / k / 1e9,
+        "clusters": features.occurrences * block_of(features.persons, k) / k / 1e9,
         "people": features.persons / 1e3,
         "groups": features.persons / k / 1e3,
     }
@@ -185,9 +185,6 @@ def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:
     cost = COSTS.get(name)
     if cost is None:
         return Estimate(name, promise, None, None, "its cost was not measured")
-    if name == "clump" and features.persons**2 / k > EXACT_PAIRS:
-        reason = f"for more than {EXACT_PAIRS:,} pairs of persons and clusters its cost was not measured"
-        return Estimate(name, promise, None, None, reason)
     if features.pairs is None:
         reason = (
             f"the pairs of items of each person are {features.pair_rows:,} rows, and at most {MAX_ROWS:,} are counted"

@@ -45,11 +45,11 @@ class CodedRelease:
 
         Transactions without items have no row here: see ``ids``.
         """
-        tables = {"items": self.items, **self._rows}
+        rows = NamedRows("release/coded_transactions", {"items": self.items, **self._rows}, {})
+        query = reads.rows(rows, "tid, item, copies", order="tid, item")  # joins by tid take half the time then
         if int(self._engine.scalar("release/out_of_order", self._rows)):  # merging takes 15 times as long
-            rows = NamedRows("release/coded_transactions", tables, {})
-            return self._make("frozen_transactions", reads.summed(rows, "tid, item", "copies"))
-        return self._make("frozen_transactions", "release/coded_transactions", **tables)
+            query = reads.summed(rows, "tid, item", "copies")
+        return self._make("frozen_transactions", query)
 
     @property
     def ids(self) -> exp.Select:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, NamedRows, Table, reads
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
@@ -299,7 +299,10 @@ def _write_global(
     occurring = set(recoding.image[recoding.image >= 0].tolist())
     labels = _write_labels(engine, recoding.labels, occurring, schema)
     tables = {"transactions": dataset.transactions, "image": image, "numbered": numbered, "released": labels}
-    engine.create(schema.table("transaction_items"), "release/frozen_transactions", tables)
+    rows = reads.once(NamedRows("release/frozen_transactions", tables, {}), "item_id, transaction_id")
+    copies = exp.cast(exp.convert(1), "INTEGER").as_("copies")
+    shown = reads.rows(rows, "transaction_id, item_id")
+    engine.create(schema.table("transaction_items"), shown.select(copies))
     engine.create(schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=not items)
     engine.drop(image, labels)
     return _Rows(occurring, "some" if items else "none", items, occurrences)

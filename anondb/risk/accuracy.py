@@ -22,7 +22,7 @@ from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
 from anondb.release.holders import expected_holders
 from anondb.release.objects import ANATOMY, Kind, SchemaName, release_kind
-from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
+from anondb.utility import Accuracy, measure_global, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
 
 if TYPE_CHECKING:
@@ -91,32 +91,20 @@ def measure_on(
 
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
     coded = CodedRelease(engine, schema) if rows is None else rows
-    suppressed = manifest["suppression"] == "some"
     tables = {name: schema.table(name) for name in kind.tables}
-    answer = partial(
-        measure_local,
-        engine,
-        dataset,
-        coded.classes,
-        coded.items,
-        tables["released_items"],
-        manifest["semantics"],
-        queries,
-        k=k_of(manifest),
-        suppressed=None if kind.local else suppressed,
-    )
-    if manifest["semantics"] == "atomic":
-        accuracy = answer()
+    members, semantics, k = tables["released_items"], manifest["semantics"], k_of(manifest)
+    holders = expected_holders(tables, local=kind.local) if semantics == "set" else None
+    uniform = holders is not None and not kind.item_supports
+    if holders is not None and not kind.local:
+        suppressed = manifest["suppression"] == "some"
+        released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
+        accuracy = measure_global(engine, dataset, released, coded.items, holders, queries, k=k, uniform=uniform)
+        engine.drop(released.members)
     else:
-        accuracy = answer(holders=expected_holders(tables, local=kind.local))
-        if not kind.item_supports:
-            if kind.local:
-                papers = answer(target="papers")
-            else:
-                members = tables["released_items"]
-                released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
-                papers = measure(engine, dataset, released, queries, target="papers")
-                engine.drop(released.members)
+        answer = partial(measure_local, engine, dataset, coded.classes, coded.items, members, semantics, queries, k=k)
+        accuracy = answer(holders=holders)
+        if uniform:
+            papers = answer(target="papers")
             accuracy = replace(accuracy, uniform=papers.average_relative_error)
             engine.drop(papers.answers)
     if rows is None:

@@ -220,8 +220,7 @@ async def keep(request: Request) -> Response:
 
     def then(_: str) -> None:
         draft.saved, view.building = at, ()
-        window.use(replace(project, options={**project.options, option: to}))
-        window.kept["understand_view"] = view
+        window.use(replace(project, options={**project.options, option: to}), understand_view=view)
 
     what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree(), "to": to}
     what["replace"] = form.get("replace") == "yes"

@@ -2,7 +2,7 @@
 
 from anondb.utility.accuracy import Accuracy, ReleasedData, measure, of_recoding, of_release, p_item
 from anondb.utility.errors import RelativeError, error_figures
-from anondb.utility.local_accuracy import measure_local
+from anondb.utility.local_accuracy import measure_global, measure_local
 from anondb.utility.loss import (
     Cover,
     Loss,
@@ -30,6 +30,7 @@ __all__ = [
     "lm_of",
     "local_loss",
     "measure",
+    "measure_global",
     "measure_local",
     "ncp_of",
     "of_recoding",

@@ -11,7 +11,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Table, Tables, reads
 from anondb.errors import InputError
 from anondb.models.result import AsTable
 from anondb.recoding import GlobalRecoding
@@ -36,6 +36,44 @@ class ReleasedData:
     transactions: Table
     members: Table
     suppressed: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counted:
+    """What the queries of a workload count on the data and on a global recoding.
+
+    Attributes:
+        tables: work tables: ``truths(set_id, support)``, the true count of each query; ``images``, its released items;
+            ``keys(query_id, set_id)``, the number of the set of these; ``counts(set_id, support)``, how many show the set.
+    """
+
+    tables: dict[str, Table]
+
+    @classmethod
+    def of(cls, engine: Engine, dataset: Dataset, released: ReleasedData, workload: Workload, target: str) -> Counted:
+        """Count them.
+
+        Raises:
+            InputError: ``overlap``: several released items stand for one original item.
+        """
+        supports = reads.counted(released.transactions, "item", count="support", order="item")
+        tables: Tables = {"items": workload.items, "members": released.members, "supports": supports}
+        cover = engine.create(f"{target}_cover", "utility/cover", tables)
+        several = reads.counted(cover, "item", having=exp.Count(this=exp.Star()) > 1)
+        overlaps = int(engine.scalar(reads.counted(several)))
+        if overlaps:
+            raise InputError(
+                f"Several released items stand for each of {overlaps} original items, so this is not a global recoding.",
+                code="overlap",
+                hint="Accuracy is defined here for global recodings only.",
+            )
+        truths = true_counts(engine, f"{target}_truths", dataset, workload)
+        images = engine.create(f"{target}_images", "utility/images", {"queries": workload.queries, "cover": cover})
+        keys = engine.create(f"{target}_keys", "utility/image_keys", {"images": images})
+        sets = reads.joined(images, keys, "query_id", "other.set_id, one.released AS item", distinct=True)
+        counts = count_sets(engine, f"{target}_counts", released.transactions, sets)
+        engine.drop(cover)
+        return cls({"truths": truths, "images": images, "keys": keys, "counts": counts})
 
 
 @dataclass(frozen=True)
@@ -151,6 +189,7 @@ def measure(
     estimator: str = "joint",
     sanity_bound: float = 0.0,
     target: str = "answers",
+    counted: Counted | None = None,
 ) -> Accuracy:
     """Answer every query on the original data and on the release.
 
@@ -169,6 +208,7 @@ def measure(
         estimator: ``joint`` or ``product``.
         sanity_bound: with a share s > 0 the error is |truth - estimate| / max(truth, s x N), and no query is skipped.
         target: name of the work table of answers.
+        counted: the counts of these queries, if the caller has them.
 
     Raises:
         InputError: ``bad_parameter``; ``overlap`` if several released items stand for one original item.
@@ -177,19 +217,19 @@ def measure(
         raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
     if isinstance(sanity_bound, bool) or not isinstance(sanity_bound, numbers.Real) or not 0 <= sanity_bound <= 1:
         raise InputError(f"sanity_bound must be from 0 to 1, not {sanity_bound!r}.", code="bad_parameter")
-    truths = true_counts(engine, f"{target}_truths", dataset, workload)
-    images, keys, counts = _count_images(engine, released, workload, target)
+    known = Counted.of(engine, dataset, released, workload, target) if counted is None else counted
     tables = {"names": workload.names, "queries": workload.queries, "items": workload.items}
     answers = engine.create(
         target,
         "utility/answers",
-        {**tables, "images": images, "keys": keys, "counts": counts, "truths": truths},
+        {**tables, **known.tables},
         transactions=dataset.n_transactions,
         suppressed=released.suppressed,
         product=estimator == "product",
         sanity=float(sanity_bound),
     )
-    engine.drop(truths, images, keys, counts)
+    if counted is None:
+        engine.drop(*known.tables.values())
     return accuracy_of(engine, workload, answers, estimator, k, sanity_bound * dataset.n_transactions)
 
 
@@ -226,29 +266,3 @@ def accuracy_of(
         draw=workload.draw,
         answers=answers,
     )
-
-
-def _count_images(
-    engine: Engine, released: ReleasedData, workload: Workload, target: str
-) -> tuple[Table, Table, Table]:
-    """Work tables of the released items of each query, of the numbers of their distinct sets, and of the sets' supports."""
-    supports = reads.counted(released.transactions, "item", count="support", order="item")
-    tables: dict[str, Table | exp.Query] = {
-        "items": workload.items,
-        "members": released.members,
-        "supports": supports,
-    }
-    cover = engine.create(f"{target}_cover", "utility/cover", tables)
-    overlaps = int(engine.scalar(reads.counted(reads.counted(cover, "item", having=exp.Count(this=exp.Star()) > 1))))
-    if overlaps:
-        raise InputError(
-            f"Several released items stand for each of {overlaps} original items, so this is not a global recoding.",
-            code="overlap",
-            hint="Accuracy is defined here for global recodings only.",
-        )
-    images = engine.create(f"{target}_images", "utility/images", {"queries": workload.queries, "cover": cover})
-    keys = engine.create(f"{target}_keys", "utility/image_keys", {"images": images})
-    sets = reads.joined(images, keys, "query_id", "other.set_id, one.released AS item", distinct=True)
-    counts = count_sets(engine, f"{target}_counts", released.transactions, sets)
-    engine.drop(cover)
-    return images, keys, counts

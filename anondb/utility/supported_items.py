@@ -19,27 +19,24 @@ MARGIN = 1e-6  # shares that add up to less than 1 + MARGIN leave no room for tw
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SupportedItems(Published):
-    """The distinct published transactions, with how many that show a released item hold each member.
+class Members:
+    """How many of the transactions that show a released item hold each of its members.
 
     Attributes:
         bounds: for a released item and an item of the data, at least and at most how many transactions that show the one
             hold the other, and how many are expected to.
         support, excess, share: of each released item, the number s of transactions that show it, the sum of all upper
             bounds of its members less s, and its weight.
-        suppressed: of a global recoding, whether something was suppressed; None for a local recoding.
     """
 
     bounds: dict[tuple[int, int], tuple[int, int, float]]
     support: Ints
     excess: Ints
     share: npt.NDArray[np.float64]
-    suppressed: bool | None
 
     @classmethod
-    def of(cls, published: Published, members: Columns, suppressed: bool | None) -> SupportedItems:
-        """Add the rows of ``utility/supported_members``."""
-        support = np.asarray([published.weight[place].sum() for place, _ in published.holders], dtype=np.int64)
+    def of(cls, support: Ints, members: Columns) -> Members:
+        """Read the rows of ``utility/supported_members``."""
         released, at_most = members["released"].astype(np.int64), members["at_most"].astype(np.int64)
         expected = members["expected"].astype(np.float64)
         total = np.bincount(released, weights=at_most, minlength=len(support)).astype(np.int64)
@@ -47,35 +44,11 @@ class SupportedItems(Published):
         share[released] = weights(released, expected / support[released])
         pairs = zip(released.tolist(), members["item"].tolist(), strict=True)
         each = zip(members["at_least"].tolist(), at_most.tolist(), expected.tolist(), strict=True)
-        bounds = dict(zip(pairs, each, strict=True))
-        known: dict[str, Any] = {f.name: getattr(published, f.name) for f in fields(Published)}
-        return cls(**known, bounds=bounds, support=support, excess=total - support, share=share, suppressed=suppressed)
+        return cls(dict(zip(pairs, each, strict=True)), support, total - support, share)
 
-    def answer(self, items: list[int]) -> tuple[int, float, int]:
-        """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
-        local = self.suppressed is None
-        known = [item for item in items if self.covers.get(item)]
-        if len(known) < len(items) and (local or not self.suppressed):
-            return 0, 0.0, self.hidden if local else 0
-        if not known:
-            return 0, 0.0, int(self.weight.sum())
-        place, shown = self.shown(known)
-        low, middle, high = 0, 0.0, 0
-        covers, which = np.unique(np.stack(shown, axis=1), axis=0, return_inverse=True)
-        for number, cover in enumerate(covers.tolist()):
-            rows = place[which.ravel() == number]
-            visible = rows[self.complete[rows]] if local else rows
-            least, expected, most = self._bounds_of_cover(known, cover, int(self.weight[rows].sum()))
-            low, middle, high = low + least, middle + expected, high + min(most, int(self.weight[visible].sum()))
-        if len(known) < len(items):
-            return 0, 0.0, high
-        if local:
-            totals = [sum(self.bounds[released, item][1] for released in self.covers[item]) for item in items]
-            high = min(high, *totals) + self.hidden
-        return low, min(max(middle, low), high), high
-
-    def _bounds_of_cover(self, items: list[int], cover: list[int], n: int) -> tuple[int, float, int]:
-        """The same for the n transactions that show these released items, one for each item."""
+    def together(self, items: list[int], cover: list[int], n: int) -> tuple[int, float, int]:
+        """Lower bound, estimate and upper bound of how many of n transactions hold all of ``items``, if these n are those
+        that show the released items ``cover``, one for each item."""
         low, middle, high = n, float(n), n
         queried: dict[int, int] = {}
         for item, released in zip(items, cover, strict=True):
@@ -89,6 +62,64 @@ class SupportedItems(Published):
                 high = min(high, int(self.excess[released]) // (number - 1))
                 middle *= float(self.share[released]) ** (number - 1)
         return max(low, 0), middle, high
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalItems(Published):
+    """The distinct published transactions of a local recoding, with how many hold each member of a released item."""
+
+    members: Members
+
+    @classmethod
+    def of(cls, published: Published, members: Columns) -> LocalItems:
+        """Add the rows of ``utility/supported_members``."""
+        support = np.asarray([published.weight[place].sum() for place, _ in published.holders], dtype=np.int64)
+        known: dict[str, Any] = {f.name: getattr(published, f.name) for f in fields(Published)}
+        return cls(**known, members=Members.of(support, members))
+
+    def answer(self, items: list[int]) -> tuple[int, float, int]:
+        """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
+        if not all(self.covers.get(item) for item in items):
+            return 0, 0.0, self.hidden
+        place, shown = self.shown(items)
+        low, middle, high = 0, 0.0, 0
+        covers, which = np.unique(np.stack(shown, axis=1), axis=0, return_inverse=True)
+        for number, cover in enumerate(covers.tolist()):
+            rows = place[which.ravel() == number]
+            least, expected, most = self.members.together(items, cover, int(self.weight[rows].sum()))
+            visible = int(self.weight[rows[self.complete[rows]]].sum())
+            low, middle, high = low + least, middle + expected, high + min(most, visible)
+        totals = [sum(self.members.bounds[released, item][1] for released in self.covers[item]) for item in items]
+        high = min(high, *totals) + self.hidden
+        return low, min(max(middle, low), high), high
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GlobalItems:
+    """What a global recoding says of sets of items.
+
+    Attributes:
+        transactions: the number of transactions.
+        cover: for an item, the released item that stands for it.
+        members: how many transactions hold each member of a released item.
+        suppressed: whether something was suppressed.
+    """
+
+    transactions: int
+    cover: dict[int, int]
+    members: Members
+    suppressed: bool
+
+    def answer(self, items: list[int], n: int) -> tuple[int, float, int]:
+        """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``; n of them show
+        all released items of those that have one."""
+        known = [item for item in items if item in self.cover]
+        if len(known) < len(items) and not self.suppressed:
+            return 0, 0.0, 0
+        if not known:
+            return 0, 0.0, self.transactions
+        low, middle, high = self.members.together(known, [self.cover[item] for item in known], n)
+        return (low, min(max(middle, low), high), high) if len(known) == len(items) else (0, 0.0, high)
 
 
 def weights(released: Ints, share: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,15 +1,14 @@
--- reads: names(query_id, name), queries(query_id, item), items(item, label), counts(query_id, lower_bound, estimate, upper_bound), contents(complete, support), truths(set_id, support)
+-- reads: names(query_id, name), queries(query_id, item), items(item, label), counts(query_id, lower_bound, estimate, upper_bound), truths(set_id, support)
 -- params: transactions
 -- returns: query_id, items, truth, estimate, lower_bound, upper_bound, relative_error
 -- grain: query_id
--- Each query's true count beside its estimate and bounds on a local recoding.
+-- Each query's true count beside its estimate and bounds on a release, whose counts have every query with items.
 WITH listed AS (
     SELECT queries.query_id, array_sort(list(items.label)) AS items
     FROM queries
     JOIN items ON queries.item = items.item
     GROUP BY queries.query_id
 ),
-hidden AS (SELECT coalesce(sum(support), 0) AS n FROM contents WHERE NOT complete),
 counted AS (
     SELECT
         names.query_id AS position,
@@ -18,12 +17,8 @@ counted AS (
         CASE WHEN listed.items IS NULL THEN getvariable('transactions') ELSE coalesce(truths.support, 0) END AS truth,
         CASE WHEN listed.items IS NULL THEN getvariable('transactions') ELSE coalesce(counts.estimate, 0) END AS estimate,
         CASE WHEN listed.items IS NULL THEN getvariable('transactions') ELSE coalesce(counts.lower_bound, 0) END AS lower_bound,
-        CASE
-            WHEN listed.items IS NULL THEN getvariable('transactions')
-            ELSE coalesce(counts.upper_bound, hidden.n)
-        END AS upper_bound
+        CASE WHEN listed.items IS NULL THEN getvariable('transactions') ELSE coalesce(counts.upper_bound, 0) END AS upper_bound
     FROM names
-    CROSS JOIN hidden
     LEFT JOIN listed ON names.query_id = listed.query_id
     LEFT JOIN truths ON names.query_id = truths.set_id
     LEFT JOIN counts ON names.query_id = counts.query_id

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from local_cases import Bag, Published, generalizes, run
 from portions import portions
 from properties.trees import random_transactions, random_tree
 
+from anondb.algorithms.transactional import clump as clump_module
 from anondb.algorithms.transactional import partition as partition_module
 from anondb.algorithms.transactional import shared as local_module
 from anondb.engine import Engine
@@ -232,15 +233,26 @@ def test_few_candidates_keep_the_promise(engine: Engine, seeds: range) -> None:
             check_published(found, children, root, transactions, k, sets=False)
 
 
-def test_above_the_limit_candidates_are_searched(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anondb.algorithms.transactional import clump as clump_module
-
-    children, root = {"r": ["a", "b"]}, "r"
-    transactions = [["a"], ["b"], ["a", "b"], ["a"]]
-    assert not run(engine, children, root, transactions, 2, "clump").remarks
+def test_above_the_limit_blocks_are_clustered_on_their_own(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each block of the order by length gets the clusters that it has as data of its own."""
     monkeypatch.setattr(clump_module, "EXACT_PAIRS", 7)
-    (remark,) = run(engine, children, root, transactions, 2, "clump").remarks
-    assert str(clump_module.DEFAULT_CANDIDATES) in remark and "4 transactions x 2 clusters" in remark
+    for seed in range(12):
+        children, root, transactions, k = case(seed)
+        transactions.sort(key=len, reverse=True)  # the order of processing
+        if len(transactions) < k:
+            continue
+        monkeypatch.setattr(clump_module, "BLOCK_PAIRS", random.Random(seed).choice([1, 4, 9]) * k)
+        size, clusters = clump_module.block_of(len(transactions), k), len(transactions) // k
+        number = min(-(-len(transactions) // size), clusters)
+        ends = [*(n * clusters // number * k for n in range(number)), len(transactions)]
+        found = run(engine, children, root, transactions, k, "clump")
+        check_published(found, children, root, transactions, k, sets=False)
+        label = {}
+        for low, high in pairwise(ends):
+            for cluster in ref.clump(children, root, transactions[low:high], k).clusters:
+                label |= {low + n: cluster.label for n in cluster.members}
+        assert found.bags == [label[n] for n in range(len(transactions))]
+        assert (f"{number} blocks" in "".join(found.remarks)) == (number > 1)
 
 
 @pytest.mark.parametrize("seeds", portions(6, 12, 80))

@@ -31,7 +31,7 @@ from anondb.algorithms.hghs.sql_pairs import SqlPairs
 from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import Engine, NamedRows, Table
-from anondb.engine.memory import MOST_BYTES, array_bytes, bytes_of
+from anondb.engine.memory import array_bytes, bytes_of
 from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
 
@@ -294,9 +294,19 @@ def test_too_many_occurrences_are_refused_before_a_join(engine: Engine, monkeypa
     assert said[0] == said[1] and "size 2 occur at least 4 times" in said[0]
 
 
+def test_occurrences_take_the_memory_that_the_triangle_leaves(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few nodes, so that nearly all memory is free: transactions of 8 bytes are kept in 9 bytes each, and read once."""
+    taxonomy, transactions = taxonomy_of({"r": ["a", "b"]}, "r"), [["a", "b"]] * 1000
+    monkeypatch.setattr(type(engine), "array_bytes", 9000)
+    with engine.transaction(), engine.recording() as statements:
+        counter = ArrayPairs(Extended(engine, coded(engine, transactions), taxonomy), 2)
+        assert listed(counter.among(np.array([1, 2])), once=True) == {}
+        assert sum("_anondb_item_leaves" in text and "BETWEEN" in text for text in statements) == 1
+
+
 @each(
     "limit, expected",
-    [("1.0 KiB", 128), ("2 GB", 250_000_000), ("80 bytes", 10), ("7.5 TiB", MOST_BYTES), ("unlimited", 0), ("", 0)],
+    [("1.0 KiB", 128), ("2 GB", 250_000_000), ("80 bytes", 10), ("16 TiB", 1 << 41), ("unlimited", 0), ("", 0)],
 )
 def test_the_share_of_arrays(limit: str, expected: int) -> None:
     assert array_bytes(bytes_of(limit)) == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlglot import exp, parse_one
 
@@ -51,3 +52,17 @@ def test_plain_reads(tables: tuple[DuckDBEngine, Table, Table]) -> None:
     assert found(reads.summed(labels, "label", "item", "total", order="label")) == [("a", 7), ("b", 16)]
     databases = reads.rows(reads.system("duckdb_databases"), "database_name", where=exp.column("internal"))
     assert ("temp",) in found(databases)
+
+
+@pytest.mark.parametrize("kept", ["true", "false"])
+def test_rows_once_are_sorted_whatever_the_settings_of_the_connection(kept: str) -> None:
+    engine = DuckDBEngine.open()
+    engine.connection.execute(f"SET preserve_insertion_order = {kept}")
+    tids, items = np.divmod(np.random.default_rng(0).integers(0, 900_000, 600_000), 3)
+    with engine.transaction():
+        table = engine.put("rows", {"tid": ("INTEGER", tids), "item": ("INTEGER", items)})
+        made = engine.create("once", reads.once(reads.rows(table, "item, tid"), "tid, item"))
+        found = engine.select(reads.rows(made, "tid, item"))
+        assert (np.stack([found["tid"], found["item"]]) == np.unique(np.stack([tids, items]), axis=1)).all()
+        assert engine.scalar(reads.counted(reads.once(reads.rows(table, "tid", where=exp.false()), "tid"))) == 0
+    engine.close()

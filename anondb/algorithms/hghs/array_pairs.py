@@ -36,10 +36,12 @@ class ArrayPairs:
 
     def __init__(self, extended: Extended, k: int) -> None:
         self._taxonomy, self._k = extended.taxonomy, k
-        most = extended.array_bytes
-        self._cells = most // 2 // CELL
-        self._occurrences = Occurrences(extended, most // 4)
         self._above = ancestors(extended)
+        most = extended.array_bytes - self._above.nbytes
+        self._occurrences = Occurrences(
+            extended, most - min(extended.array_bytes // 2, CELL * n_nodes(extended, k) ** 2)
+        )
+        self._cells = min(extended.array_bytes // 2, most - self._occurrences.nbytes) // CELL
         self._supports = self._count_nodes(extended)
         self._occurrences.leave_out_singles()
         self._inside = np.zeros(self._taxonomy.size, dtype=np.bool_)
@@ -167,11 +169,13 @@ def _chosen(a: Rows, b: Rows, support: Rows, which: npt.NDArray[np.bool_]) -> Pa
 
 def arrays_fit(extended: Extended, most: int, k: int) -> bool:
     """Whether the ancestors fit in ``most`` bytes, and at most ``MOST_PASSES`` passes count all pairs of frequent nodes."""
-    taxonomy = extended.taxonomy
-    inner = taxonomy.size - taxonomy.n_leaves
-    nodes = inner + int((extended.dataset.supports >= k).sum())
-    above = CELL * taxonomy.size * int(taxonomy.depth.max())
-    return above <= most * ANCESTORS and nodes**2 * CELL <= most * MOST_PASSES
+    above = CELL * extended.taxonomy.size * int(extended.taxonomy.depth.max())
+    return above <= most * ANCESTORS and n_nodes(extended, k) ** 2 * CELL <= most * MOST_PASSES
+
+
+def n_nodes(extended: Extended, k: int) -> int:
+    """The number of nodes that may be frequent: inner nodes and frequent leaves."""
+    return extended.taxonomy.size - extended.taxonomy.n_leaves + int((extended.dataset.supports >= k).sum())
 
 
 def ancestors(extended: Extended) -> Rows:

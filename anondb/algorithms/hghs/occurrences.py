@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,7 @@ from sqlglot import exp
 from anondb.algorithms.hghs.extended import Extended
 from anondb.engine import reads
 
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
-Piece = tuple[Rows, Ints]
+Piece = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 """The leaves of some transactions, in preorder within each, and where each transaction begins."""
 
 FETCHED = 2_000_000  # occurrences of one fetch, if transactions have the same length
@@ -22,10 +21,15 @@ FETCHED = 2_000_000  # occurrences of one fetch, if transactions have the same l
 class Occurrences:
     """Non-empty transactions as leaves, in the order of tid: in memory if they fit, else fetched for each pass."""
 
+    nbytes = 0  # of those that are kept
+
     def __init__(self, extended: Extended, most_bytes: int) -> None:
         self._extended = extended
         dataset = extended.dataset
-        self._fits = 4 * dataset.n_occurrences + 8 * dataset.non_empty <= most_bytes
+        self._leaf = np.uint16 if extended.taxonomy.size <= 1 << 16 else np.int32
+        whole = np.dtype(self._leaf).itemsize * dataset.n_occurrences + 4 * dataset.non_empty
+        if whole <= most_bytes:
+            self.nbytes = whole
         self._held: list[Piece] | None = None
         self._several = False
 
@@ -36,7 +40,7 @@ class Occurrences:
             while at < len(begin):
                 end = max(at + 1, int(np.searchsorted(begin, begin[at] + most)))
                 stop = begin[end] if end < len(begin) else len(leaf)
-                yield leaf[begin[at] : stop], begin[at:end] - begin[at]
+                yield leaf[begin[at] : stop], (begin[at:end] - begin[at]).astype(np.int64)
                 at = end
 
     def leave_out_singles(self) -> None:
@@ -48,7 +52,7 @@ class Occurrences:
     def _read(self) -> Iterator[Piece]:
         if self._held is not None:
             yield from self._held
-        elif self._fits:
+        elif self.nbytes:
             self._held = list(self._fetch())
             yield from self._held
         else:
@@ -66,15 +70,15 @@ class Occurrences:
                 dataset.transactions, nodes, "item", "one.tid, other.node", where=part, order="tid, node"
             )
             rows = engine.fetch(held, most=dataset.n_occurrences)
-            tid, leaf = rows["tid"], rows["node"].astype(np.int32, copy=False)
-            piece = leaf, np.flatnonzero(np.diff(tid, prepend=0))
+            leaf = rows["node"].astype(self._leaf, copy=False)
+            piece = leaf, np.flatnonzero(np.diff(rows["tid"], prepend=0)).astype(np.int32)
             yield _with_several_items(*piece) if self._several else piece
         engine.drop(nodes)
 
 
-def _with_several_items(leaf: Rows, begin: Ints) -> Piece:
+def _with_several_items(leaf: npt.NDArray[Any], begin: npt.NDArray[Any]) -> Piece:
     """The transactions of two and more items."""
     length = np.diff(begin, append=len(leaf))
     several = length > 1
     kept = length[several]
-    return leaf[np.repeat(several, length)], np.cumsum(kept) - kept
+    return leaf[np.repeat(several, length)], np.cumsum(kept, dtype=np.int32) - kept

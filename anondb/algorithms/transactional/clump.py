@@ -15,8 +15,10 @@ All these numbers are integers below 2^53, which doubles hold exactly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +36,10 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = ("total", "increase")
-EXACT_PAIRS = 2_500_000_000  # transactions times clusters up to which every open cluster is evaluated
-DEFAULT_CANDIDATES = 128  # clusters that are evaluated for each transaction beyond that
+EXACT_PAIRS = 1_500_000_000  # transactions times clusters up to which every open cluster is evaluated
+BLOCK_PAIRS = 80_000_000  # beyond that, those of a block, whose transactions are clustered on their own
 READ_FOR_EACH = 16  # entries of the index that are read for each candidate
-BLOCK = 20_000  # transactions that are fetched at once
+FETCHED = 20_000  # transactions that are fetched at once
 COMPACT = 0.9  # closed clusters are removed from the index when less than this share of its clusters is open
 
 
@@ -46,21 +48,14 @@ class Clustering:
     """The clusters and their LCGs; a place is the position of a transaction in the order of processing.
 
     Attributes:
-        tid, length: the transaction at each place and its length.
         cluster: the cluster of each place.
         label_cluster, label_node, copies: the LCGs, one row for each cluster and node.
-        ggd: the total GGD, times ``denominator``.
-        denominator: M-1.
     """
 
-    tid: Ints
-    length: Ints
     cluster: Ints
     label_cluster: Ints
     label_node: Ints
     copies: Ints
-    ggd: int
-    denominator: int
 
 
 def clump(
@@ -87,7 +82,7 @@ def clump(
         objective: ``total`` adds a transaction to the cluster that then has the least GGD, as in the thesis, ``increase``
             to the cluster whose GGD grows least.
         candidates: evaluate only the r clusters that share most generalized items with a transaction. None evaluates all
-            of them, unless transactions times clusters exceed ``EXACT_PAIRS``.
+            of them, in blocks of the order if transactions times clusters exceed ``EXACT_PAIRS``.
 
     Raises:
         InfeasibleError: fewer than k transactions.
@@ -107,26 +102,50 @@ def clump(
         clustered = np.setdiff1d(tids, emptied)
     order = clustered[np.lexsort((clustered, -length[clustered]))]
 
-    limit, remarks = _limit(candidates, len(order), len(order) // model.k)
-    clustering = _Clusters(engine, dataset, taxonomy, model.k, order, length[order], source, objective).run(limit)
-    return _recoding(engine, dataset, taxonomy, clustering, emptied, remarks)
+    ends, remarks = _blocks(len(order), model.k, candidates)
+    up = _branching_above(taxonomy)
+    extended = _extended(engine, dataset, taxonomy, up, order, source)
+    blocks = []
+    for low, high in pairwise(ends):
+        engine.progress(f"{low:,} of {len(order):,} transactions in clusters", low / max(len(order), 1))
+        place = (exp.column("place") - exp.convert(low)).as_("place")
+        inside = exp.column("place").between(low, high - 1)
+        block = engine.create("block", exp.select(place, "node", "n").from_(extended.expression()).where(inside))
+        clusters = _Clusters(engine, taxonomy, up, model.k, block, length[order[low:high]], objective)
+        blocks.append(clusters.run(candidates))
+        engine.drop(block)
+    engine.drop(extended)
+    apart = np.setdiff1d(np.arange(1, dataset.n_transactions + 1), order) if len(emptied) else emptied
+    return _recoding(engine, taxonomy, order, length[order], _together(blocks), apart, remarks)
 
 
-def _limit(candidates: int | None, transactions: int, clusters: int) -> tuple[int | None, list[str]]:
-    """How many clusters to evaluate for each transaction, None for all; and the remark if not all."""
-    if candidates is not None:
-        limit, why = candidates, "as requested"
-    elif transactions * clusters > EXACT_PAIRS:
-        limit, why = DEFAULT_CANDIDATES, f"because {transactions} transactions x {clusters} clusters are too many pairs"
-    else:
-        return None, []
-    return limit, [
-        f"For each transaction, clump evaluated only the {limit} clusters that share most generalized items, {why}."
-    ]
+def block_of(transactions: int, k: int) -> int:
+    """How many of the transactions are clustered together: all, or those of a block."""
+    exact = transactions**2 <= EXACT_PAIRS * k
+    return transactions if exact else max(math.isqrt(BLOCK_PAIRS * k), k)
+
+
+def _blocks(transactions: int, k: int, candidates: int | None) -> tuple[list[int], list[str]]:
+    """Where blocks of whole clusters begin, all of about one size, and where the last one ends; and the remarks."""
+    clusters, exact = transactions // k, transactions if candidates is not None else block_of(transactions, k)
+    number = max(1, min(-(-transactions // max(exact, 1)), clusters))
+    of = f"{candidates} clusters that share most generalized items, as requested"
+    if number > 1:
+        of = f"clusters of one of {number} blocks by length: {transactions} transactions x {clusters} clusters are too many"
+    remark = f"For each transaction, clump evaluated only the {of}."
+    ends = [*(n * clusters // number * k for n in range(number)), transactions]
+    return ends, [remark] if candidates is not None or number > 1 else []
+
+
+def _together(blocks: list[Clustering]) -> Clustering:
+    """The clusterings of all blocks as one."""
+    before = np.cumsum([0, *(int(block.cluster.max(initial=-1)) + 1 for block in blocks)])[:-1]
+    parts = [(b.cluster + n, b.label_cluster + n, b.label_node, b.copies) for b, n in zip(blocks, before, strict=True)]
+    return Clustering(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _recoding(
-    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, result: Clustering, emptied: Ints, remarks: list[str]
+    engine: Engine, taxonomy: Taxonomy, tid: Ints, length: Ints, result: Clustering, apart: Ints, remarks: list[str]
 ) -> LocalRecoding:
     """Publish every member of a cluster as its LCG. Clusters with the same LCG are one class. A release does not show which
     members of a class lost occurrences, so all are incomplete if one is."""
@@ -136,17 +155,14 @@ def _recoding(
     kind, different = numbered(content, np.diff(starts))
     published = np.bincount(result.label_cluster, weights=result.copies, minlength=clusters)
     lost = np.zeros(len(different), dtype=np.bool_)
-    lost[kind[result.cluster[result.length > published[result.cluster]]]] = True
-    incomplete = result.tid[lost[kind[result.cluster]]] if clusters else result.tid
-    apart = np.setdiff1d(np.arange(1, dataset.n_transactions + 1), result.tid)
-    if len(emptied):
-        incomplete = np.concatenate((incomplete, apart))
+    lost[kind[result.cluster[length > published[result.cluster]]]] = True
+    incomplete = tid[lost[kind[result.cluster]]] if clusters else tid
     return node_recoding(
         engine,
         taxonomy,
         (result.label_cluster, result.label_node, result.copies),
-        (result.tid, result.cluster),
-        incomplete=incomplete,
+        (tid, result.cluster),
+        incomplete=np.concatenate((incomplete, apart)),
         semantics="atomic",
         remarks=remarks,
     )
@@ -165,8 +181,27 @@ def _branching_above(taxonomy: Taxonomy) -> Ints:
     return up
 
 
+def _extended(
+    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, up: Ints, order: Ints, source: Table | exp.Query
+) -> Table:
+    """Create the work table ``(place, node, n)``: the transactions with all generalized items."""
+    item, node = np.arange(dataset.n_items), taxonomy.leaf_nodes(dataset)
+    above = [(item, node)]
+    while len(node):
+        item, node = item[up[node] >= 0], up[node][up[node] >= 0]
+        above.append((item, node))
+    columns = (np.concatenate(values) for values in zip(*above, strict=True))
+    named = zip(("item", "node"), columns, strict=True)
+    ancestors = engine.put("ancestors", {name: ("INTEGER", values) for name, values in named})
+    places = engine.put("places", {"tid": ("INTEGER", order), "place": ("INTEGER", np.arange(len(order)))})
+    tables = {"transactions": source, "places": places, "ancestors": ancestors}
+    extended = engine.create("extended", "clusters/extended", tables)
+    engine.drop(places, ancestors)
+    return extended
+
+
 class _Clusters:
-    """The clusters while they grow.
+    """The clusters of a block of transactions while they grow; ``extended`` has the rows of its places.
 
     The index has one entry for each node of each cluster, in the order of nodes. ``_entries`` has the entries in the order
     of clusters, ``_scan`` in the order of nodes those of the clusters that were open at the last compaction.
@@ -175,24 +210,22 @@ class _Clusters:
     def __init__(
         self,
         engine: Engine,
-        dataset: Dataset,
         taxonomy: Taxonomy,
+        up: Ints,
         k: int,
-        order: Ints,
+        extended: Table,
         length: Ints,
-        source: Table | exp.Query,
         objective: str,
     ) -> None:
-        self.engine, self.taxonomy, self.k, self.order, self.length = engine, taxonomy, k, order, length
-        self.number = len(order) // k
+        self.engine, self.taxonomy, self.up, self.k, self.length = engine, taxonomy, up, k, length
+        self.number = len(length) // k
         self.denominator = max(taxonomy.n_leaves - 1, 1)
-        self.up = _branching_above(taxonomy)
         above = np.where(
             self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up]
         )  # w of the root is 0, or 1 if M = 1
         self.weight = (above - taxonomy.leaf_count).astype(np.float64)
         self._total = objective == "total"
-        self._extended = self._extend(dataset, source)
+        self._extended = extended
 
         index = self.engine.query("clusters/index", {"extended": self._extended}, k=k, clusters=self.number)
         self._node, self._cluster = index["node"].astype(np.int32), index["cluster"].astype(np.int32)
@@ -205,7 +238,7 @@ class _Clusters:
         self._have = np.zeros(taxonomy.size, dtype=np.int32)  # items of the current transaction below each node
 
         first = np.arange(self.number) * k
-        self.cluster = np.full(len(order), -1)
+        self.cluster = np.full(len(length), -1)
         self.cluster[first] = np.arange(self.number)
         self.size = np.ones(self.number)
         self.occurrences = self.length[first].astype(np.float64)
@@ -218,29 +251,6 @@ class _Clusters:
         for cluster in range(self.number):
             self._note(cluster)
         self._compact()
-
-    def _extend(self, dataset: Dataset, source: Table | exp.Query) -> Table:
-        """Create the work table ``(place, node, n)``: the transactions with all generalized items."""
-        above = [
-            (item, node)
-            for item, leaf in enumerate(self.taxonomy.leaf_nodes(dataset).tolist())
-            for node in self._path(leaf)
-        ]
-        ancestors = self.engine.put(
-            "ancestors", {n: ("INTEGER", [row[c] for row in above]) for c, n in enumerate(("item", "node"))}
-        )
-        places = self.engine.put(
-            "places", {"tid": ("INTEGER", self.order), "place": ("INTEGER", np.arange(len(self.order)))}
-        )
-        tables = {"transactions": source, "places": places, "ancestors": ancestors}
-        extended = self.engine.create("extended", "clusters/extended", tables)
-        self.engine.drop(places, ancestors)
-        return extended
-
-    def _path(self, node: int) -> Iterator[int]:
-        while node >= 0:
-            yield node
-            node = int(self.up[node])
 
     def run(self, limit: int | None) -> Clustering:
         """Put every transaction into a cluster."""
@@ -261,14 +271,15 @@ class _Clusters:
                     self._compact()
                     since = left
             self._note(chosen)
-        self.engine.drop(self._extended)
         return self._labels()
 
     def _transactions(self) -> Iterator[tuple[int, Ints, Ints]]:
         """Yield the place, nodes and counts of every transaction in order; one without items has no nodes."""
-        for low in range(0, len(self.order), BLOCK):
-            high = min(low + BLOCK, len(self.order))
-            self.engine.progress(f"{low:,} of {len(self.order):,} transactions in clusters", low / len(self.order))
+        number = len(self.length)
+        for low in range(0, number, FETCHED):
+            high = min(low + FETCHED, number)
+            if number > FETCHED:
+                self.engine.progress(f"{low:,} of {number:,} transactions in clusters", low / number)
             block = exp.column("place").between(low, high - 1)
             rows = self.engine.select(reads.rows(self._extended, "place, node, n", where=block, order="place, node"))
             node, count = rows["node"], rows["n"]
@@ -382,14 +393,4 @@ class _Clusters:
         parent = np.searchsorted(key, cluster[inner] * size + self.up[node[inner]])
         copies = count - np.bincount(parent, weights=count[inner], minlength=len(key)).astype(np.int64)
         shown = copies > 0
-        ggd = (self.denominator * self.occurrences - self.size * self.w).sum()
-        return Clustering(
-            tid=self.order,
-            length=self.length,
-            cluster=self.cluster,
-            label_cluster=cluster[shown],
-            label_node=node[shown],
-            copies=copies[shown],
-            ggd=int(ggd),
-            denominator=self.denominator,
-        )
+        return Clustering(self.cluster, cluster[shown], node[shown], copies[shown])
