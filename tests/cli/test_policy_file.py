@@ -141,7 +141,7 @@ def test_typed_errors(run: Run, shop: Path, text: str, code: str, words: str) ->
 
 
 def test_usage(run: Run, shop: Path) -> None:
-    for words in ((shop,), (policies(shop, ""), "policy.sql"), (shop, policies(shop, ""))):
+    for words in ((policies(shop, ""), "policy.sql"), (shop, policies(shop, ""))):
         assert run("run", *words, "--json").json["error"]["code"] == "bad_usage"
     absent = run("run", shop.parent / "absent.toml", "--json")
     assert absent.code == 2 and absent.json["error"]["code"] == "no_such_file"
