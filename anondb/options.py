@@ -244,7 +244,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
         if name in own:
             words += ["--option", f"{name}={_as_text(value)}"]
         elif isinstance(value, bool):
-            words += [dashed] if value else [f"--no-{dashed[2:]}"] if name in WITH_NEGATION else []
+            words += [f"--{'' if value else 'no-'}{dashed[2:]}"] if value or name in WITH_NEGATION else []
         elif name in SOURCES and SOURCES[name].repeatable:
             words += [word for one in accepted(value) for word in (dashed, one)]
         elif value is not None:
