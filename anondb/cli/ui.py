@@ -40,12 +40,12 @@ def ui(
     if source is not None and not is_place and not Path(source).exists():
         raise InputError(f"The file {Path(source).name!r} does not exist.", code="no_such_file", hint="Check the path.")
 
-    def announce(address: str) -> None:
+    def announce(address: str, page: Path) -> None:
         typer.echo(f"The window is at {address}\nThe address opens once, in one browser. Ctrl-C ends the window.")
         if open_browser:
             import webbrowser
 
-            webbrowser.open(address)
+            webbrowser.open(page.as_uri())
 
     try:
         listener = socket.create_server((HOST, port))

@@ -20,7 +20,7 @@ import anondb
 from anondb.pages.counts import Answered, intervals
 from anondb.pages.html import both
 from anondb.pages.text import number, plain, short
-from anondb.ui.window import Window, back, named_file, shown, window_of
+from anondb.ui.window import Window, argument, back, name_of, named_file, shown, window_of
 from anondb.ui.worker import Say
 
 BOUNDS = {"columns": "its bounds", "spread": "its bounds, and how far plausible originals differ", "none": "nothing"}
@@ -194,12 +194,13 @@ def _command(opened: Opened | None, answer: Answer) -> str:
         return ""
     flags = [] if answer.bounds == "columns" else ["--bounds", answer.bounds]
     flags += [] if opened.trusted is None else ["--trusted", opened.trusted]
-    return shlex.join(["anondb", "query", opened.path, answer.sql, *flags])
+    dash = ["--"] if answer.sql.startswith("-") else []
+    return shlex.join(["anondb", "query", *flags, *dash, argument(opened.path), answer.sql])
 
 
 def _open(window: Window, path: str, trusted: str | None) -> None:
     window.forget("ask")
-    window.run("ask.open", f"Opening {Path(path).name}", opening, beside=True, path=path, trusted=trusted)
+    window.run("ask.open", f"Opening {name_of(path)}", opening, beside=True, path=path, trusted=trusted)
 
 
 async def open_release(request: Request) -> Response:
@@ -232,14 +233,15 @@ def export(request: Request) -> Response:
     answer: Answer | None = window_of(request).result("ask")
     if answer is None:
         return PlainTextResponse("There is no answer to export.", 404)
-    if request.path_params["form"] == "json":
+    form = request.url.path.rpartition(".")[2]
+    if form == "json":
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
         text, kind = json.dumps({"rows": rows, "notes": answer.notes}, ensure_ascii=False), "application/json"
     else:
         lines = io.StringIO(newline="")
         csv.writer(lines).writerows([answer.columns, *answer.rows])
         text, kind = lines.getvalue(), "text/csv"
-    saved = f'attachment; filename="answer.{request.path_params["form"]}"'
+    saved = f'attachment; filename="answer.{form}"'
     return Response(text, media_type=kind, headers={"Content-Disposition": saved})
 
 
@@ -247,5 +249,6 @@ ROUTES = [
     Route("/ask", page),
     Route("/ask", ask, methods=["POST"]),
     Route("/ask/open", open_release, methods=["POST"]),
-    Route("/ask/answer.{form}", export),
+    Route("/ask/answer.csv", export),
+    Route("/ask/answer.json", export),
 ]

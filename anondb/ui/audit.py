@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -13,7 +12,7 @@ from starlette.routing import Route
 
 import anondb
 from anondb.errors import InputError
-from anondb.ui.window import back, named_file, shown, window_of
+from anondb.ui.window import argument, back, name_of, named_file, shown, window_of
 from anondb.ui.worker import Say
 
 
@@ -59,7 +58,7 @@ class Audit:
         """The commands that check the same."""
         expected = [] if self.expected is None else ["--expect", self.expected]
         trusted = [] if self.trusted is None else ["--trusted", self.trusted]
-        lines = (["verify", self.path, *expected, *trusted], ["inspect", self.path, *trusted])
+        lines = (["verify", argument(self.path), *expected, *trusted], ["inspect", argument(self.path), *trusted])
         return "\n".join(shlex.join(["anondb", *line]) for line in lines)
 
 
@@ -109,7 +108,7 @@ def page(request: Request) -> Response:
 
 def _audit(request: Request, path: str, expected: str | None, trusted: str | None) -> None:
     how: dict[str, Any] = {"path": path, "expected": expected, "trusted": trusted}
-    window_of(request).run("audit", f"Checking {Path(path).name}", auditing, beside=True, **how)
+    window_of(request).run("audit", f"Checking {name_of(path)}", auditing, beside=True, **how)
 
 
 async def check(request: Request) -> Response:

@@ -22,7 +22,7 @@ from anondb.options import flags_of
 from anondb.pages.text import raised
 from anondb.reading.options import READING
 from anondb.ui.pair import make_both
-from anondb.ui.window import Project, Window, back, named_file, shown, window_of
+from anondb.ui.window import Project, Window, argument, back, named_file, shown, window_of
 from anondb.ui.worker import Problem, Say
 
 _ABOUT = ("quasi_identifiers", "sensitive")
@@ -129,7 +129,14 @@ def page(request: Request) -> Response:
     if (project := window.project) is not None and found is not None:
         tried = window.kept["choose_tried"]
         options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
-        words = ["anondb", "compare", project.database, "--transactions", project.transactions, *flags_of(options)]
+        words = [
+            "anondb",
+            "compare",
+            argument(project.database),
+            "--transactions",
+            project.transactions,
+            *flags_of(options),
+        ]
         command = shlex.join(words)
     known = {} if project is None else project.options
     models = {n: words for n, (words, _, needs) in KNOWLEDGE.items() if all(need in known for need in needs)}
@@ -155,7 +162,8 @@ async def ask(request: Request) -> Response:
     file, form = await named_file(request)
     if (project := window.project) is None:
         return back("/choose")
-    said = asked(window) | {n: v for n, v in form.items() if isinstance(v, str) and n in {*FIRST, "model"}}
+    said = asked(window) | {n: v for n, v in form.items() if isinstance(v, str) and n in FIRST}
+    said |= {"model": str(form["model"])} if form.get("model") in KNOWLEDGE else {}
     if file is not None:
         said["questions"] = Path(file).read_text("utf-8", "replace")
     window.kept |= {"choose": said, "choose_problem": None}
@@ -185,8 +193,9 @@ async def take(request: Request) -> Response:
     window, form = window_of(request), await request.form()
     found, project = window.result("candidates"), window.project
     chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair") if str(n).isdecimal()]
-    if found is None or project is None or not all(n < len(found.runs) for n in chosen):
-        return back("/choose")
+    if found is None or project is None or str(window.jobs["candidates"].number) != form.get("of"):
+        return back("/choose")  # another tab has tried others
+    chosen = [n for n in chosen if n < len(found.runs)]
     if chosen and "chosen" in form:
         return _go(window, project, found.runs[chosen[0]].run, name_of(found.runs[chosen[0]]))
     if len(chosen) != 2:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
@@ -24,6 +24,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _SAFE = ("GET", "HEAD")
+ONWARD = '<!doctype html><title>anondb</title><meta http-equiv="refresh" content="0;url={0}"><a href="{0}">Go on</a>'
 
 
 class Guard:
@@ -64,7 +65,7 @@ class Guard:
             return PlainTextResponse("This request does not come from a page of this window.", 403)
         named = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if named is not None and scope["method"] == "GET" and self._exchanged(named[0]):
-            entered = RedirectResponse(scope["path"], 303)
+            entered = HTMLResponse(ONWARD.format("/"))  # the cookie is sent from this site's own pages alone
             entered.set_cookie(self._cookie, self._secret, httponly=True, samesite="strict")
             return entered
         shown = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from anondb.pages.plots import bars
 from anondb.reading.formats import is_data_file
 from anondb.reading.options import OF_FILES, PEOPLE, READING
 from anondb.ui import tasks
-from anondb.ui.window import Project, Window, back, named_file, shown, window_of
+from anondb.ui.window import Project, Window, back, name_of, named_file, shown, window_of
 
 HERE = "/load"
 _PEEK = ("load-peek", "load-taxonomy", "load-records", "load-made")  # jobs about what is being chosen
@@ -47,7 +48,9 @@ def begin(window: Window, source: str) -> None:
     window.source = source
     window.forget("load-tables", *_PEEK)
     choice = window.kept["load"] = Choice(transactions=source) if is_data_file(source) else Choice(database=source)
-    if choice.database:
+    if choice.database and Path(source).is_relative_to(window.folder):
+        window.run("load-tables", "Looking at the database", tasks.refuse_copy)
+    elif choice.database:
         window.run("load-tables", f"Looking at {name_of(source)}", tasks.call, database=source, method="tables")
     else:
         look(window, choice)
@@ -63,11 +66,6 @@ def look(window: Window, choice: Choice) -> None:
 def _peek(window: Window, job: str, source: str, given: dict[str, Any]) -> None:
     how: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **given}
     window.run(job, f"Reading {name_of(source)}", tasks.call, **how)
-
-
-def name_of(source: str) -> str:
-    """The name of a source without folders or passwords."""
-    return Path(source).name if "://" not in source else source.rpartition("/")[2] or source
 
 
 def page(request: Request) -> Response:
@@ -109,7 +107,7 @@ def proposed_file(window: Window, source: str) -> str:
     beside = Path(path.name) if path.is_relative_to(window.folder) else path
     stem, number = beside.with_name(path.name.partition(".")[0] or "data"), 1
     free = stem.with_name(f"{stem.name}.duckdb")
-    while free.exists():
+    while os.path.lexists(free):
         number += 1
         free = stem.with_name(f"{stem.name}-{number}.duckdb")
     return str(free)
@@ -145,9 +143,9 @@ def _read(name: str, value: str) -> Any:
 async def beside(request: Request) -> Response:
     """Take a taxonomy, or a table of people's attributes, beside the transactions."""
     window, what = window_of(request), request.path_params["what"]
+    chosen = (await named_file(request))[0] or ""
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
-    chosen = (await named_file(request))[0] or ""
     if choice is None or peek is None:
         return back(HERE)
     window.forget(f"load-{what}")

@@ -16,7 +16,7 @@ from anondb.api.connect import connect
 from anondb.options import flags_of, toml_of, toml_text
 from anondb.pages.text import raised
 from anondb.ui.choose import accepted, at_first, options_of, planned
-from anondb.ui.window import Project, Window, back, shown, window_of
+from anondb.ui.window import Project, Window, argument, back, shown, window_of
 from anondb.ui.worker import Say
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
@@ -74,13 +74,16 @@ def _plan(window: Window) -> dict[str, Any]:
 
 def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
     """The commands that make the same release, unless that was earlier, and publish it, if that was done."""
-    words, lines = ["anondb", "anonymize", project.database, "--transactions", project.transactions], list[str]()
+    words, lines = (
+        ["anondb", "anonymize", argument(project.database), "--transactions", project.transactions],
+        list[str](),
+    )
     if made["options"] is not None:
         lines += [project.loaded_by] if project.loaded_by else []
         said = {**made["options"], "release": made["name"], "replace": made["replace"]}
         lines.append(shlex.join([*words, *flags_of(said)]))
     if path is not None:
-        words = ["anondb", "publish", project.database, "--release", made["name"], "--to", path]
+        words = ["anondb", "publish", argument(project.database), "--release", made["name"], "--to", path]
         lines.append(shlex.join([*words, *flags_of(how)]))
     return "\n".join(lines)
 
@@ -99,7 +102,7 @@ def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[st
     if "sign" in written:
         written["sign"] = os.path.abspath(written["sign"])
     last = {"publish": os.path.abspath(path), **written, "replace": True, "allow_overlap": True}
-    source = project.database if "://" in project.database else os.path.abspath(project.database)
+    source = argument(project.database) if "://" in project.database else os.path.abspath(project.database)
     head = POLICY.format(source=toml_text(source), name=toml_text(made["name"]))
     return head + toml_of({"transactions": project.transactions, **options, **last})
 
@@ -156,8 +159,8 @@ async def publish(request: Request) -> Response:
     """Publish the release that was made and checked."""
     window, form = window_of(request), await request.form()
     found, project, path = window.result("made"), window.project, str(form.get("path") or "").strip()
-    if found is None or project is None or not path:
-        return back("/publish")
+    if found is None or project is None or not path or str(window.jobs["made"].number) != form.get("of"):
+        return back("/publish")  # another tab has made another release: look at its checklist
     how: dict[str, Any] = {n: str(form[n]).strip() for n in HOW if str(form.get(n) or "").strip()}
     how |= {name: True for name in ("modelled_rows", "allow_overlap", "replace") if name in how}
     how |= {"accept": form.getlist("accept")} if "accept" in how else {}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable
+from pathlib import Path
 
 from anondb.ui.worker import Worker
 
@@ -11,20 +13,21 @@ HOST = "127.0.0.1"
 READERS = ("ask", "audit")  # the parts for whoever has a release alone
 
 
-def serve(listener: socket.socket, source: str | None, is_release: bool, announce: Callable[[str], None]) -> None:
+def serve(listener: socket.socket, source: str | None, is_release: bool, announce: Callable[[str, Path], None]) -> None:
     """Serve a window.
 
     Args:
         listener: bound to a port of 127.0.0.1.
         source: a data file, a DuckDB file, a URL of PostgreSQL, or a sealed release; or none yet.
         is_release: whether it is a sealed release, for which only the parts of readers are shown.
-        announce: called with the address, which has the token, when it can be opened.
+        announce: called with the address, which has the token, and with a private page that leads there: a browser is told
+            the page, since other users see what processes are called with.
     """
     worker, beside = Worker(), Worker(at_once=is_release)  # which import what they need while this process does
     import uvicorn
 
     from anondb.ui.app import application
-    from anondb.ui.guard import Guard
+    from anondb.ui.guard import ONWARD, Guard
     from anondb.ui.window import PARTS, Window
 
     window = Window(worker, beside, READERS if is_release else tuple(PARTS), source)
@@ -40,7 +43,11 @@ def serve(listener: socket.socket, source: str | None, is_release: bool, announc
             ws="none",
             timeout_graceful_shutdown=1,
         )
-        announce(f"http://{HOST}:{port}/?token={guard.token}")
+        address, page = f"http://{HOST}:{port}/?token={guard.token}", window.folder / "open.html"
+        page.write_text(ONWARD.format(address), "utf-8")
+        announce(address, page)
+        for number in (signal.SIGTERM, signal.SIGHUP):  # end as Ctrl-C does
+            signal.signal(number, signal.default_int_handler)
         uvicorn.Server(settings).run(sockets=[listener])
     finally:
         window.close()

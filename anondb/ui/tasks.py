@@ -9,6 +9,7 @@ import anondb
 import anondb.guide.peek  # at once, for the first look at a file is to be quick
 from anondb.api.connect import new_file
 from anondb.api.database import Database
+from anondb.errors import InputError
 from anondb.reading.options import READING, read_as
 from anondb.taxonomies.build import Request, build_taxonomy
 from anondb.taxonomies.check import Checked, check_taxonomy, with_missing
@@ -25,6 +26,12 @@ def opened(database: str, say: Say) -> Database:
     if not database:
         return anondb.connect(on_progress=say, one_shot=True)
     return anondb.connect(database, read_only=True, on_progress=say)
+
+
+def refuse_copy(say: Say) -> None:
+    """Refuse a database that was dropped: its ledger would be deleted with the window."""
+    hint = "Write the path of the database instead."
+    raise InputError("What is dropped here is a copy, which is deleted with the window.", code="bad_usage", hint=hint)
 
 
 def call(say: Say, database: str, method: str, **options: Any) -> Any:

@@ -19,7 +19,7 @@ from anondb.taxonomies import BUILDERS, HIERARCHIES, OPTION_OF
 from anondb.taxonomies.build import Request as Building
 from anondb.taxonomies.editing import ROOT, Draft
 from anondb.ui import tasks
-from anondb.ui.window import Project, Window, back, window_of
+from anondb.ui.window import Project, Window, argument, back, window_of
 
 HERE = "/understand#tree"
 TREE, COUNT, SAVE = "understand_tree", "understand_count", "understand_save"
@@ -111,7 +111,7 @@ def _command(project: Project, view: View, named: Any) -> str:
     kind, flag, words = "taxonomy", "--taxonomy", source_of(project)
     if view.attribute is not None:
         kind, flag, records = "hierarchy", "--hierarchies", project.options.get("records", project.transactions)
-        words = [project.database, *flags_of({"records": records, "id": project.options.get("id")})]
+        words = [argument(project.database), *flags_of({"records": records, "id": project.options.get("id")})]
         words += ["--attribute", view.attribute]
     if view.building and view.draft is not None and view.draft.at == 0 and view.draft.saved < 0:
         return shlex.join(["anondb", kind, "build", *words, *view.building, "--to", _target(project, view, named)])

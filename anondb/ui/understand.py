@@ -18,7 +18,7 @@ from anondb.pages.plots import bars
 from anondb.reading.options import READING
 from anondb.ui import tasks, trees
 from anondb.ui.load import pictures_of
-from anondb.ui.window import Project, shown, window_of
+from anondb.ui.window import Project, argument, shown, window_of
 
 _OTHERS = ("taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive")
 SIZES, WHOLE = "understand_sizes", "understand_profile"
@@ -73,7 +73,7 @@ def _known(m: int) -> str:
 def source_of(project: Project, others: Iterable[str] = ()) -> list[str]:
     """The words of a command that name the transactions and how they are read, and other options of the project."""
     said = {n: project.options[n] for n in ("id", "item", *others, *READING) if n in project.options}
-    return [project.database, "--transactions", project.transactions, *flags_of(said)]
+    return [argument(project.database), "--transactions", project.transactions, *flags_of(said)]
 
 
 ROUTES = [Route("/understand", page), *trees.ROUTES]

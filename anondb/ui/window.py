@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +16,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from anondb.engine.spill import private_directory
 from anondb.pages.text import number, plain
 from anondb.ui.worker import DONE, Job, Worker
 
@@ -33,8 +32,7 @@ _STAYS = ("load", "ask", "audit")  # parts that do not depend on the project
 _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
-_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+_TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(name_of(path)), "drawn": Markup}
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Window:
     parts: tuple[str, ...] = tuple(PARTS)
     source: str | None = None
     project: Project | None = None
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="anondb-ui-")))
+    folder: Path = field(default_factory=private_directory)
     jobs: dict[str, Job] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
 
@@ -114,7 +112,7 @@ class Window:
         """Stop and forget jobs, for what they were about has changed."""
         for name in names:
             if (job := self.jobs.pop(name, None)) is not None:
-                job.stop()
+                job.forget()
 
     def use(self, project: Project, **kept: Any) -> None:
         """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten, but for
@@ -125,7 +123,7 @@ class Window:
 
     async def dropped(self, file: UploadFile) -> Path:
         """Keep a file that was dropped or picked in the browser, under its own name, in a folder of its own."""
-        name = _NOT_IN_NAMES.sub("_", Path(file.filename or "").name).lstrip(".") or "file"
+        name = plain(Path(file.filename or "").name)[-80:].lstrip(".") or "file"
         place = self.folder / secrets.token_hex(8)
         place.mkdir(mode=0o700)
         with (place / name).open("xb") as target:
@@ -138,6 +136,17 @@ class Window:
         for worker in (self.worker, self.beside):
             worker.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def name_of(source: str) -> str:
+    """The name of a file, or a URL without its user, its password and its parameters."""
+    scheme, is_url, rest = source.partition("://")
+    return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}" if is_url else Path(source).name
+
+
+def argument(source: str) -> str:
+    """A file or a URL as a command names it: nothing in it is a flag or a password."""
+    return name_of(source) if "://" in source else f"./{source}" if source.startswith("-") else source
 
 
 def window_of(request: Request) -> Window:

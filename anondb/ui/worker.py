@@ -22,7 +22,7 @@ from anondb.errors import AnondbError, speaking
 Say = Callable[[str], None]
 _PATIENCE = 5.0  # seconds that stopped work has for undoing what it began
 _OFTEN = 0.1  # seconds between two words about the progress
-WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"
+WAITING, RUNNING, STOPPING, DONE, FAILED, STOPPED = "waiting", "running", "stopping", "done", "failed", "stopped"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Job:
         words: what it does, for people.
         task, arguments: a function of a module, called as ``task(say, **arguments)`` in the worker's process.
         then: called here with the result, before the job is seen to be done; None for nothing.
-        state: one of ``waiting``, ``running``, ``done``, ``failed`` and ``stopped``.
+        state: one of ``waiting``, ``running``, ``stopping``, ``done``, ``failed`` and ``stopped``.
         step, share: what it does now, and the share that is done, if that is known.
         result: what the task returned.
         problem: why it failed.
@@ -71,7 +71,7 @@ class Job:
     @property
     def is_active(self) -> bool:
         """Whether it waits or runs."""
-        return self.state in (WAITING, RUNNING)
+        return self.state in (WAITING, RUNNING, STOPPING)
 
     @property
     def seconds(self) -> float:
@@ -79,8 +79,13 @@ class Job:
         return (self.ended or time.monotonic()) - self.begun
 
     def stop(self) -> None:
-        """Stop it; nothing of it remains. What has ended stays as it is."""
+        """Stop it, so that nothing of it remains; it is done all the same if it was too late for that."""
         self.worker.stop(self)
+
+    def forget(self) -> None:
+        """Stop it, and do nothing with its result."""
+        self.then = None
+        self.stop()
 
 
 class Worker:
@@ -110,12 +115,13 @@ class Worker:
         return job
 
     def stop(self, job: Job) -> None:
-        """Stop a job: nothing of it remains."""
+        """Stop a job (``Job.stop``). One that runs ends when its process says so, or is killed."""
         with self._lock:
-            if job.is_active:
+            if job.state == WAITING:
                 job.state, job.ended = STOPPED, time.monotonic()
-            if job is not self._running:
+            if job.state != RUNNING or job is not self._running:
                 return
+            job.state = STOPPING
             pid = None if self._process is None else self._process.pid
             _signalled(pid, signal.SIGINT)  # no other job begins meanwhile
         threading.Timer(_PATIENCE, self._kill_if_running, (job, pid)).start()
@@ -126,12 +132,16 @@ class Worker:
         if (job := self._running) is not None:
             self.stop(job)
         self._thread.join(2 * _PATIENCE)
-        if self._process is None:
-            return
-        self._line.close()  # at which the process ends by itself
-        self._process.join(_PATIENCE)
-        _signalled(self._process.pid, signal.SIGKILL)
-        self._process.join()
+        self._end()
+
+    def _end(self) -> None:
+        """End the process; the next task starts another one."""
+        process, self._process = self._process, None
+        if process is not None:
+            self._line.close()  # at which it ends by itself
+            process.join(_PATIENCE)
+            _signalled(process.pid, signal.SIGKILL)
+            process.join()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -158,17 +168,16 @@ class Worker:
                 kind, value = self._answer(job)
             except (EOFError, OSError):
                 kind, value = FAILED, Problem("The work ended early: its process is gone.", hint="Start it again.")
-                if self._process is not None:
-                    self._process.join()
-                self._process = None  # the next task starts another one
+                self._end()
             with self._lock:
                 self._running, job.ended = None, time.monotonic()
-                job.result, job.problem = (value, None) if kind == DONE else (None, value)
-                is_wanted = job.state == RUNNING
-            if is_wanted and kind == DONE and job.then is not None:
+                was_stopped = job.state == STOPPING
+            if was_stopped:
+                self._end()  # what an interrupt left open ends with the process
+            if kind == DONE and job.then is not None:
                 job.then(value)
-            with self._lock:
-                job.state = kind if job.state == RUNNING else job.state
+            job.result, job.problem = (value, None) if kind == DONE else (None, value)
+            job.state = STOPPED if was_stopped and kind != DONE else kind
 
     def _answer(self, job: Job) -> tuple[str, Any]:
         """The last message about a job: how it ended, and its result or problem."""

@@ -73,7 +73,7 @@ ROOMS = {
     ),
     "demo": "errors engine models pipeline api",
     "serve": "errors query session",
-    "ui": "errors reading options session taxonomies pages compare guide report api",
+    "ui": "errors engine reading options session taxonomies pages compare guide report api",
     "dbapi": "errors engine session",
     "sqlalchemy": "session dbapi",
     "cli": (

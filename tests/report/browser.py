@@ -83,7 +83,7 @@ class Browser:
         address = page if isinstance(page, str) else page.resolve().as_uri()
         self.call("Page.navigate", url=address)
         if isinstance(page, str):  # which may lead elsewhere
-            self.until("location.href != 'about:blank' && document.readyState == 'complete'")
+            self.until("!/^about:|token=/.test(location.href) && document.readyState == 'complete'")
         else:
             self.until(f"document.readyState + location.href == {json.dumps('complete' + address)}")
 

@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -43,7 +43,7 @@ class Client:
 
     address: str
     cookie: str = ""
-    sent: dict[str, str] = field(default_factory=dict)
+    seen: str = ""
 
     @property
     def host(self) -> str:
@@ -72,11 +72,13 @@ class Client:
         """The text of a page."""
         reply = self.ask("GET", path)
         assert reply.status == 200, (path, reply.status, reply.text)
+        self.seen = reply.text
         return reply.text
 
     def post(self, path: str, /, **fields: str | list[str]) -> str:
         """Send a form, and read the page that follows."""
-        form = urlencode(fields, doseq=True).encode()
+        hidden = re.search(rf'action="{path}"[^>]*><input type="hidden" name="(\w+)" value="(\w+)"', self.seen)
+        form = urlencode(dict([hidden.groups()] if hidden else []) | fields, doseq=True).encode()
         return self._follow(self.ask("POST", path, form, Content_Type="application/x-www-form-urlencoded"), path)
 
     def drop(self, path: str, file: Path, /, **fields: str) -> str:
@@ -101,7 +103,7 @@ class Client:
 
 
 @contextmanager
-def window(*words: str, folder: Path) -> Iterator[Client]:
+def window(*words: str, folder: Path, end: signal.Signals = signal.SIGINT) -> Iterator[Client]:
     """Start ``anondb ui`` in a folder, and end it as Ctrl-C does."""
     environment = os.environ | {
         "PYTHONPATH": str(Path(__file__).parents[2]),
@@ -118,7 +120,7 @@ def window(*words: str, folder: Path) -> Iterator[Client]:
         address = re.search(r"http://\S+", said)
         assert address, (said, process.communicate(timeout=WAIT))
         yield Client(address[0])
-        process.send_signal(signal.SIGINT)
+        process.send_signal(end)
         out, error = process.communicate(timeout=WAIT)
         assert error.strip() == "Stopped." and process.returncode == 0, (process.returncode, out, error)
     finally:

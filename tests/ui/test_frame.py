@@ -20,7 +20,7 @@ from anondb.ui.worker import Say, Worker
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with window(folder=tmp_path_factory.mktemp("empty")) as opened:
-        assert opened.enter().status == 303
+        assert opened.enter().status == 200
         yield opened
 
 
@@ -83,6 +83,16 @@ def works(say: Say, seconds: float, fails: str = "") -> Any:
     return os.getpid()
 
 
+def ends_all_the_same(say: Say) -> str:
+    """A task that an interrupt comes too late for."""
+    try:
+        say("begun")
+        time.sleep(60)
+    except KeyboardInterrupt:
+        return "made"
+    return "not interrupted"
+
+
 def dies(say: Say) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -104,8 +114,17 @@ def test_work_is_done_in_order_stopped_and_begun_again(monkeypatch: pytest.Monke
         assert wrong.problem is not None and (wrong.problem.words, wrong.problem.hint) == ("That is wrong.", "Mend it.")
         assert mistake.problem is not None and "Ann" not in mistake.problem.words
         waiting.stop()
+        while long.state != "running":
+            time.sleep(0.01)
         long.stop()
+        ended(long)
         assert [long.state, waiting.state] == ["stopped", "stopped"]
+        late = worker.submit("Working", ends_all_the_same, {})
+        while late.step != "begun":
+            time.sleep(0.01)
+        late.stop()
+        ended(late)
+        assert (late.state, late.result) == ("done", "made"), "what was made is not said to be stopped"
         again = worker.submit("Working", works, {"seconds": 0})
         gone, stubborn = worker.submit("Working", dies, {}), worker.submit("Working", ignores, {})
         ended(gone)
@@ -132,3 +151,13 @@ def test_what_cannot_be_opened_is_refused_before_the_window(run: Run, tmp_path: 
     (tmp_path / "broken.duckdb").write_text("no database")
     refused = run("ui", tmp_path / "broken.duckdb", "--no-browser")
     assert refused.code == 2 and "Traceback" not in refused.err
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
+def test_what_was_dropped_is_deleted_however_the_window_ends(end: signal.Signals, files: Path, tmp_path: Path) -> None:
+    with window(folder=tmp_path, end=end) as client:
+        client.enter()
+        page = client.drop("/load/source", files / "shop.duckdb")
+        page = client.done("/load")
+        assert "Write the path of the database" in page and list(tmp_path.glob("*/*/shop.duckdb"))
+    assert list(tmp_path.iterdir()) == []

@@ -97,6 +97,6 @@ def test_another_release_can_be_dropped(files: Path, tmp_path: Path) -> None:
         assert "Open a release" in client.get("/ask")
         client.drop("/ask/open", files / "spring.duckdb")
         assert "sales" in client.done("/ask")
-        dropped = list(tmp_path.glob("anondb-ui-*/*/spring.duckdb"))
+        dropped = list(tmp_path.glob("anondb-tmp-*/*/spring.duckdb"))
         assert dropped and all(path.parents[1].stat().st_mode & 0o77 == 0 for path in dropped)
     assert list(tmp_path.iterdir()) == []
