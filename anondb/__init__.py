@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anondb.models.km import KmAnonymity
     from anondb.models.relational import KkmAnonymity, KlmDiversity
     from anondb.models.transactional import TransactionalK
-    from anondb.publications.sealed import verify_file
+    from anondb.publications.sealed import inspect_file, proof_sql, verify_file
     from anondb.release.reader import open_release
     from anondb.session.opening import open_session as open
     from anondb.session.result import Result
@@ -55,8 +55,10 @@ __all__ = [
     "VerificationFailed",
     "__version__",
     "connect",
+    "inspect_file",
     "open",
     "open_release",
+    "proof_sql",
     "verify_file",
 ]
 
@@ -74,7 +76,7 @@ _LAZY = {
     "Session": "session.session",
     "open": "session.opening",
     "open_release": "release.reader",
-    "verify_file": "publications.sealed",
+    **dict.fromkeys(("inspect_file", "proof_sql", "verify_file"), "publications.sealed"),
 }
 
 

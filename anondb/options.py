@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
@@ -11,7 +13,7 @@ from anondb.algorithms import METHODS
 from anondb.errors import InputError
 from anondb.models import ALGORITHM, BOOLEAN, GENERAL, INTEGER, NUMBER, OUTPUT, TEXT, Model, Parameter, parameter_of
 from anondb.models.named import MODELS, all_parameters, make_model, nearest
-from anondb.policy import SOURCES, Policy, Workload, percent, takers_of
+from anondb.policy import SOURCES, Policy, Workload, accepted, percent, takers_of
 from anondb.reading.options import OF_FILES, READING, Reading
 
 WORKLOAD: Mapping[str, Parameter] = {f.name: s for f in fields(Workload) if (s := parameter_of(f)) is not None}
@@ -59,6 +61,7 @@ _OF_VIEWS: Mapping[str, Parameter] = {
     ),
     **PUBLICATION,
 }
+WITH_NEGATION = ("item_supports", "on_engine", "header")  # switches with a flag that turns them off
 PUBLISHING = ("partition_by", "time_limit", "publish", *PUBLICATION)
 # What a file of policies says of the run, and of each release beside the options of a view.
 RUN: Mapping[str, Parameter] = {
@@ -230,3 +233,47 @@ def view_policy(
         check_option(option, value)
     of_policy = {n: v for n, v in options.items() if n not in PUBLISHING}
     return policy_of(transactions, of_policy, name=name, replace=replace)
+
+
+def flags_of(options: Mapping[str, Any]) -> list[str]:
+    """The words of a command that say the same as options by name; those of an algorithm alone become ``--option``."""
+    words: list[str] = []
+    own = {*method_options()} - {*SOURCES, *WORKLOAD, *READING}
+    for name, value in options.items():
+        dashed = "--" + name.replace("_", "-")
+        if name in own:
+            words += ["--option", f"{name}={_as_text(value)}"]
+        elif isinstance(value, bool):
+            words += [dashed] if value else [f"--no-{dashed[2:]}"] if name in WITH_NEGATION else []
+        elif name in SOURCES and SOURCES[name].repeatable:
+            words += [word for one in accepted(value) for word in (dashed, one)]
+        elif value is not None:
+            words += [dashed, _as_text(value)]
+    return words
+
+
+def toml_of(options: Mapping[str, Any]) -> str:
+    """Options by name as lines of a file of policies."""
+    return "".join(f"{name} = {_toml(value)}\n" for name, value in options.items() if value is not None)
+
+
+def toml_text(text: str) -> str:
+    """A text, or the name of a table, in a file of policies."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return (
+        str(value)
+        if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+        else toml_text(_as_text(value))
+    )
+
+
+def _as_text(value: Any) -> str:
+    """The value of an option as flags and files name it: the parts of a list with commas between."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

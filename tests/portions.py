@@ -9,6 +9,8 @@ import pytest
 
 BATCHES = 4  # of one portion, which workers share
 
+FEWEST = 10  # seeds of a batch of make check
+
 
 def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> list[Any]:
     """Parameters that are ranges of seeds, from ``first`` on.
@@ -23,7 +25,7 @@ def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> l
     done = quick
     for until, mark in ((check, pytest.mark.slow), (night, pytest.mark.nightly)):
         rest = max(until - done, 0)
-        batches = min(BATCHES, max(rest // max(quick, 1), 1))  # a batch is no smaller than what make test takes
+        batches = min(BATCHES, max(rest // max(quick, FEWEST), 1))  # a test may state what holds of many cases
         ends = [done + rest * (n + 1) // batches for n in range(batches)]
         for begin, end in zip([done, *ends], ends, strict=False):
             if end > begin:

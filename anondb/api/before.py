@@ -2,23 +2,100 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anondb.engine import DuckDBEngine
+from anondb.engine.elsewhere import warehouse_at
+from anondb.errors import InputError
 from anondb.promises import check as checks
-from anondb.reading.options import READING, read_as
+from anondb.reading.formats import is_data_file
+from anondb.reading.options import READING, Reading, read_as
 
 if TYPE_CHECKING:
     from anondb.compare.comparison import Comparison
+    from anondb.data.files import Loaded
     from anondb.guide.advise import Advice
+    from anondb.guide.peek import Peek
     from anondb.guide.profile import Profile
+    from anondb.guide.tables import Columns
 
 
 class BeforeRelease:
     """The methods that read an owner's data, and make no release."""
 
     engine: DuckDBEngine
+
+    def tables(self) -> tuple[Columns, ...]:
+        """The tables and views of the owner, with their columns; those of the current schema come first."""
+        from anondb.guide.tables import tables
+
+        return tables(self.engine)
+
+    def peek(self, source: str | os.PathLike[str], **given: Any) -> Peek:
+        """Propose how a data file or a table is read, and read it so: layout, columns, three persons, what was read, and
+        what has to be confirmed. Nothing is written.
+
+        Args:
+            source: a data file, or the name of a table.
+            given: what you know: ``id``, ``item``, and options of reading (``anondb.reading.options.Reading``).
+
+        Returns:
+            The proposal; its ``problem`` says why the source cannot be read so.
+
+        Raises:
+            InputError: the file does not exist, or is of no format that is read.
+        """
+        from anondb.guide.peek import peek
+
+        if isinstance(source, str) and (not is_data_file(source) or warehouse_at(source) is not None):
+            return peek(self.engine, source, given)
+        return peek(self.engine, Path(source), given)
+
+    def load(
+        self,
+        transactions: str | os.PathLike[str] | None = None,
+        *,
+        taxonomy: str | os.PathLike[str] | None = None,
+        records: str | os.PathLike[str] | None = None,
+        transactions_as: str = "transactions",
+        taxonomy_as: str = "taxonomy",
+        records_as: str = "records",
+        id: str | None = None,
+        item: str | None = None,
+        replace: bool = False,
+        **reading: Any,
+    ) -> list[Loaded]:
+        """Load files into new tables of this database: all of them, or none. Every row is accounted for.
+
+        Args:
+            transactions, taxonomy, records: the files.
+            transactions_as, taxonomy_as, records_as: their tables.
+            id, item: the columns of the files, which become ``tid`` and ``item``.
+            replace: whether existing tables are replaced.
+            reading: how the files are read (``anondb.reading.options.Reading``); the layout is that of the transactions.
+
+        Raises:
+            InputError: there is nothing to load; a file is missing or malformed; ``table_exists``.
+        """
+        from anondb.data.files import load_files
+        from anondb.ledger import loaded_files
+
+        tables = {"transactions": transactions_as, "taxonomy": taxonomy_as, "records": records_as}
+        named = {"transactions": transactions, "taxonomy": taxonomy, "records": records}
+        files = {what: (os.fspath(file), tables[what]) for what, file in named.items() if file}
+        if not files:
+            hint = "Name --transactions, --taxonomy or --records."
+            raise InputError("There is nothing to load.", code="bad_usage", hint=hint)
+        if any(warehouse_at(path) is not None for path, _ in files.values()):
+            hint = "Name the table where it is used, as in anondb anonymize --transactions URL."
+            raise InputError("Tables of other databases are not loaded.", code="bad_usage", hint=hint)
+        note = partial(loaded_files.record, self.engine)
+        how = Reading(**reading)
+        return load_files(self.engine, files, id=id, item=item, replace=replace, reading=how, record=note)
 
     def unknown_items(
         self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"
@@ -37,6 +114,7 @@ class BeforeRelease:
         k: int = 5,
         id: str = "tid",
         item: str = "item",
+        attackers: bool = True,
         **options: Any,
     ) -> Profile:
         """Profile transactions before a release: sizes, what attackers find, the taxonomy, and what each algorithm takes.
@@ -46,6 +124,7 @@ class BeforeRelease:
             taxonomy: the taxonomy of the items, which need not fit.
             k: the k of the promise that violations and costs are counted for.
             id, item: the columns of the transactions.
+            attackers: whether to count what attackers find, and what algorithms take; sizes alone are quick.
             options: ``records``, ``quasi_identifiers``, ``hierarchies`` and ``sensitive`` (``anondb.guide.people``); and how
                 the transactions are read (``anondb.reading.options.Reading``).
 
@@ -55,7 +134,8 @@ class BeforeRelease:
         from anondb.guide.needs import PEOPLE
         from anondb.guide.profile import profile
 
-        named = {"id_column": id, "item_column": item} | {n: options.pop(n) for n in PEOPLE if n in options}
+        named: dict[str, Any] = {"id_column": id, "item_column": item, "attackers": attackers}
+        named |= {n: options.pop(n) for n in PEOPLE if n in options}
         return profile(self.engine, read_as(transactions, options), taxonomy=taxonomy, k=k, **named)
 
     def advise(
@@ -117,6 +197,7 @@ class BeforeRelease:
         item_supports: bool | None = None,
         workload: Any = None,
         time_limit: float = 600.0,
+        total_limit: float | None = None,
         threads: int | None = None,
         memory_limit: str = "4GB",
         again: bool = False,
@@ -131,6 +212,7 @@ class BeforeRelease:
             item_supports: whether releases that may have item supports have them; by default once with, once without.
             workload: your own queries: a table, file or data frame, or a ``.sql`` log of COUNT queries.
             time_limit, threads, memory_limit: limits of each run; seconds of wall time.
+            total_limit: seconds of wall time for all runs; what is not done by then is stopped.
             again: repeat the runs whose results are in the ledger.
             options: ``k``, ``m``, ``delta``, ``h``, ``p`` and ``l``, each a value or a list of values; and options as in
                 ``anonymize``: ``taxonomy``, ``records``, ``quasi_identifiers`` and so on, those of algorithms, of the random
@@ -144,20 +226,28 @@ class BeforeRelease:
         """
         from anondb.compare.comparison import GRID, compare
 
-        def listed(value: Any) -> list[Any]:
-            return list(dict.fromkeys(value)) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-
-        grid = {"k": [5], "m": [2]} | {n: listed(options.pop(n)) for n in GRID if options.get(n) is not None}
+        grid = {"k": [5], "m": [2]} | {n: _listed(options.pop(n)) for n in GRID if options.get(n) is not None}
         reading = {name: options.pop(name) for name in READING if name in options}
+        limits = {
+            "threads": threads,
+            "memory_limit": memory_limit,
+            "time_limit": time_limit,
+            "total_limit": total_limit,
+        }
         return compare(
             self.engine,
             read_as(transactions, reading),
-            algorithms=listed(algorithms) if algorithms else [],
-            models=listed(model),
+            algorithms=_listed(algorithms) if algorithms else [],
+            models=_listed(model),
             grid=grid,
             options=options,
             item_supports=item_supports,
             workload=workload,
-            limits={"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit},
+            limits=limits,
             again=again,
         )
+
+
+def _listed(value: Any) -> list[Any]:
+    """The different values of a list, or a single one."""
+    return list(dict.fromkeys(value)) if isinstance(value, Iterable) and not isinstance(value, str) else [value]

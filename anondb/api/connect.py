@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import duckdb
@@ -11,8 +12,12 @@ import duckdb
 from anondb.api.database import Database
 from anondb.api.release import path_of
 from anondb.engine import DuckDBEngine
+from anondb.engine.beside import attach as attach_to
+from anondb.engine.elsewhere import is_url
+from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import InputError
 from anondb.models import check_count
+from anondb.reading.formats import is_data_file
 from anondb.warehouse.postgres.place import database_of
 
 if TYPE_CHECKING:
@@ -32,6 +37,7 @@ def connect(
     on_statement: Callable[[str], None] | None = None,
     on_progress: Callable[[str], None] | None = None,
     one_shot: bool = False,
+    attach: str | os.PathLike[str] | None = None,
 ) -> Database: ...
 
 
@@ -48,6 +54,7 @@ def connect(
     on_statement: Callable[[str], None] | None = None,
     on_progress: Callable[[str], None] | None = None,
     one_shot: bool = False,
+    attach: str | os.PathLike[str] | None = None,
     **of_spark: Any,
 ) -> Database | SparkDatabase:
     """Open a database for anonymization.
@@ -62,6 +69,7 @@ def connect(
         on_progress: called with a short description of each step of long work; its attribute ``share`` is the share that is
             done, from 0 to 1, or None.
         one_shot: for a single run over files: keep no ledger.
+        attach: a DuckDB file that is opened read-only beside the database, where releases of its tables can be made.
         of_spark: ``folder`` and ``format`` for a session of Spark (``SparkDatabase``).
 
     Raises:
@@ -72,7 +80,7 @@ def connect(
     told: dict[str, Any] = {"on_statement": on_statement, "on_progress": on_progress}
     as_it_is = not read_only and threads is None and memory_limit is None
     if type(database).__module__.startswith("pyspark.sql"):
-        if one_shot or not as_it_is:
+        if one_shot or attach is not None or not as_it_is:
             raise InputError("Spark has its own settings of threads and memory.", code="bad_parameter")
         from anondb.api.spark import SparkDatabase
 
@@ -80,8 +88,8 @@ def connect(
     if of_spark:
         raise TypeError(f"connect() got an unexpected keyword argument {next(iter(of_spark))!r}")
     if isinstance(database, duckdb.DuckDBPyConnection):
-        if not as_it_is:
-            words = "threads, memory_limit and read_only apply to connections that anondb opens itself."
+        if not as_it_is or attach is not None:
+            words = "threads, memory_limit, read_only and attach apply to connections that anondb opens itself."
             raise InputError(words, code="bad_parameter", hint="Set them on your connection.")
         return Database(DuckDBEngine(database, **told))
     if threads is not None:
@@ -89,8 +97,36 @@ def connect(
     if memory_limit is not None and not isinstance(memory_limit, str):
         raise InputError("memory_limit must be a text such as '2GB'.", code="bad_parameter")
     place = database_of(database)
+    if attach is not None and (place is not None or is_url(attach)):
+        raise InputError("Only a DuckDB file is attached, to one of DuckDB.", code="bad_usage")
     if place is None:
-        return Database(DuckDBEngine.open(path_of(database), one_shot=one_shot, **settings, **told))
+        engine = DuckDBEngine.open(path_of(database), one_shot=one_shot, **settings, **told)
+        return _attached(Database(engine), attach)
     from anondb.warehouse.postgres.owner import PostgresEngine
 
     return Database(PostgresEngine.connect(place, **settings, **told))
+
+
+@contextlib.contextmanager
+def new_file(path: str) -> Iterator[None]:
+    """Open the DuckDB file of this path in the block: one that does not exist is made for this user alone, and removed again
+    after an error.
+
+    Raises:
+        InputError: the path is that of a data file, or of no file.
+    """
+    if is_data_file(path) or is_url(path) or path in ("", ":memory:"):
+        raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
+    with removed_after_error(*(() if os.path.lexists(path) else (path, f"{path}.wal"))), private_files():
+        yield
+
+
+def _attached(database: Database, file: str | os.PathLike[str] | None) -> Database:
+    """The database with a file beside it; closed if that cannot be opened."""
+    try:
+        if file is not None:
+            attach_to(database.engine, path_of(file))
+    except BaseException:
+        database.close()
+        raise
+    return database

@@ -76,7 +76,7 @@ class Database(BeforeRelease):
         self,
         transactions: Any,
         *,
-        model: Model | None = None,
+        model: Model | str | None = None,
         name: str | None = None,
         replace: bool = False,
         publish: str | os.PathLike[str] | None = None,
@@ -89,7 +89,7 @@ class Database(BeforeRelease):
         Args:
             transactions: a table or view by name, a data file, a pandas data frame or an Arrow table, with an id and an
                 item column (which may be a LIST).
-            model: the promise; k^m-anonymity with k=5, m=2 by default.
+            model: the promise, or its name, with its parameters among the options; k^m-anonymity with k=5, m=2 by default.
             name: the name of the release; by default that of the source.
             replace: whether to replace a release of the same name.
             publish: also seal the release into this file or folder, or ``postgresql://HOST/DATABASE/SCHEMA``.
@@ -106,8 +106,11 @@ class Database(BeforeRelease):
             InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is unchanged.
         """
         how = {option: options.pop(option) for option in PUBLICATION if option in options}
-        model = KmAnonymity() if model is None else model
-        policy = policy_of(transactions, options, model=model, name=name, replace=replace)
+        if isinstance(model, str):
+            options["model"], promise = model, None
+        else:
+            promise = model or KmAnonymity()
+        policy = policy_of(transactions, options, model=promise, name=name, replace=replace)
         self._check_publication(policy, publish, how)
         clock = Clock(limit=check_seconds(time_limit))
         with self._noting_committed_release():

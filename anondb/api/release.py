@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from anondb.api.database import Database
     from anondb.publications.history import PublishedFile
+    from anondb.report.owner import OwnerReport
     from anondb.risk.attack import Attack
     from anondb.session.asking import Asking
     from anondb.session.result import Result as Rows
@@ -202,6 +203,20 @@ class Release:
 
         return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
 
+    def owner_report(self, *, queries: int = 1000, seed: int = 0) -> OwnerReport:
+        """What ``anondb report`` tells the owner, as values: what was recoded and why, answers beside the truth, attackers,
+        attributes before and after, and what readers learn who have other publications of the same persons.
+
+        Args:
+            queries, seed: the number of random COUNT queries of each size that measure accuracy, and their seed.
+
+        Raises:
+            InputError: ``no_report``: the ledger has no figures of the release.
+        """
+        from anondb.report.owner import collect
+
+        return collect(self._database.engine, self.name, queries=queries, seed=seed)
+
     def report_html(self, *, public: bool = False, queries: int = 1000, seed: int = 0) -> str:
         """The page of ``anondb report``: for the owner, with true counts, or with ``public`` for analysts.
 
@@ -213,13 +228,11 @@ class Release:
             InputError: ``no_report``: the ledger has no figures of the release, which the owner's page needs.
         """
         from anondb.report.contents import read_contents
-        from anondb.report.owner import collect
-        from anondb.report.owner_page import owner_page
         from anondb.report.public_page import public_page
 
         engine = self._database.engine
         if not public:
-            return owner_page(collect(engine, self.name, queries=queries, seed=seed))
+            return self.owner_report(queries=queries, seed=seed).html()
         with engine.transaction():
             return public_page(read_contents(engine, stored.find_whole(engine, self.name)))
 

@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "ask",
     "query": "query",
     "serve": "serve",
+    "ui": "ui",
     "explain": "ask",
     "releases": "files",
     "inspect": "audit",

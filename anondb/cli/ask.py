@@ -41,7 +41,10 @@ def run(
     ],
     file: Annotated[
         str | None,
-        typer.Argument(help="SQL, with anondb's own statements; - reads stdin.", metavar="[FILE.sql]"),
+        typer.Argument(
+            help="SQL, with anondb's own statements; - reads stdin. Without it, all anonymized views are refreshed.",
+            metavar="[FILE.sql]",
+        ),
     ] = None,
     trusted: Trusted = None,
     quiet: Quiet = False,
@@ -49,7 +52,8 @@ def run(
     show_sql: ShowSql = False,
     **flags: Any,
 ) -> None:
-    """Run SQL with statements of anonymized views, or make and refresh the releases of a file of policies."""
+    """Run SQL with statements of anonymized views; or make and refresh the releases of a file of policies, or of all views
+    of a database."""
     from anondb.data.files import load_files
     from anondb.reading.formats import is_data_file, stem_of
 
@@ -61,11 +65,11 @@ def run(
             raise _not_sealed()
         _run_policies(Path(source), settings, as_json, show_sql, quiet)
         return
-    if file is None:
+    if file is None and is_data_file(source):
         raise InputError("There is nothing to run.", code="bad_usage", hint="Name SQL, or a .toml file alone.")
-    if file.lower().endswith(".toml"):
+    if file is not None and file.lower().endswith(".toml"):
         raise InputError("A file of policies names its source.", code="bad_usage", hint="Name the .toml file alone.")
-    text = read_sql(file)
+    text = "REFRESH ALL ANONYMIZED VIEWS" if file is None else read_sql(file)
     _check_trusted(source, trusted)
     results = []
     with opened(source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:

@@ -22,15 +22,9 @@ def inspect(
     as_json: Json = False,
 ) -> None:
     """Check a sealed file for leaks, byte for byte; exit 4 on anything that a release must not have."""
-    from anondb.answers.first_world import modelled_rows_hold
-    from anondb.engine.elsewhere import is_url
-    from anondb.publications.parquet import inspect_folder
-    from anondb.release.inspect import inspect as inspect_file
-    from anondb.release.parquet import is_parquet_release
-    from anondb.warehouse.postgres.local import inspect_release
+    from anondb.publications.sealed import inspect_file
 
-    look = inspect_folder if is_parquet_release(file) else inspect_release if is_url(file) else inspect_file
-    inspection = look(file, trusted, redrawn=modelled_rows_hold)
+    inspection = inspect_file(file, trusted=trusted)
     if as_json:
         print_json(inspection.to_json())
     else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -17,9 +15,8 @@ from anondb.cli.app import (
     asked_on_terminal,
     opened,
 )
-from anondb.cli.flags import flag_values, taken, with_flags
+from anondb.cli.flags import flag_values, with_flags
 from anondb.cli.words import print_digests, print_json, shown
-from anondb.errors import InputError
 from anondb.options import PUBLICATION
 from anondb.pages.text import plain
 from anondb.pipeline.report_rows import figure
@@ -51,34 +48,13 @@ def load(
     **flags: Any,
 ) -> None:
     """Load files into tables of a DuckDB file; every row is accounted for."""
-    from anondb.data.files import load_files
-    from anondb.engine.elsewhere import is_url, warehouse_at
-    from anondb.engine.files import private_files, removed_after_error
-    from anondb.ledger import loaded_files
-    from anondb.reading.formats import is_data_file
-    from anondb.reading.options import Reading
+    from anondb.api.connect import new_file
 
     values = flag_values(flags)
-    reading = Reading(**taken(values, READING))
-    if is_data_file(database) or is_url(database) or database in ("", ":memory:"):
-        raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
-    if transactions is None and taxonomy is None and records is None:
-        raise InputError(
-            "There is nothing to load.", code="bad_usage", hint="Name --transactions, --taxonomy or --records."
-        )
-    files_by_kind = {
-        "transactions": (transactions, as_table),
-        "taxonomy": (taxonomy, taxonomy_as),
-        "records": (records, records_as),
-    }
-    files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
-    if any(warehouse_at(path) is not None for path, _ in files.values()):
-        hint = "Name the table where it is used, as in anondb anonymize --transactions URL."
-        raise InputError("Tables of other databases are not loaded.", code="bad_usage", hint=hint)
-    new = () if os.path.lexists(database) else (database, f"{database}.wal")
-    with removed_after_error(*new), private_files(), opened(database, show_sql=show_sql, create=True) as target:
-        note = partial(loaded_files.record, target.engine)
-        loaded = load_files(target.engine, files, id=id, item=item, reading=reading, record=note, **values)
+    files: dict[str, Any] = {"transactions": transactions, "taxonomy": taxonomy, "records": records}
+    tables: dict[str, Any] = {"transactions_as": as_table, "taxonomy_as": taxonomy_as, "records_as": records_as}
+    with new_file(database), opened(database, show_sql=show_sql, create=True) as target:
+        loaded = target.load(**files, **tables, id=id, item=item, **values)
     if as_json:
         print_json({"tables": [t.to_json() for t in loaded], **read_json([t.account for t in loaded])})
     else:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from anondb.models import BOOLEAN, INTEGER, NUMBER, Parameter
-from anondb.options import RUN, for_whom, model_parameters, release_options
+from anondb.options import RUN, WITH_NEGATION, for_whom, model_parameters, release_options
 from anondb.policy import SOURCES, Policy, Workload
 from anondb.reading.options import Reading
 
@@ -21,7 +21,6 @@ _PARAMETERS: Mapping[str, Parameter] = {**RUN, **release_options()}
 MODEL_PARAMETERS = tuple(model_parameters())
 LIMITS = ("threads", "memory_limit")
 _TYPES: Mapping[tuple[str, ...], type] = {(BOOLEAN,): bool, (INTEGER,): int, (NUMBER,): float}
-WITH_NEGATION = ("item_supports", "on_engine", "header")  # switches with a flag that turns them off
 
 
 def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

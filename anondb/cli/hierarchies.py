@@ -9,7 +9,7 @@ import typer
 
 from anondb.cli.app import Json, Source, opened, transactions_of
 from anondb.cli.flags import flag_values, with_flags
-from anondb.cli.taxonomies import Id, names, numbers, print_check, show_tree
+from anondb.cli.taxonomies import Id, print_check, show_tree
 from anondb.cli.words import print_json
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
@@ -67,17 +67,18 @@ def build(
     **flags: Any,
 ) -> None:
     """Build a hierarchy of an attribute: bands of numbers, dates, prefixes, codes, your own groups, or by frequency."""
-    from anondb.data.files import write_hierarchy
     from anondb.taxonomies.build import Request
+    from anondb.taxonomies.editing import save
     from anondb.taxonomies.hierarchies import build_hierarchy
 
-    request = Request(by, separator, numbers(lengths), (), fan_out, root, names(steps), mapping)
+    said = {"separator": separator, "lengths": lengths, "fan_out": fan_out, "root": root}
+    request = Request.said(by, steps=steps, mapping=mapping, **said)
     with opened(source) as database:
         if database.engine.one_shot and not to.endswith("/"):
             to += "/"  # a data file has no tables
         rows = transactions_of(database, source, records, id_column, attribute, flag_values(flags))
         built = build_hierarchy(database.engine, rows, attribute, request, id_column=id_column)
-        written = write_hierarchy(database.engine, built.tree, built.attribute, to, replace=replace)
+        written = save(database.engine, built.tree, to, attribute=built.attribute, replace=replace)
     tree, how = built.tree, {"by": built.request.by, "steps": built.request.steps, "lengths": built.request.lengths}
     if as_json:
         facts = {"nodes": tree.size, "leaves": tree.n_leaves, "depth": int(tree.depth.max()), "alone": built.alone}

@@ -27,7 +27,6 @@ def peek(
 ) -> None:
     """Propose how a file is read, and show three persons, the reading account and the command to run. For owners only."""
     from anondb.engine.elsewhere import warehouse_at
-    from anondb.guide.peek import peek as look
     from anondb.reading.formats import is_data_file
 
     if not is_data_file(file) or warehouse_at(file) is not None:
@@ -35,7 +34,7 @@ def peek(
     named = {name: value for name, value in (("id", id), ("item", item)) if value is not None}
     given = {name: value for name, value in flag_values(flags).items() if value is not False or name == "header"}
     with opened(file) as database:
-        proposal = look(database.engine, Path(file), {**given, **named})
+        proposal = database.peek(Path(file), **{**given, **named})
     if as_json:
         print_json(proposal.to_json())
     else:

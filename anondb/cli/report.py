@@ -95,12 +95,11 @@ def _public(contents: Contents, name: str, html: str | None, as_json: bool) -> N
 
 def _owner(collected: OwnerReport, html: str | None, as_json: bool) -> None:
     from anondb.engine.files import write_private
-    from anondb.report.owner_page import owner_page
     from anondb.report.text import owner_rows
 
     name = collected.entry.name
     if html is not None:
-        write_private(html, owner_page(collected))
+        write_private(html, collected.html())
     if as_json:
         print_json({**collected.to_json(), "html": html})
     elif html is not None:

@@ -60,13 +60,15 @@ def build(
 ) -> None:
     """Build a taxonomy of the items: by names, codes, categories, frequency or similarity."""
     from anondb.taxonomies.build import Request, build_taxonomy
+    from anondb.taxonomies.editing import save
 
-    request = Request(by, separator, numbers(lengths), names(columns), fan_out, root)
+    said = {"separator": separator, "lengths": lengths, "columns": columns, "fan_out": fan_out, "root": root}
+    request = Request.said(by, **said)
     with opened(source) as database:
         _check_target(database, to)
         items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
         tree = build_taxonomy(database.engine, items, request, id_column=id_column, item_column=item_column)
-        _write(database, tree, to, replace)
+        save(database.engine, tree, to, replace=replace)
     _say_written(tree, to, as_json)
 
 
@@ -88,6 +90,7 @@ def check(
 ) -> None:
     """Check that a taxonomy is a tree with all items as leaves; exit with 2 if not. The output names nodes and items."""
     from anondb.taxonomies.check import check_taxonomy, with_missing
+    from anondb.taxonomies.editing import save
 
     if (add_missing is None) != (to is None):
         raise InputError("--add-missing NODE and --to TABLE|FILE go together.", code="bad_usage")
@@ -97,7 +100,7 @@ def check(
         if add_missing is not None and to is not None:
             _check_target(database, to)
             tree, added = with_missing(database.engine, name, items, add_missing, **columns)
-            _write(database, tree, to, replace)
+            save(database.engine, tree, to, replace=replace)
             _say_written(tree, to, as_json, added=added)
             return
         checked = check_taxonomy(database.engine, name, items, **columns)
@@ -169,32 +172,6 @@ def _check_target(database: Database, to: str) -> None:
         raise InputError(
             "A data file has no tables to write to.", code="bad_usage", hint="Name a file that ends in .tree with --to."
         )
-
-
-def _write(database: Database, tree: Taxonomy, to: str, replace: bool) -> None:
-    """Write a taxonomy; refuse a table if its nodes, which are text, could not be compared with the items."""
-    from anondb.data.files import write_taxonomy
-
-    if tree.kind not in (None, "VARCHAR") and not to.lower().endswith(".tree"):
-        raise InputError(
-            f"The items have the type {tree.kind}, and the nodes of a table would be text, which fits no such items.",
-            code="bad_type",
-            hint="Name a file that ends in .tree with --to: it fits items of any type.",
-        )
-    write_taxonomy(database.engine, tree, to, replace=replace)
-
-
-def numbers(text: str | None) -> tuple[int, ...]:
-    """The whole numbers of ``--lengths``."""
-    try:
-        return tuple(int(part) for part in (text or "").split(",") if part.strip())
-    except ValueError:
-        raise InputError("--lengths is a list of whole numbers, such as 1,3.", code="bad_parameter") from None
-
-
-def names(text: str | None) -> tuple[str, ...]:
-    """The parts of a text that commas separate."""
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
 def _say_written(tree: Taxonomy, to: str, as_json: bool, added: int | None = None) -> None:

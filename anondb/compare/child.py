@@ -6,7 +6,6 @@ The source is only read: the release is frozen, verified and measured in a datab
 from __future__ import annotations
 
 import json
-import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +19,7 @@ from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import resolve_table
 from anondb.engine import DuckDBEngine, Table
+from anondb.engine.beside import attach
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
 from anondb.models.named import make_model
@@ -94,10 +94,7 @@ def _open(engine: DuckDBEngine, job: dict[str, Any]) -> Any:
             return read_as(ReadAs(file, reading), {"file_table": job["transactions"]})
         load_files(engine, {"transactions": (job["source"], stem_of(file))}, reading=reading)
         return stem_of(file)
-    stem = Path(job["source"]).stem
-    name = "source" if stem.lower() in ("memory", "system", "temp") else stem
-    path = exp.alias_(exp.Literal.string(os.path.abspath(job["source"])), exp.to_identifier(name, quoted=True))
-    engine.run(exp.Attach(this=path, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]), "opening the source")
+    attach(engine, file)
     table = resolve_table(engine, job["transactions"], "transactions")
     view = Table(current_catalog(engine), "main", table.name)
     body = exp.select("*").from_(table.expression())

@@ -127,13 +127,14 @@ def compare(
         algorithms, models, grid, item_supports: see ``runs.plan``.
         options: options of the policy and of the algorithms, and those of the workload and the columns.
         workload: the owner's queries: a table or file, or a ``.sql`` log of COUNT queries.
-        limits: ``threads``, ``memory_limit`` and ``time_limit`` of each run.
+        limits: ``threads``, ``memory_limit`` and ``time_limit`` of each run; ``total_limit`` of all, in seconds.
         again: repeat runs whose results are in the ledger.
 
     Raises:
         InputError: see ``runs.plan`` and ``Policy``; an option that applies to no run; a source that cannot be read.
     """
     parse_size(str(limits["memory_limit"]))
+    each = {name: limits[name] for name in ("threads", "memory_limit", "time_limit")}
     columns = {name: options.get(name, getattr(Policy, name)) for name in ("id", "item")}
     asked = {name: options[name] for name in WORKLOAD if name in options}
     asked = {n: getattr(Workload(**asked), n) for n in WORKLOAD}
@@ -148,13 +149,13 @@ def compare(
     asked |= {"log": log, "workload": None if log or workload is None else _shown("workload", workload)}
     asked |= {**columns, "known": max(numbers, default=KNOWN), "reading": asdict(read.reading)}
     setting = Setting(
-        str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **limits, fingerprint=""
+        str(read.data) if isinstance(read.data, str | Path) else "", None, **asked, **each, fingerprint=""
     )
     folder = private_directory()
     try:
         setting, facts = _read(engine, transactions, setting, {**given, "workload": workload}, folder)
         known = {} if again else stored_results(engine)
-        results = run_all(setting, planned, known, _keeping(engine), engine.progress)
+        results = run_all(setting, planned, known, _keeping(engine), engine.progress, limits.get("total_limit"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Comparison(**facts, runs=tuple(results), setting=setting)
@@ -189,6 +190,9 @@ def _read(
     in_file = isinstance(data, Path) or (isinstance(data, str) and is_file(data))
     named = {name: given.get(name) for name in _SOURCES} | {"workload": given.get("workload")}
     with copying(engine, folder / "sources.duckdb") as copies, engine.transaction():
+        if "quasi_identifiers" in given and named["records"] is None:  # columns of the transactions
+            named["records"] = os.fspath(data) if isinstance(data, os.PathLike) else data
+        others = [digest(engine, v, name.replace("_", " ")) for name, v in named.items() if v is not None]
         with open_source(engine, transactions, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
             if not in_file:
@@ -196,9 +200,6 @@ def _read(
                 setting = replace(setting, source=str(folder / "sources.duckdb"), transactions=place)
         if given.get("taxonomy") is not None:
             load_taxonomy(engine, given["taxonomy"]).leaf_nodes(dataset)
-        if "quasi_identifiers" in given and named["records"] is None:  # columns of the transactions
-            named["records"] = os.fspath(data) if isinstance(data, os.PathLike) else data
-        others = [digest(engine, v, name.replace("_", " ")) for name, v in named.items() if v is not None]
         places = {}
         for name, value in given.items():
             if name in named and is_table(value):

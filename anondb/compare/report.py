@@ -59,7 +59,7 @@ def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, 
         f" longest transaction has {facts['longest']:,} items. {len(results)} runs, {len(done)} of them done.</p>",
         '<p class="owner">This page contains exact figures and labels of the original data. It is for the owner, not for'
         " publication.</p>",
-        _recommended(done),
+        recommendation(done),
         _answer(done),
         _measures(setting),
         _promises(results),
@@ -70,7 +70,7 @@ def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, 
     return page("anondb compare", body)
 
 
-def _recommended(done: Sequence[Result]) -> str:
+def recommendation(done: Sequence[Result]) -> str:
     """The recommendation with its reason, and risk against error."""
     chosen, points, best = recommended(done), judged(done), frontier(done)
     if not chosen:

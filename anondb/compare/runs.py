@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -14,6 +16,7 @@ from anondb.algorithms import METHODS
 from anondb.compare.limits import Finished, parse_size, run_limited
 from anondb.errors import InputError
 from anondb.models.named import make_model, parameters_of
+from anondb.pages.text import number
 from anondb.policy import choose_algorithm
 from anondb.promises import PROMISES
 
@@ -230,10 +233,11 @@ def _combinations(names: Sequence[str], grid: Mapping[str, Sequence[Any]]) -> li
 
 def run_all(
     setting: Setting,
-    runs: Iterable[Run],
+    runs: Sequence[Run],
     known: Mapping[str, Result],
     keep: Callable[[str, Result], None],
-    say: Callable[[str], None],
+    say: Callable[[str, float | None], None],
+    total_limit: float | None = None,
 ) -> list[Result]:
     """Run all runs that have no settled result yet; store each result before the next run begins.
 
@@ -242,18 +246,23 @@ def run_all(
         runs: the runs.
         known: results of earlier comparisons, by key.
         keep: called with the key and the result of each new run.
-        say: called with a message on each step.
+        say: called with a message on each step, and the share that is done.
+        total_limit: the seconds for all of them; those that are not done by then are stopped, or not begun.
     """
-    results = []
+    results: list[Result] = []
+    until = math.inf if total_limit is None else time.monotonic() + total_limit
     for run in runs:
         key = setting.key(run)
         earlier = known.get(key)
         if earlier is not None and earlier.status in SETTLED:
-            say(f"{run.words}: known from an earlier comparison")
             results.append(earlier)
             continue
-        say(run.words)
-        result = run_one(setting, run)
+        left = until - time.monotonic()
+        if left <= 0:
+            results.append(Result(run, "timeout", "There was no time left for it.", 0.0, 0.0, 0.0))
+            continue
+        say(run.words, len(results) / len(runs))
+        result = run_one(replace(setting, time_limit=min(setting.time_limit, left)), run)
         keep(key, result)
         results.append(result)
     return results
@@ -291,7 +300,7 @@ def run_one(setting: Setting, run: Run) -> Result:
 
 def _figures(done: Finished, setting: Setting) -> dict[str, Any]:
     if done.status == "timeout":
-        return {"status": "timeout", "message": f"It was stopped after {setting.time_limit:g} seconds."}
+        return {"status": "timeout", "message": f"It was stopped after {number(setting.time_limit)} seconds."}
     if done.status == "memory":
         return {"status": "memory", "message": f"It was stopped at the memory limit of {setting.memory_limit}."}
     try:

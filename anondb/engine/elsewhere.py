@@ -64,6 +64,9 @@ class Elsewhere:
     def look_up(self, names: Sequence[Name]) -> None:
         """Declare the tables with one of these names here, with their columns and without rows."""
 
+    def look_up_all(self) -> None:
+        """Declare all tables of the owner here, with their columns and without rows."""
+
     def declare_tables(self, query: exp.Query) -> None:
         """Declare the tables of a query here, with their columns and without rows."""
 

@@ -183,6 +183,10 @@ class Engine(Runner, Protocol):
         """Make the columns of the tables with one of these names known, if they lie in another database."""
         ...
 
+    def look_up_all(self) -> None:
+        """Make the columns of all tables of the owner known, if they lie in another database."""
+        ...
+
     def at_hand(self, query: exp.Query) -> None:
         """Fetch the rows of the tables of a query, if they lie in another database."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,14 +71,7 @@ class Needs:
         options = {} if taxonomy is None else {"taxonomy": taxonomy}
         parameters = KmAnonymity(self.k, self.m).parameters()
         runs = plan([], ["km"], {name: [value] for name, value in parameters.items()}, options, self.item_supports)
-        serving = [run for run in runs if METHODS[run.algorithm].releases in USES[self.use]]
-        if not serving:
-            raise InputError(
-                "A release of categories needs a taxonomy.",
-                code="no_taxonomy",
-                hint="Name it with --taxonomy, or make one with anondb taxonomy build.",
-            )
-        return sorted(serving, key=order_of)
+        return serving(runs, self.use)
 
 
 FIRST = ("mhghs", "coat", "similar", "apriori", "partition")  # what is tried first if time is short: the usual winners
@@ -87,6 +80,22 @@ FIRST = ("mhghs", "coat", "similar", "apriori", "partition")  # what is tried fi
 def order_of(run: Run) -> int:
     """The place of a run's algorithm: those of ``FIRST``, then the others in the order of ``METHODS``."""
     return [*dict.fromkeys((*FIRST, *METHODS))].index(run.algorithm)
+
+
+def serving(runs: Sequence[Run], use: str) -> list[Run]:
+    """The runs whose releases serve a use, in the order of ``order_of``.
+
+    Raises:
+        InputError: ``no_taxonomy``: the use needs one.
+    """
+    found = [run for run in runs if METHODS[run.algorithm].releases in USES[use]]
+    if not found:
+        raise InputError(
+            "A release of categories needs a taxonomy.",
+            code="no_taxonomy",
+            hint="Name it with --taxonomy, or make one with anondb taxonomy build.",
+        )
+    return sorted(found, key=order_of)
 
 
 def flags_of(run: Run) -> list[str]:

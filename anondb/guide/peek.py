@@ -1,4 +1,4 @@
-"""Proposes how a file is read: format, dialect, layout and columns, with three persons as they would be read."""
+"""Proposes how a file or a table is read: format, dialect, layout and columns, with three persons as they would be read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InputError
+from anondb.guide.counts import Counts, counts_of
 from anondb.guide.people import IDENTIFIER, people
 from anondb.reading.account import Account
 from anondb.reading.baskets import looks_like_fimi
@@ -40,19 +41,20 @@ _NUMBER = re.compile(r"\d+[\W_]*$")
 
 @dataclass(frozen=True)
 class Peek:
-    """How a file would be read. For its owner: it shows persons.
+    """How a file or a table would be read. For its owner: it shows persons.
 
     Attributes:
-        file: the name of the file.
-        format: its format, with the compression.
+        file: the name of the file or the table.
+        format: its format, with the compression; ``table``.
         reading: the options that it needs, by name, ``id`` and ``item`` among them.
         reasons: why, in sentences.
         persons: the first persons, each with the id and the items, or the values of a table of people.
         columns: of a table of people: each column with the role that is proposed, and why.
-        account: what was read; None if it cannot be read so.
+        account: what was read of a file; None if it cannot be read so, and for a table.
         findings: what the owner would have to confirm.
         problem: why it cannot be read so.
-        command: the command that makes a release of it.
+        command: the command that makes a release of it; for a table, SOURCE stands for its database.
+        counts: how many items persons have, and how many persons have an item; None if it cannot be read so.
     """
 
     file: str
@@ -65,6 +67,7 @@ class Peek:
     findings: tuple[Finding, ...] = field(default=())
     columns: tuple[tuple[str, str, str], ...] = ()
     problem: str | None = None
+    counts: Counts | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The proposal as JSON values."""
@@ -76,37 +79,40 @@ class Peek:
             "account": None if self.account is None else self.account.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
             "columns": [{"name": name, "role": role, "why": why} for name, role, why in self.columns],
+            "counts": None if self.counts is None else vars(self.counts),
         }
 
 
-def peek(engine: Engine, path: Path, given: Mapping[str, Any]) -> Peek:
-    """Propose how a file of transactions is read, and read it so.
+def peek(engine: Engine, source: Path | str, given: Mapping[str, Any]) -> Peek:
+    """Propose how transactions are read, and read them so.
 
     Args:
         engine: outside a transaction; nothing is written.
-        path: the file.
+        source: a file, or the name of a table.
         given: the options of reading that the owner names, with ``id`` and ``item``; all others are proposed.
 
     Raises:
         InputError: the file does not exist, or is of no format that is read.
     """
-    name = f"file {path.name!r}"
-    found = format_of(path, name)
-    reading, reasons = dict(given), list[str]()
-    with private_folder(engine) as private:
-        if found.name in ("text", "dat"):
-            _propose_text(path, found, private, name, reading, reasons)
-    columns, rows, problem = _first_rows(engine, path, reading)
+    reading, reasons, form = dict(given), list[str](), "table"
+    if isinstance(source, Path):
+        name = f"file {source.name!r}"
+        found = format_of(source, name)
+        with private_folder(engine) as private:
+            if found.name in ("text", "dat"):
+                _propose_text(source, found, private, name, reading, reasons)
+        form = found.name if found.compression is None else f"{found.name}, {found.compression}"
+    columns, rows, problem = _first_rows(engine, source, reading)
     if columns:
         _propose_columns(columns, rows, reading, reasons)
-    form = found.name if found.compression is None else f"{found.name}, {found.compression}"
-    proposal = Peek(path.name, form, reading, tuple(reasons), _command(path, reading), problem=problem)
+    called = source.name if isinstance(source, Path) else source
+    proposal = Peek(called, form, reading, tuple(reasons), _command(source, reading), problem=problem)
     if problem is not None:
         return proposal
     return (
-        _people(engine, path, proposal, columns, rows)
+        _people(engine, source, proposal, columns, rows)
         if reading.get("layout") == PEOPLE
-        else _read(engine, path, proposal)
+        else _read(engine, source, proposal)
     )
 
 
@@ -180,11 +186,11 @@ def _has_header(records: Sequence[Sequence[str]]) -> bool:
 
 
 def _first_rows(
-    engine: Engine, path: Path, reading: Mapping[str, Any]
+    engine: Engine, data: Path | str, reading: Mapping[str, Any]
 ) -> tuple[list[str], list[tuple[str | None, ...]], str | None]:
-    """The names of the columns and the first rows of a rectangular file; why it cannot be read, if so."""
+    """The names of the columns and the first rows of a rectangular source; why it cannot be read, if so."""
     try:
-        with engine.transaction(), open_source(engine, ReadAs(path, _options(reading)), "transactions") as source:
+        with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
             if source.lines is not None:
                 return [], [], None
             first = exp.select("*").from_(source.query.subquery("rows")).limit(200)
@@ -269,24 +275,27 @@ def _propose_item(
         )
 
 
-def _read(engine: Engine, path: Path, proposal: Peek) -> Peek:
-    """The proposal with the persons, the account and the findings of reading the file so."""
+def _read(engine: Engine, data: Path | str, proposal: Peek) -> Peek:
+    """The proposal with the persons, the account, the counts and the findings of reading the source so."""
     reading = proposal.reading
     names = {"id_column": reading.get("id", "tid"), "item_column": reading.get("item", "item")}
     try:
-        with engine.transaction(), open_source(engine, ReadAs(path, _options(reading)), "transactions") as source:
+        with engine.transaction(), open_source(engine, ReadAs(data, _options(reading)), "transactions") as source:
             dataset = load_transactions(engine, source, **names)
             persons = _persons(engine, dataset)
             found = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
     except InputError as error:
         return replace(proposal, problem=str(error))
-    return replace(proposal, persons=persons, account=dataset.account, findings=tuple(found))
+    counts = counts_of(dataset)
+    return replace(proposal, persons=persons, account=dataset.account, findings=tuple(found), counts=counts)
 
 
-def _people(engine: Engine, path: Path, proposal: Peek, columns: list[str], rows: list[tuple[str | None, ...]]) -> Peek:
+def _people(
+    engine: Engine, data: Path | str, proposal: Peek, columns: list[str], rows: list[tuple[str | None, ...]]
+) -> Peek:
     """The proposal for a table of people, with the roles of its columns."""
     reading = proposal.reading
-    how = ReadAs(path, _options(reading))
+    how = ReadAs(data, _options(reading))
     try:
         with engine.transaction(), open_source(engine, how, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=reading["id"])
@@ -297,7 +306,7 @@ def _people(engine: Engine, path: Path, proposal: Peek, columns: list[str], rows
     shown = [(str(r[at]), tuple(f"{c} {v}" for c, v in zip(columns, r, strict=True) if c != columns[at])) for r in rows]
     others = [c.name for c in found.columns if c.role != IDENTIFIER]
     known = ",".join(found.quasi_identifiers or others or [c.name for c in found.columns])
-    words = ["anondb", "anonymize", str(path), "--id", reading["id"], *reading_flags(reading)]
+    words = [*_anonymize(data), "--id", reading["id"], *reading_flags(reading)]
     words += ["--quasi-identifiers", known, "--model", "kkm", "--publish", "release.duckdb"]
     return replace(
         proposal,
@@ -323,9 +332,15 @@ def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ..
     )
 
 
-def _command(path: Path, reading: Mapping[str, Any]) -> str:
+def _command(data: Path | str, reading: Mapping[str, Any]) -> str:
     """The command that makes a release."""
-    words = ["anondb", "anonymize", str(path)]
+    words = _anonymize(data)
     words += [word for name in ("id", "item") if name in reading for word in (f"--{name}", str(reading[name]))]
     words += [*reading_flags(reading), "--algorithm", "similar", "--publish", "release.duckdb"]
     return shlex.join(words)
+
+
+def _anonymize(data: Path | str) -> list[str]:
+    """How the command begins."""
+    named = [str(data)] if isinstance(data, Path) else ["SOURCE", "--transactions", data]
+    return ["anondb", "anonymize", *named]

@@ -73,7 +73,7 @@ def prepare_people(
     if needs.item_supports:
         words = "A release with attributes has no item supports: these would lead to private items."
         raise InputError(words, code="bad_usage", hint="Leave --item-supports out.")
-    columns = {"id_column": id_column, "item_column": item_column}
+    columns: dict[str, Any] = {"id_column": id_column, "item_column": item_column}
     found = profile(engine, transactions, taxonomy=taxonomy, k=needs.k, **columns, **people)
     if not found.items:
         raise no_items(found.source)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
 
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
+from anondb.guide.counts import Counts, counts_of
 from anondb.guide.estimates import Estimate, estimates, features
 from anondb.guide.knowledge import Known, what_attackers_find
 from anondb.guide.people import People, people
@@ -54,6 +55,7 @@ class Profile:
         warnings: remarks on the source.
         read: what was read of each file.
         people: what attackers find who know attributes; None without records.
+        counts: how many items persons have, and the items that most persons have; ``to_json`` leaves these out.
     """
 
     source: str
@@ -72,6 +74,7 @@ class Profile:
     warnings: tuple[str, ...] = ()
     read: tuple[Account, ...] = ()
     people: People | None = None
+    counts: Counts = field(default=Counts((), ()))
 
     def to_json(self) -> dict[str, Any]:
         """The profile as JSON values; of the taxonomy, numbers only."""
@@ -79,6 +82,7 @@ class Profile:
             **asdict(self),
             **read_json(self.read),
             "taxonomy": None if self.taxonomy is None else taxonomy_figures(self.taxonomy),
+            "counts": {"lengths": self.counts.lengths},
         }
         return {**shown, "known": [asdict(x) for x in self.known], "estimates": [asdict(x) for x in self.estimates]}
 
@@ -102,6 +106,7 @@ def profile(
     k: int = 5,
     id_column: str = "tid",
     item_column: str = "item",
+    attackers: bool = True,
     records: Any = None,
     **attributes: Any,
 ) -> Profile:
@@ -113,6 +118,7 @@ def profile(
         taxonomy: the taxonomy of the items, which need not fit.
         k: the k of the promise that violations and costs are counted for.
         id_column, item_column: the columns of the transactions.
+        attackers: whether to count what attackers find, and what algorithms take; without, sizes alone are counted.
         records: the records of the persons; those of the transactions if only ``quasi_identifiers`` are named.
         attributes: ``quasi_identifiers``, ``hierarchies`` and ``sensitive``, see ``anondb.guide.people.people``.
 
@@ -131,28 +137,38 @@ def profile(
         engine.progress("loading transactions")
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column, more_ids=persons)
         fit = None if taxonomy is None else checked(engine, taxonomy, dataset.labels, dataset.item_kind)
-        rare = dataset.supports < k
-        threats = what_attackers_find(engine, dataset, k)
-        known_people = None if persons is None else people(engine, persons, dataset, **attributes)
-        costs = estimates(features(engine, dataset, threats, known_people), k, fit)
+        threats, known_people, costs = tuple[Known, ...](), None, tuple[Estimate, ...]()
+        if attackers:
+            threats = what_attackers_find(engine, dataset, k)
+            known_people = None if persons is None else people(engine, persons, dataset, **attributes)
+            costs = estimates(features(engine, dataset, threats, known_people), k, fit)
     return Profile(
-        source=dataset.table,
-        persons=dataset.n_transactions,
-        empty=dataset.n_transactions - dataset.non_empty,
-        items=dataset.n_items,
-        occurrences=dataset.n_occurrences,
-        lengths=_lengths(dataset),
+        **_sizes(dataset, k),
         k=k,
-        rare_items=int(rare.sum()),
-        rare_occurrences=int(dataset.supports[rare].sum()),
-        single_items=int((dataset.supports == 1).sum()),
         known=threats,
         taxonomy=fit,
         estimates=costs,
-        warnings=dataset.warnings,
         read=accounts_of(accounts, dataset.account),
         people=known_people,
     )
+
+
+def _sizes(dataset: Dataset, k: int) -> dict[str, Any]:
+    """What is known of transactions by counting once."""
+    rare = dataset.supports < k
+    return {
+        "source": dataset.table,
+        "persons": dataset.n_transactions,
+        "empty": dataset.n_transactions - dataset.non_empty,
+        "items": dataset.n_items,
+        "occurrences": dataset.n_occurrences,
+        "lengths": _lengths(dataset),
+        "rare_items": int(rare.sum()),
+        "rare_occurrences": int(dataset.supports[rare].sum()),
+        "single_items": int((dataset.supports == 1).sum()),
+        "warnings": dataset.warnings,
+        "counts": counts_of(dataset),
+    }
 
 
 def taxonomy_figures(taxonomy: Checked) -> dict[str, Any]:

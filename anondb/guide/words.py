@@ -40,10 +40,11 @@ def profile_sections(profile: Profile) -> list[Section]:
     """The sections of a profile."""
     notes = (*(f"read {account.words}" for account in profile.read), *profile.warnings)
     sections = [Section(f"profile of {profile.source}", (), tuple(_sizes(profile)), notes)]
-    sections += [_known(profile)] if profile.people is None else _people(profile, profile.people)
+    if profile.known:
+        sections += [_known(profile)] if profile.people is None else _people(profile, profile.people)
     if profile.taxonomy is not None:
         sections.append(Section("taxonomy", (), tuple(_taxonomy(profile)), _how_to_mend(profile)))
-    return [*sections, _costs(profile)]
+    return [*sections, *([_costs(profile)] if profile.estimates else [])]
 
 
 def _sizes(profile: Profile) -> Iterable[tuple[str, str]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from unicodedata import east_asian_width
+from typing import TypeVar
 
 from anondb.pages.plots import CountScale, svg, text
-from anondb.pages.text import label, number, percent, short
+from anondb.pages.text import cut, label, name_room, number, percent, short, wide
 
+T = TypeVar("T")
 _LEFT, _TOP, _BOTTOM, _HEIGHT = 46, 14, 26, 280
-_WIDTH = 7.2  # of a letter
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Answered:
     truth: float | None = None
 
 
-def spread(answers: Sequence[Answered], most: int) -> list[Answered]:
+def spread(answers: Sequence[T], most: int) -> list[T]:
     """At most this many of the answers, evenly spaced by rank; the first and the last are among them."""
     if len(answers) <= most:
         return list(answers)
@@ -123,29 +123,3 @@ def shares(title: str, rows: Sequence[tuple[str, Sequence[Shares]]], width: int)
             y += 20
         y += 8
     return svg(title, width, y, parts)
-
-
-def name_room(names: Iterable[str], most: float) -> float:
-    """The width in pixels that the names of rows take, of at most ``most``."""
-    return min(max(map(wide, names), default=0.0) + 7, most)
-
-
-def cut(words: str, room: float) -> str:
-    """A text cut to what fits into a width in pixels; at least its first two characters are left."""
-    if wide(words) <= room:
-        return words
-    kept = words
-    while len(kept) > 2 and wide(kept) + _WIDTH > room:
-        kept = kept[:-1]
-    return kept + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def wide(words: str) -> float:
-    """The width of a text in pixels, about; letters of East Asia and emoji are twice as wide as others."""
-
-    def one(c: str) -> float:
-        if east_asian_width(c) in "WF":
-            return 2.0
-        return 1.7 if c in "mwMW@%" else 1.2 if c.isupper() else 1.0
-
-    return _WIDTH * sum(map(one, words))

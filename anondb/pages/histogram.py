@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anondb.pages.counts import cut, name_room
 from anondb.pages.plots import svg, text
-from anondb.pages.text import label, number
+from anondb.pages.text import cut, label, name_room, number
 
 MOST_RANGES, MOST_NAMES = 24, 14
 _HEIGHT, _EDGE = 150, 6

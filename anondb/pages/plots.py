@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from anondb.pages.text import label, number
+from anondb.pages.text import cut, label, number
 
 Points = Sequence[tuple[float, float]]
 Place = tuple[float, float]
@@ -249,7 +249,7 @@ def bars(title: str, values: Mapping[str, float], unit: str) -> str:
     parts = []
     for i, (name, value) in enumerate(values.items()):
         y, width = 24 * i + 6, value / top * (WIDTH - 152 - 76)
-        parts.append(text(144, y + 13, name, "name", "end"))
+        parts.append(text(144, y + 13, cut(name, 140), "name", "end"))
         parts.append(f'<rect x="152" y="{y}" width="{max(width, 1):.1f}" height="16" class="bar"/>')
         parts.append(text(158 + max(width, 1), y + 13, f"{number(value)} {unit}".strip()))
     return svg(title, WIDTH, 24 * len(values) + 8, parts)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html import escape
+from unicodedata import east_asian_width
 
 LONGEST = 80  # characters of a label
+_WIDTH = 7.2  # pixels of a letter
 
 
 def plain(text: str) -> str:
@@ -47,3 +50,29 @@ def percent(value: float | None) -> str:
 def counted(n: int, one: str, several: str | None = None) -> str:
     """A number with its noun: ``1 item``, ``2 items``."""
     return f"{n:,} {one if n == 1 else several or one + 's'}"
+
+
+def name_room(names: Iterable[str], most: float) -> float:
+    """The width in pixels that the names of rows take, of at most ``most``."""
+    return min(max(map(wide, names), default=0.0) + 7, most)
+
+
+def cut(words: str, room: float) -> str:
+    """A text cut to what fits into a width in pixels; at least its first two characters are left."""
+    if wide(words) <= room:
+        return words
+    kept = words
+    while len(kept) > 2 and wide(kept) + _WIDTH > room:
+        kept = kept[:-1]
+    return kept + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def wide(words: str) -> float:
+    """The width of a text in pixels, about; letters of East Asia and emoji are twice as wide as others."""
+
+    def one(c: str) -> float:
+        if east_asian_width(c) in "WF":
+            return 2.0
+        return 1.7 if c in "mwMW@%" else 1.2 if c.isupper() else 1.0
+
+    return _WIDTH * sum(map(one, words))

@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from anondb.pages.counts import cut, wide
 from anondb.pages.plots import LINE, svg
-from anondb.pages.text import label, percent, plain
+from anondb.pages.text import cut, label, percent, plain, wide
 
 Rectangle = tuple[float, float, float, float]
 LEAST_AREA = 2500.0  # cells that are smaller, in square pixels, are drawn together

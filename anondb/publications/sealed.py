@@ -12,20 +12,27 @@ from typing import Any
 from anondb.answers.first_world import modelled_rows_hold
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
+from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
 from anondb.ledger.stored import current_catalog
 from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.models.result import AsTable
 from anondb.promises import check as checks
+from anondb.promises.proof_pack import script
+from anondb.promises.spec import Shown
 from anondb.publications.history import Publication, publications
+from anondb.publications.parquet import inspect_folder
 from anondb.release.digest import PREFIX, content_digest, file_digest
+from anondb.release.inspect import Inspection, inspect
 from anondb.release.parquet import MANIFEST_FILE, is_parquet_release
 from anondb.release.paths import valid_path
 from anondb.release.reader import SealedRelease, sealed_release
+from anondb.release.relational import value_columns
 from anondb.release.signing import Keys, signer_of, trusted_keys
 from anondb.verify import Verification
 from anondb.warehouse.at_hand import at_hand, name_of
+from anondb.warehouse.postgres.local import inspect_release
 from anondb.warehouse.postgres.place import database_of
 
 _DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
@@ -138,6 +145,33 @@ def verify_file(
         checked = _identified(sealed, digested, verification, expect, known)
         checked = replace(checked, modelled_rows=modelled_rows_hold(sealed))
         return replace(checked, signed_by=signer_of(sealed.manifest)) if keys else checked
+
+
+def inspect_file(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str] | Keys | None = None) -> Inspection:
+    """Check a release for leaks, byte for byte, as ``anondb inspect`` does.
+
+    Args:
+        path: the sealed file, a folder of Parquet files, or ``postgresql://HOST/DATABASE/SCHEMA``.
+        trusted: as in ``verify_file``.
+
+    Returns:
+        What was measured, and what a release must not have (``Inspection.findings``).
+
+    Raises:
+        InputError, VerificationFailed, EngineError: the file cannot be read as a release, as in ``verify_file``.
+    """
+    look = inspect_folder if is_parquet_release(path) else inspect_release if is_url(path) else inspect
+    return look(path, trusted, redrawn=modelled_rows_hold)  # type: ignore[arg-type]
+
+
+def proof_sql(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str] | Keys | None = None) -> str:
+    """The SQL that checks the promise of a sealed file without anondb: plain DuckDB, as in the proof pack of its publisher.
+
+    Raises:
+        InputError: ``no_proof``: the check needs the owner's constraints; others as in ``verify_file``.
+    """
+    with at_hand(path) as file, sealed_release(file, trusted=trusted_keys(trusted), named=[name_of(path)]) as sealed:
+        return script(sealed.manifest, Shown(values=value_columns(sealed.engine, sealed.schema)))
 
 
 def files_among(*sources: Any) -> list[str]:

@@ -6,7 +6,8 @@ Nothing is written. What needs the source (the truth, attackers, suppressed item
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from anondb.data.transactions import Dataset, fingerprint
@@ -62,6 +63,7 @@ class OwnerReport:
         entry: its entry in the ledger.
         source: ``unchanged`` since the release was made, ``changed``, or ``gone``: it cannot be read.
         k: the k of the promise; the l of an anatomy, rounded up.
+        supports: how many transactions hold each item; empty if the source is gone.
         suppressed: the items that no released item stands for.
         reasons: why a released item is as general as it is, by its label.
         stopped: whether the algorithm went down a taxonomy and stopped where it was not worth more.
@@ -93,9 +95,16 @@ class OwnerReport:
     publications: tuple[history.Publication, ...]
     seconds: dict[str, float]
     read: tuple[str, ...] = ()
+    supports: Mapping[str, int] = field(default_factory=dict)
     seen: tuple[Seen, ...] = ()
     groups: Groups | None = None
     questions: tuple[Conditional, ...] = ()
+
+    def html(self) -> str:
+        """The page of the report."""
+        from anondb.report.owner_page import owner_page
+
+        return owner_page(self)
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values."""
@@ -211,6 +220,7 @@ def _with_source(
             same = dataset.n_transactions == report.contents.transactions
             source = UNCHANGED if same and entry.fingerprint == fingerprint(engine, dataset) else CHANGED
             suppressed = _suppressed(decisions, entry.parameters, parents, dataset, report.contents)
+            supports = dict(zip(dataset.labels, dataset.supports.tolist(), strict=True))
     except (InputError, EngineError):
         return report
     asked = [
@@ -230,7 +240,7 @@ def _with_source(
     found: dict[str, Any] = {"attacks": tuple(attacks), "threats": tuple(threats), "asked": tuple(asked)}
     if release.kind.attributes:
         found |= _of_attributes(engine, report)
-    return replace(report, source=source, suppressed=suppressed, **found)
+    return replace(report, source=source, suppressed=suppressed, supports=supports, **found)
 
 
 def _of_attributes(engine: DuckDBEngine, report: OwnerReport) -> dict[str, Any]:

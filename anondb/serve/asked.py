@@ -52,7 +52,7 @@ _MOST = 1000  # parameters
 _MADE = re.compile(r"\b(TABLE|VIEW|MACRO|FUNCTION)\b", re.I)
 _SET = re.compile(r"SET\s+(?:SESSION\s+|LOCAL\s+)?(CHARACTERISTICS|TRANSACTION|NAMES|TIME\s+ZONE|\"?\w+)", re.I)
 _SHOW = re.compile(r"SHOW\s+\"?([\w ]+?)\"?\s*$", re.I)
-_NOTHING = {"CLOSE", "DISCARD", "RELEASE", "SAVEPOINT", "UNLISTEN"}
+_NOTHING = {"DISCARD", "RELEASE", "SAVEPOINT", "UNLISTEN"}
 """Statements that change nothing here."""
 _BEGUN = dict.fromkeys(("BEGIN", "START"), ("BEGIN", TransactionStatus.IN_TRANSACTION))
 _ENDED = {"COMMIT": "COMMIT", "END": "COMMIT", "ROLLBACK": "ROLLBACK", "ABORT": "ROLLBACK"}
@@ -60,8 +60,10 @@ _TRANSACTIONS = _BEGUN | {word: (tag, TransactionStatus.IDLE) for word, tag in _
 _CHANGES = {
     *(
         "ALTER",
+        "CLOSE",
         "CREATE",
         "DEALLOCATE",
+        "DECLARE",
         "DELETE",
         "DROP",
         "INSERT",

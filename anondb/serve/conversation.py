@@ -22,8 +22,9 @@ from pygwire.exceptions import PygwireError
 from sqlglot.tokenizer_core import TokenType
 
 from anondb.errors import AnondbError
-from anondb.serve.asked import PARAMETERS, SETTINGS, Asked, Failure, failure_of, statements_of
+from anondb.serve.asked import PARAMETERS, SETTINGS, Answer, Asked, Failure, failure_of, statements_of
 from anondb.serve.catalog import Translator
+from anondb.serve.cursors import Cursors
 from anondb.serve.login import MECHANISM, Verifier, proved
 from anondb.serve.values import Encoder, Type, decoded
 from anondb.session.opening import open_session
@@ -88,6 +89,7 @@ class Conversation:
         self._status, self._failed = TransactionStatus.IDLE, False
         self._prepared: dict[str, Prepared] = {}
         self._portals: dict[str, Portal] = {}
+        self._cursors = Cursors()
         self._session: Session
         self._translator: Translator
         self._client: dict[str, str] = {}
@@ -197,6 +199,7 @@ class Conversation:
             self._failed = False
             if self._status is TransactionStatus.IDLE:
                 self._portals.clear()
+                self._cursors.end_transaction()
             self._send(pg.ReadyForQuery(status=self._status), flush=True)
 
     def _handle(self, message: pg.PGMessage) -> None:
@@ -220,7 +223,8 @@ class Conversation:
                 statement.told = portal.shape
                 self._describe(portal)
             case pg.Describe(name=name):
-                self._describe(_found(self._portals, name))
+                cursor = None if name in self._portals or not name else self._cursors.of(name)
+                self._describe(_found(self._portals, name) if cursor is None else _portal_of(cursor, []))
             case pg.Execute(portal=name, max_rows=most):
                 self._rows(_found(self._portals, name), most)
             case pg.Close(kind=kind, name=name):
@@ -263,7 +267,8 @@ class Conversation:
         try:
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-                answer = asked.answered(self._session, self._translator, values, self._door.bounds)
+                how = (self._session, self._translator, values, self._door.bounds)
+                answer = self._cursors.answered(asked, lambda one: one.answered(*how))
             finally:
                 signal.signal(signal.SIGINT, old)
         except KeyboardInterrupt:
@@ -272,16 +277,7 @@ class Conversation:
             self._status = asked.status
         for note in answer.notes:
             self._send(pg.NoticeResponse(fields=Failure("01000", note).fields("NOTICE")))
-        if answer.columns is None:
-            return Portal(None, iter([]), answer.tag)
-        kinds = [Type.of(kind) for _, kind in answer.columns]
-        forms = list(formats) if len(formats) == len(kinds) else list(formats or [0])[:1] * len(kinds)
-        encoders = [kind.encoder(form == 1) for kind, form in zip(kinds, forms, strict=True)]
-        fields = [
-            pg.FieldDescription(name, 0, 0, kind.oid, kind.size, kind.modifier, form)
-            for (name, _), kind, form in zip(answer.columns, kinds, forms, strict=True)
-        ]
-        return Portal(fields, (_encoded(row, encoders) for row in answer.rows), answer.tag)
+        return _portal_of(answer, formats)
 
     def _forgotten(self, asked: Asked) -> bool:
         """Whether a DEALLOCATE named a statement that was prepared by a message; it is forgotten, with ALL all of them."""
@@ -309,6 +305,20 @@ class Conversation:
             self._send(pg.CommandComplete(tag=tag))
         else:
             self._send(pg.EmptyQueryResponse())
+
+
+def _portal_of(answer: Answer, formats: Sequence[int]) -> Portal:
+    """The rows of an answer in the formats that a client asks for."""
+    if answer.columns is None:
+        return Portal(None, iter([]), answer.tag)
+    kinds = [Type.of(kind) for _, kind in answer.columns]
+    forms = list(formats) if len(formats) == len(kinds) else list(formats or [0])[:1] * len(kinds)
+    encoders = [kind.encoder(form == 1) for kind, form in zip(kinds, forms, strict=True)]
+    fields = [
+        pg.FieldDescription(name, 0, 0, kind.oid, kind.size, kind.modifier, form)
+        for (name, _), kind, form in zip(answer.columns, kinds, forms, strict=True)
+    ]
+    return Portal(fields, (_encoded(row, encoders) for row in answer.rows), answer.tag)
 
 
 def _encoded(row: tuple[Any, ...], encoders: Sequence[Encoder]) -> list[bytes | None]:

@@ -10,3 +10,13 @@ HIERARCHIES = (
     "frequency",
 )  # what values of attributes can be grouped by
 FAN_OUT = 5
+# what a builder may be told beside the root, by the name of the field of its request
+OPTION_OF = {
+    "prefix": "separator",
+    "code": "lengths",
+    "categories": "columns",
+    "mapping": "mapping",
+    "bands": "steps",
+    "frequency": "fan_out",
+    "similarity": "fan_out",
+}

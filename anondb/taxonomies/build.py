@@ -56,6 +56,24 @@ class Request:
     steps: tuple[str, ...] = ()
     mapping: Any = None
 
+    @classmethod
+    def said(cls, by: str, **texts: Any) -> Request:
+        """A request of texts, in which commas separate several; those that are None or empty say nothing.
+
+        Raises:
+            InputError: ``bad_parameter``: a length or the fan-out is no whole number.
+        """
+        said = {name: value for name, value in texts.items() if value not in (None, "")}
+        for name in {"lengths", "columns", "steps"} & said.keys():
+            said[name] = tuple(part.strip() for part in said[name].split(",") if part.strip())
+        try:
+            said |= {"lengths": tuple(map(int, said["lengths"]))} if "lengths" in said else {}
+            said |= {"fan_out": int(said["fan_out"])} if "fan_out" in said else {}
+        except ValueError:
+            words = "--lengths is a list of whole numbers, such as 1,3, and --fan-out a whole number."
+            raise InputError(words, code="bad_parameter") from None
+        return cls(by, **said)
+
 
 def build_taxonomy(
     engine: Engine, transactions: Any, request: Request, *, id_column: str = "tid", item_column: str = "item"

@@ -83,6 +83,20 @@ def test_a_log_that_cannot_be_written(run: Run, shop: Path) -> None:
     assert refused.code == 2 and refused.json["error"]["code"] == "unwritable" and state_of(shop) == before
 
 
+def test_a_database_has_its_policies(run: Run, shop: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.sql"
+    options = "k = 2, taxonomy = 'food', queries = 5"
+    policy.write_text(f"CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM sales WITH ({options});")
+    assert run("run", shop, policy).code == 0
+    for changed in (False, True, False):
+        if changed:
+            with duckdb.connect(str(shop)) as connection:
+                connection.execute("INSERT INTO sales VALUES (7, 'a'), (7, 'b'), (8, 'a'), (8, 'b')")
+        (result,) = run("run", shop, "--json").json["results"]
+        assert [view["changed"] for view in result["result"]["views"]] == [changed]
+    assert run("run", tmp_path / "sales.csv").code == 2
+
+
 def test_quiet(run: Run, shop: Path, tmp_path: Path) -> None:
     assert run("anonymize", shop, *SALES, "--release", "r", "--quiet") == Outcome(0, "", "")
     policy = tmp_path / "policy.sql"

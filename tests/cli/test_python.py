@@ -264,6 +264,31 @@ def test_attached_databases(tmp_path: Path, read_only: bool) -> None:
     assert state_of(other) == before
 
 
+def test_a_file_beside_the_database_is_only_read(shop: Path, tmp_path: Path) -> None:
+    before, trial = state_of(shop), tmp_path / "shop" / "shop.duckdb"
+    trial.parent.mkdir()
+    with anondb.connect(trial, attach=shop) as database:
+        made = database.anonymize("sales", model="km", k=2, m=2, taxonomy="food", name="tried", queries=0)
+        report = made.owner_report(queries=5)
+        assert (
+            report.source == "unchanged" and report.supports["a"] == 4 and made.report_html(queries=5) == report.html()
+        )
+    with anondb.connect(trial, read_only=True) as database:
+        assert database.explain("tried", "a").outcome == "as_is"
+    assert state_of(shop) == before and baskets(trial, "release_tried") == RELEASED
+    refused: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("not_a_database", {"attach": __file__}),
+        ("no_such_file", {"attach": tmp_path / "none.duckdb"}),
+        ("bad_usage", {"attach": "postgresql://nowhere/shop"}),
+    )
+    for code, options in refused:
+        with pytest.raises(InputError) as caught:
+            anondb.connect(**options)
+        assert caught.value.code == code, code
+    with duckdb.connect() as mine, pytest.raises(InputError, match="attach"):
+        anondb.connect(mine, attach=shop)
+
+
 HOSTILE = ('q"u', "; DROP SCHEMA main; --\ny it's")
 
 

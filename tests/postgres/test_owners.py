@@ -52,6 +52,13 @@ def test_the_later_of_two_owners_fails(fresh: Databases, ledger: bool) -> None:
     assert fresh.sql("SELECT count(*) FROM anondb.state") == [(1,)]
 
 
+def test_the_tables_of_a_database(fresh: Databases) -> None:
+    with anondb.connect(fresh.raw_url()) as db:
+        tables = {table.name: set(table.columns) for table in db.tables()}
+        assert tables["shop.sales"] >= {"tid", "item"} and tables["shop.food"] >= {"node", "parent"}
+        assert db.peek("shop.sales").counts == db.profile("shop.sales", attackers=False).counts
+
+
 def ended(databases: Databases, where: str) -> int:
     """End all connections to a database from the server's side."""
     end = f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '{where}'"

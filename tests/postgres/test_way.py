@@ -206,4 +206,8 @@ def test_anonymized_views(databases: Databases, report: dict[str, Any]) -> None:
         with pytest.raises(InputError) as refused:
             db.sql(create.replace("VIEW weekly", "VIEW other").replace("user=", "password=secret&user="))
         assert refused.value.code == "password_in_statement" and "secret" not in str(refused.value)
+    databases.sql("INSERT INTO shop.sales VALUES (38, 'pens'), (38, 'soap')")
+    before = anondb.verify_file(url).content_digest
+    assert command("run", databases.raw_url()).returncode == 0  # the policy that the database has
+    assert anondb.verify_file(url).content_digest != before
     assert databases.sql("SELECT count(*) FROM weekly.transactions", databases.releases, "analysts")[0][0] > 0

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,19 +72,29 @@ class Browser:
             self.messages.append("request to " + params["request"]["url"])
         return dict(message)
 
-    def open(self, page: Path, width: int, *, dark: bool = False, printed: bool = False) -> None:
-        """Load a page at a width, in a colour scheme, as on a screen or as on paper."""
+    def open(self, page: Path | str, width: int, *, dark: bool = False, printed: bool = False) -> None:
+        """Load a page, a file or a URL, at a width, in a colour scheme, as on a screen or as on paper."""
         self.messages.clear()
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media="print" if printed else "screen", features=[scheme])
-        self.call("Page.navigate", url=page.resolve().as_uri())
-        begun, wanted = time.monotonic(), "complete" + page.resolve().as_uri()
-        while (state := self.evaluate("document.readyState + location.href")) != wanted:
-            if time.monotonic() - begun > WAIT:
-                raise TimeoutError(f"the page is {state}, not {wanted}, after {WAIT} seconds")
+        address = page if isinstance(page, str) else page.resolve().as_uri()
+        self.call("Page.navigate", url=address)
+        if isinstance(page, str):  # which may lead elsewhere
+            self.until("location.href != 'about:blank' && document.readyState == 'complete'")
+        else:
+            self.until(f"document.readyState + location.href == {json.dumps('complete' + address)}")
+
+    def until(self, condition: str, seconds: float = WAIT) -> None:
+        """Wait until an expression is true in the page; a page that is being left has no values."""
+        begun, value = time.monotonic(), None
+        while not value:
+            if time.monotonic() - begun > seconds:
+                raise TimeoutError(f"not within {seconds} seconds: {condition}")
+            with suppress(AssertionError):
+                value = self.evaluate(f"!!({condition})")
             time.sleep(0.005)
 
     def evaluate(self, script: str) -> Any:

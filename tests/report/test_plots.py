@@ -9,11 +9,11 @@ from itertools import pairwise
 import pytest
 from each import each
 
-from anondb.pages.counts import Answered, against_truth, cut, intervals, spread, wide
+from anondb.pages.counts import Answered, against_truth, intervals, spread
 from anondb.pages.histogram import of_categories
 from anondb.pages.html import STYLE
 from anondb.pages.plots import CountScale, EvenScale, lines, mark, side_by_side
-from anondb.pages.text import label, percent
+from anondb.pages.text import cut, label, percent, wide
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
 from anondb.report.contents import ReleasedItem
 from anondb.report.parts import cells

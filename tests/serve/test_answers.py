@@ -164,3 +164,32 @@ def test_a_query_is_cancelled(server: Server) -> None:
         timer.join()
         assert time.monotonic() - begun < 10
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_a_cursor_of_the_server_reads_in_portions(server: Server) -> None:
+    query = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item"
+    with server.connect() as client:
+        whole = client.execute(query).fetchall()
+        for binary in (False, True):
+            with client.cursor(name="some rows") as cursor:
+                cursor.itersize = 1
+                cursor.execute(query, binary=binary)
+                assert [column.name for column in cursor.description] == ["item", "n", "n_lower", "n_upper", "certain"]
+                assert [cursor.fetchone(), *cursor.fetchmany(1), *cursor] == whole
+        client.commit()
+        for sql, state in (("FETCH 1 FROM gone", "34000"), ("FETCH BACKWARD 1 FROM gone", "0A000")):
+            with pytest.raises(psycopg.Error) as refused:
+                client.execute(sql)
+            assert refused.value.sqlstate == state
+            client.rollback()
+        client.execute(f"DECLARE kept CURSOR WITH HOLD FOR {query}")
+        client.execute(f"DECLARE lost NO SCROLL CURSOR FOR {query}")
+        client.commit()
+        assert client.execute("FETCH NEXT FROM kept").fetchall() == whole[:1]
+        assert client.execute("FETCH ALL IN kept").fetchall() == whole[1:]
+        assert client.execute("FETCH kept").fetchall() == []
+        with pytest.raises(psycopg.Error):
+            client.execute("FETCH ALL FROM lost")
+        client.rollback()
+        with pytest.raises(psycopg.Error):
+            client.execute("DECLARE wrong CURSOR FOR DELETE FROM sales")

@@ -434,7 +434,7 @@ EXAMPLES = [
         ordered=True,
     ),
 ]
-ELSEWHERE = {"transactions/fingerprint"}  # test_fingerprint
+ELSEWHERE = {"transactions/fingerprint", "transactions/columns"}  # test_fingerprint, test_catalog
 
 
 def plain(value: Any) -> Any:
@@ -490,6 +490,12 @@ def test_catalog(engine: Engine) -> None:
     assert [r[3] for r in rows][:2] == [True, False]
     with_both = engine.query("transactions/tables_with", catalog_name="memory", id_column="tid", item_column="item")
     assert list(zip(*(c.tolist() for c in with_both.values()), strict=True)) == [("memory", "main", "Sales")]
+    columns = zip(*(c.tolist() for c in engine.query("transactions/columns").values()), strict=True)
+    assert [row for row in columns if row[1].lower() == "sales"] == [
+        ("main", "Sales", "Tid", "INTEGER", True),
+        ("main", "Sales", "ITEM", "VARCHAR", True),
+        ("other", "SALES", "tid", "INTEGER", False),
+    ]
     run("DROP TABLE temp.main.sales")
 
 

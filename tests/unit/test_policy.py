@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ from anondb.models import count_or_infinity
 from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, make_model, nearest
 from anondb.models.transactional import TransactionalK
-from anondb.options import policy_of
+from anondb.options import flags_of, policy_of, toml_of
 from anondb.policy import Policy, Workload, choose_algorithm
 
 parse_m = count_or_infinity("m")
@@ -181,3 +182,25 @@ def test_the_ledger_has_options_as_values() -> None:
     assert made.ledger_options() == {
         "k": 3, "max_suppression": None, "taxonomy": "food", "candidates": 10, "objective": "increase"
     }  # fmt: skip
+
+
+def test_options_are_written_as_flags_and_in_files() -> None:
+    options: dict[str, Any] = {
+        "model": "km", "k": [5, 10], "m": "inf", "item_supports": False, "bag_input": True, "modelled_rows": False,
+        "quasi_identifiers": ["age", "sex"], "accept": "one-item,rare-items", "taxonomy": None,
+        "literal": True, "delta": 0.5,
+    }  # fmt: skip
+    assert " ".join(flags_of(options)) == (
+        "--model km --k 5,10 --m inf --no-item-supports --bag-input --quasi-identifiers age,sex --accept one-item"
+        " --accept rare-items --option literal=true --delta 0.5"
+    )
+    hostile = {
+        "publish": 'a\n"b"\\\x7f\U0001f600\u202e',
+        "k": 5,
+        "delta": 0.5,
+        "literal": True,
+        "accept": ["x", "y"],
+        "m": None,
+    }
+    read = tomllib.loads(toml_of(hostile))
+    assert read == {name: value for name, value in hostile.items() if name != "m"} | {"accept": "x,y"}

@@ -147,6 +147,12 @@ class PostgresEngine(LedgerEngine):
                 if not known and is_owners(table) and (schema or table.schema).lower() == table.schema.lower():
                     self._make_stub(table)
 
+    def look_up_all(self) -> None:
+        """Make empty tables here for all tables of the owner."""
+        with self._reading():
+            tables = source_tables(self.server)
+        self.look_up([(None, table.schema, table.name) for table in tables if is_owners(table)])
+
     def _make_stub(self, table: SourceTable) -> None:
         clash = [s for s in self._fetched.sources if folded(*s) == folded(table.schema, table.name)]
         if clash:

@@ -52,10 +52,12 @@ def make_private(spark: Any, place: str) -> str:
 
 def delete(spark: Any, folder: str) -> None:
     """Delete a folder, also a local one of a Java that has been killed."""
+    from py4j.protocol import Py4JError
+
     try:
         path, files = files_of(spark, folder)
         files.delete(path, True)
-    except Exception:
+    except (Py4JError, OSError):
         if not folder.startswith("file:"):
             raise
         shutil.rmtree(folder.removeprefix("file:"))

@@ -1,0 +1,42 @@
+"""The tables of an owner's database, among which transactions, taxonomies and records are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.engine import Engine
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A table or view of the owner.
+
+    Attributes:
+        name: its name, as ``transactions`` and other arguments take it.
+        columns: the SQL type of each column.
+    """
+
+    name: str
+    columns: Mapping[str, str]
+
+
+def tables(engine: Engine) -> tuple[Columns, ...]:
+    """The tables and views of the current database, those of the current schema first; outside a transaction."""
+    with engine.transaction():
+        engine.look_up_all()
+        rows = engine.query("transactions/columns")
+    found: dict[str, dict[str, str]] = {}
+    for schema, table, column, kind, is_current in zip(*(column.tolist() for column in rows.values()), strict=True):
+        found.setdefault(_named(table, None if is_current else schema), {})[column] = kind
+    return tuple(Columns(name, columns) for name, columns in found.items())
+
+
+def _named(table: str, schema: str | None) -> str:
+    """The name of a table; with its schema, quoted where it is needed."""
+    if schema is None:
+        return table
+    parts = (exp.to_identifier(name, quoted=not exp.SAFE_IDENTIFIER_RE.match(name)) for name in (table, schema))
+    return exp.Table(this=next(parts), db=next(parts)).sql("duckdb")

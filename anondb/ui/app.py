@@ -1,0 +1,65 @@
+"""The application: its pages, its files, and the progress of its jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from anondb.pages.html import STYLE
+from anondb.ui import ask, audit, choose, load, publish, understand
+from anondb.ui.window import Window, back, shown, window_of
+
+_OF_PARTS = {"load": load, "understand": understand, "choose": choose, "publish": publish, "ask": ask, "audit": audit}
+
+
+def application(window: Window) -> Starlette:
+    """The application of a window."""
+    routes = [route for name in window.parts for route in _OF_PARTS[name].ROUTES]
+    app = Starlette(
+        routes=[
+            Route("/", first),
+            Route("/pages.css", style),
+            Route("/jobs/{name}", progress),
+            Route("/jobs/{name}/stop", stop, methods=["POST"]),
+            Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+            *routes,
+        ],
+    )
+    app.state.window = window
+    if window.source and "load" in window.parts:
+        load.begin(window, window.source)
+    return app
+
+
+def first(request: Request) -> Response:
+    """The first part."""
+    return back(f"/{window_of(request).parts[0]}")
+
+
+def style(request: Request) -> Response:
+    """The style of all pages of anondb."""
+    return Response(STYLE, media_type="text/css")
+
+
+def progress(request: Request) -> Response:
+    """What the latest job of a kind does now. When it has ended, the page that asks reads itself again."""
+    name = request.path_params["name"]
+    job = window_of(request).jobs.get(name)
+    answer = shown(request, "job.html", job=job, name=name) if job is not None and job.is_active else Response()
+    if job is None or not job.is_active:
+        answer.headers["HX-Trigger"] = "ended"
+    return answer
+
+
+def stop(request: Request) -> Response:
+    """Stop the latest job of a kind."""
+    job = window_of(request).jobs.get(request.path_params["name"])
+    if job is None:
+        return PlainTextResponse("There is no such work.", 404)
+    job.stop()
+    return Response(headers={"HX-Trigger": "ended"})

@@ -1,0 +1,243 @@
+"""The part Choose: a promise in words, candidates for it, two of them side by side, and the one that is published."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from anondb.api.connect import connect
+from anondb.compare.comparison import Comparison
+from anondb.compare.merits import chance, mean_error, name_of, suppressed_words
+from anondb.compare.report import recommendation
+from anondb.compare.runs import Result, Run, plan
+from anondb.errors import AnondbError, InputError
+from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving
+from anondb.options import flags_of
+from anondb.pages.text import raised
+from anondb.reading.options import READING
+from anondb.ui.pair import make_both
+from anondb.ui.window import Project, Window, back, named_file, shown, window_of
+from anondb.ui.worker import Problem, Say
+
+_ABOUT = ("quasi_identifiers", "sensitive")
+KNOWLEDGE = {  # by model: what somebody may know of a person, the numbers of the promise, and the sources that it needs
+    "km": ("Some of their items", ("k", "m"), ()),
+    "k": ("All of their items, also which they lack", ("k",), ()),
+    "kkm": ("Their attributes ({}), and some of their items", ("k", "m", "delta"), _ABOUT[:1]),
+    "klm": ("The same; and a sensitive item must not be guessed", ("k", "m", "l", "delta"), _ABOUT),
+    "hkp": ("Items that are not private; and a private one must not be guessed", ("k", "p", "h"), _ABOUT[1:]),
+}
+NUMBERS = {  # the words of each number
+    "k": QUESTIONS["k"],
+    "m": QUESTIONS["m"],
+    "l": "A sensitive item may be right for one of how many people who fit, at most? (l)",
+    "p": "How many items that are not private may somebody know? (p)",
+    "h": "How sure may a guess of a private item be, at most? (h, a share such as 4/5)",
+    "delta": "How much of the attributes' detail may be given up for that of the items? (delta, 0 to 1)",
+}
+FIRST = {"use": "counts", "supports": "both", "questions": "", "seconds": "120"}
+FIRST |= {"k": "5", "m": "2", "l": "2", "p": "2", "h": "4/5", "delta": "0.05, 0.65"}
+
+
+def at_first(project: Project | None) -> dict[str, str]:
+    """What the owner need not say."""
+    return {**FIRST, "model": "kkm" if project is not None and "quasi_identifiers" in project.options else "km"}
+
+
+def asked(window: Window) -> dict[str, str]:
+    """What the owner said."""
+    window.kept = {"choose": {}, "choose_pair": None, "choose_problem": None, **window.kept}
+    return {**at_first(window.project), **window.kept["choose"]}
+
+
+def options_of(project: Project, run: Run) -> dict[str, Any]:
+    """The options of ``Database.anonymize`` that make the release of a run."""
+    own = ("id", "item", "population", "accept", "bag_input", *READING)
+    kept = {name: value for name, value in project.options.items() if name in own}
+    return {**kept, "model": run.model, **run.parameters, "algorithm": run.algorithm, **run.options}
+
+
+def accepted(options: Mapping[str, Any]) -> list[str]:
+    """The findings that options confirm."""
+    accept = options.get("accept") or ()
+    return accept.split(",") if isinstance(accept, str) else list(accept)
+
+
+def planned(project: Project, said: Mapping[str, str]) -> tuple[dict[str, Any], list[Run]]:
+    """The options of ``Database.compare`` for what the owner said, and its runs, those first that are tried first.
+
+    Raises:
+        InputError: ``bad_parameter``; ``no_taxonomy``.
+    """
+    model, (_, numbers, needs) = said["model"], KNOWLEDGE[said["model"]]
+    grid: dict[str, list[Any]] = {}
+    for name in numbers:
+        listed = [one.strip() for one in said[name].split(",") if one.strip()] or [FIRST[name].split(",")[0]]
+        grid[name] = [int(one) if one.isdecimal() else one for one in listed]
+    for name in grid.keys() & {"k", "m"}:
+        grid[name] = [one if one == "inf" else read_answer(name, str(one)) for one in grid[name]]
+    if not said["seconds"].isdecimal() or not int(said["seconds"]):
+        raise InputError("The time for all candidates is a number of seconds.", code="bad_parameter")
+    unused = {"accept", "population", *(set() if "quasi_identifiers" in needs else set(PEOPLE) - set(needs))}
+    given = {name: value for name, value in project.options.items() if name not in unused}
+    supports = {} if said["supports"] == "both" else {"item_supports": said["supports"] == "yes"}
+    possible = plan(
+        [], [model], grid, {n: v for n, v in given.items() if n not in READING}, supports.get("item_supports")
+    )
+    runs = serving(possible, said["use"]) if model in ("km", "k") else possible
+    algorithms = list(dict.fromkeys(run.algorithm for run in runs))
+    how = {"model": model, **grid, "algorithms": algorithms, **supports, "total_limit": int(said["seconds"])}
+    return {**given, **how}, runs
+
+
+def trials(window: Window) -> str:
+    """The private database in which candidates are made; the owner's is only read."""
+    return str(window.folder / "candidates.duckdb")
+
+
+def try_candidates(say: Say, project: Project, said: dict[str, str], trial: str, questions: str | None) -> Comparison:
+    """Run the candidates."""
+    how, _ = planned(project, said)
+    with connect(trial, attach=project.database, on_progress=say) as database:
+        return database.compare(project.transactions, workload=questions, **how)
+
+
+def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
+    """Why an item is as it is in both releases of the latest pair: a conclusion and steps of each."""
+    found = []
+    with connect(trial, read_only=True, on_progress=say) as database:
+        for n in (1, 2):
+            try:
+                told = database.explain(f"candidate_{n}", item)
+                found.append((told.conclusion, [step.words for step in told.steps]))
+            except AnondbError as error:
+                found.append((str(error), []))
+    return found
+
+
+def page(request: Request) -> Response:
+    """The questions, and the candidates that were found."""
+    window = window_of(request)
+    said, found, command = asked(window), window.result("candidates"), ""
+    if (project := window.project) is not None and found is not None:
+        tried = window.kept["choose_tried"]
+        options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
+        words = ["anondb", "compare", project.database, "--transactions", project.transactions, *flags_of(options)]
+        command = shlex.join(words)
+    known = {} if project is None else project.options
+    models = {n: words for n, (words, _, needs) in KNOWLEDGE.items() if all(need in known for need in needs)}
+    numbers = {n: words for n, words in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
+    values = {"said": said, "models": models, "numbers": numbers, "of_model": {n: KNOWLEDGE[n][1] for n in models}}
+    best = [] if found is None else [result for result, _ in found.recommended]
+    runs = [] if found is None else [(n, result, result in best) for n, result in enumerate(found.runs)]
+    runs.sort(key=lambda row: (not row[2], *_order(row[1])))
+    drawn = "" if found is None else recommendation(found.done)
+    figures = {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
+    found_now = {"runs": runs, "drawn": drawn, "command": command, "two": request.url.query == "two"}
+    return shown(request, "choose.html", **values, **figures, **found_now, uses=USES, raised=raised)
+
+
+def _order(result: Result) -> tuple[bool, float]:
+    error = mean_error(result) if result.status == "done" else None
+    return error is None, error or 0.0
+
+
+async def ask(request: Request) -> Response:
+    """Try candidates for what the owner said, or go on without."""
+    window = window_of(request)
+    file, form = await named_file(request)
+    if (project := window.project) is None:
+        return back("/choose")
+    said = asked(window) | {n: v for n, v in form.items() if isinstance(v, str) and n in {*FIRST, "model"}}
+    if file is not None:
+        said["questions"] = Path(file).read_text("utf-8", "replace")
+    window.kept |= {"choose": said, "choose_problem": None}
+    try:
+        _, runs = planned(project, said)
+        if "://" in project.database and "plain" not in form:
+            hint = "Load an export of the table, or go on without trying."
+            raise InputError("Candidates are tried on a DuckDB file.", code="bad_usage", hint=hint)
+    except AnondbError as error:
+        window.kept["choose_problem"] = Problem.of(error)
+        return back("/choose")
+    if "plain" in form:
+        return _go(window, project, runs[0], runs[0].words)
+    questions = None
+    if said["questions"].strip():
+        questions = str(window.folder / "questions.sql")
+        Path(questions).write_text(said["questions"], "utf-8")
+    window.kept |= {"choose_tried": said, "choose_pair": None}
+    window.forget("pair", "why")
+    how: dict[str, Any] = {"project": project, "said": said, "trial": trials(window), "questions": questions}
+    window.run("candidates", "Trying candidates", try_candidates, **how)
+    return back("/choose")
+
+
+async def take(request: Request) -> Response:
+    """Look at two candidates side by side, or go on with one."""
+    window, form = window_of(request), await request.form()
+    found, project = window.result("candidates"), window.project
+    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair") if str(n).isdecimal()]
+    if found is None or project is None or not all(n < len(found.runs) for n in chosen):
+        return back("/choose")
+    if chosen and "chosen" in form:
+        return _go(window, project, found.runs[chosen[0]].run, name_of(found.runs[chosen[0]]))
+    if len(chosen) != 2:
+        return back("/choose?two#candidates")
+    results = [found.runs[n] for n in chosen]
+    window.kept["choose_pair"] = chosen
+    window.forget("why")
+    options = [options_of(project, result.run) for result in results]
+    options = [{**how, "accept": [*accepted(how), "one-released-item"]} for how in options]
+    names = [name_of(result) for result in results]
+    how: dict[str, Any] = {"project": project, "trial": trials(window), "names": names, "options": options}
+    window.run("pair", "Making both releases in a private place", make_both, **how)
+    return back("/choose/pair")
+
+
+def _go(window: Window, project: Project, run: Run, title: str) -> Response:
+    """Go on to Publish with the release of a run."""
+    window.kept["publish_chosen"] = {"options": options_of(project, run), "title": title}
+    return back("/publish")
+
+
+def pair_page(request: Request) -> Response:
+    """Two candidates side by side."""
+    window = window_of(request)
+    asked(window)
+    pair, item = window.result("pair"), window.kept.get("choose_item", "")
+    forms = [] if pair is None else [some.get(item, ()) for some in pair["forms"]]
+    values = {"pair": pair, "item": item, "forms": forms, "why": window.result("why")}
+    return shown(request, "choose_pair.html", raised=raised, **values)
+
+
+async def why(request: Request) -> Response:
+    """Explain an item in both candidates."""
+    window, form = window_of(request), await request.form()
+    item = str(form.get("item", ""))
+    window.kept["choose_item"] = item
+    if window.result("pair") is not None:
+        window.run("why", "Explaining an item", explain, trial=trials(window), item=item)
+    return back("/choose/pair#why")
+
+
+def questions(request: Request) -> Response:
+    """The owner's questions, as the file that the command names."""
+    text = window_of(request).kept.get("choose_tried", FIRST)["questions"]
+    return Response(text, media_type="application/sql", headers={"Content-Disposition": "attachment"})
+
+
+ROUTES = [
+    Route("/choose", page),
+    Route("/choose", ask, methods=["POST"]),
+    Route("/choose/take", take, methods=["POST"]),
+    Route("/choose/pair", pair_page),
+    Route("/choose/why", why, methods=["POST"]),
+    Route("/choose/questions.sql", questions),
+]

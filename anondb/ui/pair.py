@@ -1,0 +1,102 @@
+"""Two candidates side by side: what each does to the items, histograms before and after, and answers beside the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from anondb.api.connect import connect
+from anondb.pages.counts import spread
+from anondb.pages.histogram import MOST_NAMES, of_categories, of_ranges
+from anondb.pages.text import short
+from anondb.ui.window import Project
+from anondb.ui.worker import Say
+
+if TYPE_CHECKING:
+    from anondb.report.owner import OwnerReport
+
+MOST_ROWS, QUERIES, WIDTH = 25, 300, 480
+AS_ITSELF, DELETED = "as itself", "deleted"
+Forms = Mapping[str, tuple[str, ...]]
+
+
+def make_both(
+    say: Say, project: Project, trial: str, names: list[str], options: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Make the releases ``candidate_1`` and ``candidate_2`` in the private database, and compare them.
+
+    Returns:
+        ``names``; ``counts``, sentences on the differences; ``rows``, items that differ, each with its persons and forms;
+        ``more``, how many are left out; ``figures``, a title and two drawings each; ``answers``, each with the truth, and
+        twice an estimate and its bounds; ``items``; ``forms``, what stands for each, and ``reasons``, why that was formed.
+    """
+    with connect(trial, attach=project.database, on_progress=say) as database:
+        made = [
+            database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **how)
+            for n, how in enumerate(options, 1)
+        ]
+        reports = [release.owner_report(queries=QUERIES) for release in made]
+    forms, persons = [_forms(report) for report in reports], reports[0].supports
+    differing = {item for some in forms for item in some if forms[0].get(item) != forms[1].get(item)}
+    rows = [
+        (item, persons.get(item, 0), [short(" or ".join(some.get(item, ())), 200) or DELETED for some in forms])
+        for item in sorted(differing, key=lambda item: (-persons.get(item, 0), item))
+    ]
+    figures = [("Persons with an item, the most frequent items", [_items(report) for report in reports])]
+    seen = [{one.name: one for one in report.seen} for report in reports]
+    for name in dict.fromkeys([*seen[0], *seen[1]]):
+        figures.append((f"Persons by {name}", [_attribute(some.get(name)) for some in seen]))
+    told = {"names": names, "counts": _counted([words for *_, words in rows]), "rows": rows[:MOST_ROWS]}
+    told |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
+    told["items"] = sorted({*forms[0], *forms[1]})
+    return told | {"forms": forms, "reasons": [report.reasons for report in reports]}
+
+
+def _forms(report: OwnerReport) -> Forms:
+    """The labels that stand for each item; none for one that is deleted."""
+    found: dict[str, tuple[str, ...]] = {item.label: () for item in report.suppressed}
+    for item in report.contents.items:
+        for member in item.members:
+            found[member] = (*found.get(member, ()), AS_ITSELF if item.as_itself else item.label)
+    return found
+
+
+def _counted(forms: Sequence[Sequence[str]]) -> list[str]:
+    """Sentences on how many items are generalized, or deleted, in one of the releases alone."""
+
+    def kind(form: str) -> str:
+        return form if form in (AS_ITSELF, DELETED) else "generalized"
+
+    kinds, said = [(kind(first), kind(second)) for first, second in forms], []
+    for words in (DELETED, "generalized"):
+        for here, name in enumerate(("first", "second")):
+            n = sum(pair[here] == words != pair[1 - here] for pair in kinds)
+            said += [f"{n:,} item{'s' * (n > 1)} {words} in the {name} alone"] if n else []
+    return said
+
+
+def _items(report: OwnerReport) -> str:
+    """The histogram of the most frequent items."""
+    after = {count.items[0]: count.estimate for count in report.contents.counts}
+    frequent = sorted(report.supports.items(), key=lambda one: (-one[1], one[0]))[:MOST_NAMES]
+    if not frequent:
+        return ""
+    return of_categories("Items before and after", [(i, n, after.get(i, 0.0)) for i, n in frequent], WIDTH)
+
+
+def _attribute(one: Any) -> str:
+    """The histogram of an attribute; empty if the release does not have it."""
+    if one is None:
+        return ""
+    title, bins = f"{one.name} before and after", [(b.name, b.before, b.after) for b in one.bins]
+    return of_ranges(title, bins, one.ranges, WIDTH) if one.ranges else of_categories(title, bins, WIDTH)
+
+
+def _answers(reports: Sequence[OwnerReport]) -> list[tuple[str, float, list[Any]]]:
+    """Ten questions that both answered: items and pairs of items, spread over their true counts."""
+    chosen: list[tuple[str, float, list[Any]]] = []
+    for words in ("1 item", "2 items"):
+        told = [{a[0]: a[1:] for one in r.asked if one.words == words for a in one.answers} for r in reports]
+        for items in spread([items for items in told[0] if items in told[1]], 5):
+            chosen.append((", ".join(items), told[0][items][0], [some[items][1:] for some in told]))
+    return chosen

@@ -1,0 +1,46 @@
+"""Serves the window on 127.0.0.1 until Ctrl-C."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+from anondb.ui.worker import Worker
+
+HOST = "127.0.0.1"
+READERS = ("ask", "audit")  # the parts for whoever has a release alone
+
+
+def serve(listener: socket.socket, source: str | None, is_release: bool, announce: Callable[[str], None]) -> None:
+    """Serve a window.
+
+    Args:
+        listener: bound to a port of 127.0.0.1.
+        source: a data file, a DuckDB file, a URL of PostgreSQL, or a sealed release; or none yet.
+        is_release: whether it is a sealed release, for which only the parts of readers are shown.
+        announce: called with the address, which has the token, when it can be opened.
+    """
+    worker, beside = Worker(), Worker(at_once=is_release)  # which import what they need while this process does
+    import uvicorn
+
+    from anondb.ui.app import application
+    from anondb.ui.guard import Guard
+    from anondb.ui.window import PARTS, Window
+
+    window = Window(worker, beside, READERS if is_release else tuple(PARTS), source)
+    try:
+        port = listener.getsockname()[1]
+        guard = Guard(application(window), port)
+        settings = uvicorn.Config(
+            guard,
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+        announce(f"http://{HOST}:{port}/?token={guard.token}")
+        uvicorn.Server(settings).run(sockets=[listener])
+    finally:
+        window.close()

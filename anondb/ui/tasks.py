@@ -1,0 +1,98 @@
+"""What the parts Load and Understand have done in the worker's process; it imports nothing of the web, to begin quickly."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import anondb
+from anondb.api.connect import new_file
+from anondb.api.database import Database
+from anondb.guide.peek import Peek
+from anondb.guide.tables import Columns
+from anondb.reading.options import READING, read_as
+from anondb.taxonomies.build import Request, build_taxonomy
+from anondb.taxonomies.check import Checked, check_taxonomy, with_missing
+from anondb.taxonomies.editing import Draft, read, save
+from anondb.taxonomies.hierarchies import build_hierarchy
+from anondb.ui.worker import Say
+
+if TYPE_CHECKING:
+    from anondb.guide.profile import Profile
+    from anondb.ui.window import Project
+
+
+def opened(database: str, say: Say) -> Database:
+    """A database to read; memory for a data file, which has none."""
+    if not database:
+        return anondb.connect(on_progress=say, one_shot=True)
+    return anondb.connect(database, read_only=True, on_progress=say)
+
+
+def tables(say: Say, database: str) -> tuple[Columns, ...]:
+    """The tables of a database."""
+    with opened(database, say) as db:
+        return db.tables()
+
+
+def peek(say: Say, database: str, source: str, given: dict[str, Any]) -> Peek:
+    """How a file or a table is read."""
+    with opened(database, say) as db:
+        return db.peek(source, **given)
+
+
+def check(say: Say, database: str, source: str, given: dict[str, Any], taxonomy: str) -> Checked:
+    """Whether a taxonomy fits the items of a file or a table."""
+    reading = dict(given)
+    columns = {f"{name}_column": reading.pop(name) for name in ("id", "item") if name in reading}
+    with opened(database, say) as db:
+        return check_taxonomy(db.engine, taxonomy, read_as(source, reading), **columns)
+
+
+def load(say: Say, database: str, how: dict[str, Any]) -> tuple[str, ...]:
+    """Load files into a database; what was read of each."""
+    with new_file(database), anondb.connect(database, on_progress=say) as db:
+        return tuple(f"{table.table}: {table.account.words}" for table in db.load(**how))
+
+
+def profile(say: Say, project: Project, attackers: bool) -> Profile:
+    """The profile of a project; its sizes alone are quick."""
+    with opened(project.database, say) as db:
+        options = {name: value for name, value in project.options.items() if name != "accept"}
+        return db.profile(project.transactions, attackers=attackers, **options)
+
+
+def draft(
+    say: Say,
+    project: Project,
+    attribute: str | None,
+    tree: Any = None,
+    built: Request | None = None,
+    under: str | None = None,
+) -> Draft:
+    """A taxonomy, or the hierarchy of an attribute, to edit: that of the project, with the missing items under a node, or
+    another one, which may be built here."""
+    options = project.options
+    rows = read_as(project.transactions, {name: options[name] for name in READING if name in options})
+    columns = {"id_column": options.get("id", "tid")}
+    named: Any = options.get("taxonomy" if attribute is None else "hierarchies")
+    if attribute is None:
+        columns["item_column"] = options.get("item", "item")
+    else:
+        rows = options.get("records", rows)
+    with opened(project.database, say) as db:
+        if built is not None and attribute is None:
+            tree = build_taxonomy(db.engine, rows, built, **columns)
+        elif built is not None and attribute is not None:
+            tree = build_hierarchy(db.engine, rows, attribute, built, **columns).tree
+        elif under is not None:
+            tree, _ = with_missing(db.engine, named, rows, under, **columns)
+        another = tree if attribute is None or tree is None else {attribute: tree}
+        made = read(db.engine, named if another is None else another, rows, attribute=attribute, **columns)
+    return made if tree is None else dataclasses.replace(made, saved=-1)
+
+
+def write(say: Say, project: Project, attribute: str | None, tree: Any, to: str, replace: bool) -> str:
+    """Save an edited tree."""
+    with anondb.connect(project.database, on_progress=say) as db:
+        return save(db.engine, tree, to, attribute=attribute, replace=replace)

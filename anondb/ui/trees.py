@@ -1,0 +1,238 @@
+"""Trees of the part Understand: the taxonomy of the items, and the hierarchies of attributes, to look at and to edit."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from anondb.errors import AnondbError
+from anondb.reading.options import PEOPLE
+from anondb.taxonomies import BUILDERS, HIERARCHIES, OPTION_OF
+from anondb.taxonomies.build import Request as Building
+from anondb.taxonomies.editing import ROOT, Draft
+from anondb.ui import tasks
+from anondb.ui.window import Project, Window, back, window_of
+
+HERE = "/understand#tree"
+TREE, COUNT, SAVE = "understand_tree", "understand_count", "understand_save"
+MOST = 200  # children that are shown of a node
+
+
+@dataclass
+class View:
+    """How a tree is looked at.
+
+    Attributes:
+        attribute: whose hierarchy it is; None for the taxonomy of the items.
+        draft: the tree; None before it is read or built.
+        opened, chosen: the nodes that are open, and those that an edit is about.
+        find: what was searched, and ``found`` in these nodes.
+        problem: why the last edit was refused.
+        building: how the tree was built; the words of the command.
+    """
+
+    attribute: str | None = None
+    draft: Draft | None = None
+    opened: set[int] = field(default_factory=lambda: {ROOT})
+    chosen: set[int] = field(default_factory=set)
+    find: str = ""
+    found: set[int] = field(default_factory=set)
+    problem: AnondbError | None = None
+    building: tuple[str, ...] = ()
+
+
+def view_of(window: Window) -> View:
+    """The tree that is looked at; at first the taxonomy or, of people without items, the hierarchy of an attribute."""
+    project = window.project
+    named = attributes_of(project) if project is not None and project.options.get("layout") == PEOPLE else []
+    view: View = window.kept.setdefault("understand_view", View(next(iter(named), None)))
+    return view
+
+
+def attributes_of(project: Project) -> list[str]:
+    """The attributes of people that may have hierarchies."""
+    return [name.strip() for name in str(project.options.get("quasi_identifiers", "")).split(",") if name.strip()]
+
+
+def shown_tree(window: Window) -> dict[str, Any]:
+    """What the page shows of the tree; begins to read it if the project has one."""
+    project, view = window.project, view_of(window)
+    assert project is not None
+    named = project.options.get("taxonomy" if view.attribute is None else "hierarchies")
+    if view.draft is None and named is not None and TREE not in window.jobs:
+        read(window, view)
+    return {
+        "view": view,
+        "draft": view.draft,
+        "attributes": attributes_of(project),
+        "has_items": project.options.get("layout") != PEOPLE,
+        "named": named,
+        "builders": BUILDERS if view.attribute is None else HIERARCHIES,
+        "target": _target(project, view, named),
+        "tree_command": _command(project, view, named),
+        "MOST": MOST,
+    }
+
+
+def read(window: Window, view: View, **how: Any) -> None:
+    """Read, build or complete the tree of a view, in another process."""
+
+    def then(draft: Draft) -> None:
+        view.draft, view.opened, view.chosen, view.found = draft, {ROOT}, set(), set()
+
+    view.problem = None
+    words = "Building" if how.get("built") else "Reading"
+    words += " the taxonomy" if view.attribute is None else f" the hierarchy of {view.attribute}"
+    window.forget(COUNT, SAVE)
+    window.run(
+        TREE, words, tasks.draft, beside=True, then=then, project=window.project, attribute=view.attribute, **how
+    )
+
+
+def _target(project: Project, view: View, named: Any) -> str:
+    """Where the tree may be saved: beside the table or in the file that it is from, or a new file or folder."""
+    if named is not None:
+        return str(named) if "." in str(named) or "/" in str(named) else f"{named}_edited"
+    return "hierarchies/" if view.attribute is not None else f"{Path(project.database.rpartition('/')[2]).stem}.tree"
+
+
+def _command(project: Project, view: View, named: Any) -> str:
+    """The command that builds the tree, or shows the one that was saved."""
+    from anondb.ui.understand import source_of
+
+    words = source_of(project)
+    if view.attribute is not None:
+        records = str(project.options.get("records", project.transactions))
+        words = [project.database, "--records", records, "--id", str(project.options.get("id", "tid"))]
+        words += ["--attribute", view.attribute]
+    kind = "taxonomy" if view.attribute is None else "hierarchy"
+    if view.building and view.draft is not None and view.draft.at == 0 and view.draft.saved < 0:
+        return shlex.join(["anondb", kind, "build", *words, *view.building, "--to", _target(project, view, named)])
+    where = ("--taxonomy" if view.attribute is None else "--hierarchies", str(named))
+    return "" if named is None else shlex.join(["anondb", kind, "show", *words, *where])
+
+
+async def edit(request: Request) -> Response:
+    """Open or close nodes, search, or edit the tree."""
+    window, form = window_of(request), await request.form()
+    view = view_of(window)
+    draft, do = view.draft, str(form.get("do") or "enter")
+    if draft is None or window.project is None:
+        return back(HERE)
+    before, labels = draft.nodes, draft.nodes.labels
+    view.chosen = {int(str(n)) for n in form.getlist("node") if str(n).isdecimal() and int(str(n)) in labels}
+    view.problem = None
+    try:
+        _do(view, draft, do, {name: str(value) for name, value in form.items()})
+    except AnondbError as problem:
+        view.problem = problem
+    view.opened &= draft.nodes.labels.keys()
+    view.chosen &= draft.nodes.labels.keys()
+    if draft.nodes is not before:
+        window.forget(COUNT)
+        if len(draft.nodes.persons) < len(draft.nodes.labels):
+            what: dict[str, Any] = {"project": window.project, "attribute": view.attribute, "tree": draft.tree()}
+            window.run(COUNT, "Counting persons", tasks.draft, beside=True, then=draft.count, **what)
+    return back(HERE)
+
+
+def _do(view: View, draft: Draft, do: str, said: Mapping[str, str]) -> None:
+    """What a button, a key or a drop asks for."""
+    what, _, node = do.partition(":")
+    name, nodes = said.get("name", "").strip(), draft.nodes
+    one = min(view.chosen) if len(view.chosen) == 1 else None
+    if what == "enter":
+        into_or_name = "move" if said.get("into") else "group" if one is None else "rename"
+        what = "find" if said.get("find", "").strip() != view.find else into_or_name
+    if what == "toggle" and node.isdecimal():
+        view.opened ^= {int(node)}
+    elif what == "find":
+        view.find = said.get("find", "").strip()
+        hits = [n for n, label in nodes.labels.items() if view.find and view.find.casefold() in label.casefold()]
+        view.found = set(hits)
+        view.opened |= {above for hit in hits[:MOST] for above in nodes.above(hit)}
+    elif what == "undo":
+        draft.undo()
+    elif what == "redo":
+        draft.redo()
+    elif what == "group":
+        new = draft.group(sorted(view.chosen), name)
+        view.chosen, view.opened = {new}, view.opened | {*draft.nodes.above(new)}
+    elif what == "move":
+        into = int(node) if node.isdecimal() else nodes.node_of.get(said.get("into", ""), -1)
+        if into not in nodes.labels:
+            raise AnondbError(
+                "There is no group of this name.", code="bad_parameter", hint="Choose one of those offered."
+            )
+        draft.move(sorted(view.chosen), into)
+        view.opened |= {into, *draft.nodes.above(into)}
+    elif one is None:
+        raise AnondbError("This is done with one node.", code="bad_parameter", hint="Tick one node, and no other.")
+    elif what == "rename":
+        draft.rename(one, name)
+    elif what == "delete":
+        draft.delete(one)
+
+
+async def choose(request: Request) -> Response:
+    """Look at the taxonomy, or at the hierarchy of an attribute."""
+    window, form = window_of(request), await request.form()
+    if window.project is not None:
+        attribute = str(form.get("attribute") or "")
+        window.forget(TREE, COUNT, SAVE)
+        window.kept["understand_view"] = View(attribute if attribute in attributes_of(window.project) else None)
+    return back(HERE)
+
+
+async def build(request: Request) -> Response:
+    """Build a new tree, or add the missing items below a node."""
+    window, form = window_of(request), await request.form()
+    view = view_of(window)
+    if window.project is None:
+        return back(HERE)
+    if under := str(form.get("under") or "").strip():
+        view.building = ()
+        read(window, view, under=under)
+    else:
+        by, more = str(form.get("by") or ""), str(form.get("more") or "").strip()
+        said = {OPTION_OF[by]: more} if more and by in OPTION_OF else {}
+        view.building = ("--by", by, *(word for name in said for word in (f"--{name.replace('_', '-')}", more)))
+        try:
+            read(window, view, built=Building.said(by, **said))
+        except AnondbError as problem:
+            view.problem = problem
+    return back(HERE)
+
+
+async def keep(request: Request) -> Response:
+    """Save the tree; the project uses it then."""
+    window, form = window_of(request), await request.form()
+    view, to = view_of(window), str(form.get("to") or "").strip()
+    draft, project = view.draft, window.project
+    if draft is None or project is None:
+        return back(HERE)
+    option = "taxonomy" if view.attribute is None else "hierarchies"
+    at = draft.at
+
+    def then(_: str) -> None:
+        draft.saved, view.building = at, ()
+        window.use(replace(project, options={**project.options, option: to}))
+        window.kept["understand_view"] = view
+
+    what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree(), "to": to}
+    what["replace"] = form.get("replace") == "yes"
+    window.run(SAVE, f"Saving {to}", tasks.write, then=then, **what)
+    return back(HERE)
+
+
+ROUTES = [
+    Route(f"/understand/{name}", handler, methods=["POST"])
+    for name, handler in {"tree": edit, "of": choose, "build": build, "save": keep}.items()
+]

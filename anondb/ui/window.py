@@ -1,0 +1,173 @@
+"""What the window holds between two requests: the source, the files that were dropped, and the jobs."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from anondb.pages.text import number, plain
+from anondb.ui.worker import DONE, Job, Worker
+
+PARTS = {  # the parts of the window, in the order of the work, each with what one does there
+    "load": "Load",
+    "understand": "Understand",
+    "choose": "Choose",
+    "publish": "Publish",
+    "ask": "Ask",
+    "audit": "Audit",
+}
+_STAYS = ("load", "ask", "audit")  # parts that do not depend on the project
+_TEMPLATES = Environment(
+    loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+_TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
+# the jobs that were active when a request began: what its page shows of them may be older than their end
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is anonymized.
+
+    Attributes:
+        database: the DuckDB file or the URL of PostgreSQL, whose ledger keeps the releases.
+        transactions: their table.
+        options: how the Python interface names the rest: ``id``, ``item``, ``taxonomy``, ``records``, ``quasi_identifiers``,
+            ``hierarchies``, ``sensitive``, ``accept`` and options of reading; those that are not set are absent.
+        loaded_by: the command that loaded files into the database; empty if it was there.
+    """
+
+    database: str
+    transactions: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    loaded_by: str = ""
+
+
+@dataclass
+class Window:
+    """One window, shared by all tabs of its browser.
+
+    Attributes:
+        worker: does what takes time.
+        beside: does what must not wait for that, such as answers.
+        parts: the parts that are shown.
+        folder: where dropped files lie; only their owner can enter it, and it is deleted at the end.
+        source: the data file, DuckDB file or URL that was named; None before.
+        project: what is anonymized, confirmed in the part Load; None before.
+        jobs: the latest job of each kind of work, by a name such as ``profile``; see ``kept``.
+        kept: what a part remembers, by a name that begins with the part's, such as ``load``: choices of the user, and
+            results. When the project changes, all goes but what begins with ``load``, ``ask`` or ``audit``.
+    """
+
+    worker: Worker
+    beside: Worker
+    parts: tuple[str, ...] = tuple(PARTS)
+    source: str | None = None
+    project: Project | None = None
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="anondb-ui-")))
+    jobs: dict[str, Job] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def run(
+        self,
+        name: str,
+        words: str,
+        task: Callable[..., Any],
+        /,
+        *,
+        beside: bool = False,
+        then: Callable[[Any], None] | None = None,
+        **arguments: Any,
+    ) -> Job:
+        """Begin a job of a kind; one of the same kind that still runs is stopped.
+
+        Args:
+            name: the kind; ``jobs`` has its latest.
+            words: what it does, as a participle: ``Reading purchases.csv``.
+            task: a function of a module, called as ``task(say, **arguments)`` in another process, where ``say`` takes words
+                about the progress (``on_progress`` of ``anondb.connect``). What it takes and returns must be picklable.
+            beside: whether it does not wait for other work.
+            then: called here with the result, before the job is seen to be done.
+        """
+        self.forget(name)
+        self.jobs[name] = (self.beside if beside else self.worker).submit(words, task, arguments, then)
+        return self.jobs[name]
+
+    def result(self, name: str) -> Any:
+        """The result of the latest job of a kind; None if it has none."""
+        job = self.jobs.get(name)
+        return job.result if job is not None and job.state == DONE else None
+
+    def forget(self, *names: str) -> None:
+        """Stop and forget jobs, for what they were about has changed."""
+        for name in names:
+            if (job := self.jobs.pop(name, None)) is not None:
+                job.stop()
+
+    def use(self, project: Project) -> None:
+        """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten."""
+        self.project = project
+        self.forget(*(name for name in self.jobs if not name.startswith(_STAYS)))
+        self.kept = {name: value for name, value in self.kept.items() if name.startswith(_STAYS)}
+
+    async def dropped(self, file: UploadFile) -> Path:
+        """Keep a file that was dropped or picked in the browser, under its own name, in a folder of its own."""
+        name = _NOT_IN_NAMES.sub("_", Path(file.filename or "").name).lstrip(".") or "file"
+        place = self.folder / secrets.token_hex(8)
+        place.mkdir(mode=0o700)
+        with (place / name).open("xb") as target:
+            while block := await file.read(1 << 20):
+                target.write(block)
+        return place / name
+
+    def close(self) -> None:
+        """Stop all work, and delete what was dropped."""
+        for worker in (self.worker, self.beside):
+            worker.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def window_of(request: Request) -> Window:
+    """The window of a request; the request remembers which jobs were active when it came (``shown``)."""
+    window: Window = request.app.state.window
+    if not hasattr(request.state, "active"):
+        request.state.active = {name for name, job in list(window.jobs.items()) if job.is_active}
+    return window
+
+
+def shown(request: Request, template: str, **values: Any) -> Response:
+    """A page, or a part of one, from a template; ``window``, ``parts``, ``path`` and ``active`` are there, too.
+
+    A job that ends while its page is made is shown as active, for the page may lack its result: the next look has both.
+    """
+    window = window_of(request)
+    parts = {name: PARTS[name] for name in window.parts}
+    page = _TEMPLATES.get_template(template)
+    given = {"window": window, "parts": parts, "path": request.url.path, "active": request.state.active}
+    return HTMLResponse(page.render(given | values))
+
+
+async def named_file(request: Request) -> tuple[str | None, FormData]:
+    """The path of the file that a form names or has (``file_form`` of the macros), None without one; and the form."""
+    async with request.form() as form:
+        file, path = form.get("file"), str(form.get("path") or "").strip()
+        if isinstance(file, UploadFile) and file.filename:
+            path = str(await window_of(request).dropped(file))
+    return path or None, form
+
+
+def back(path: str) -> Response:
+    """Go to a page after something was done."""
+    return RedirectResponse(path, 303)

@@ -1,0 +1,225 @@
+"""A process that does the work, one task after another: pages stay quick, and work can be stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from anondb.errors import AnondbError, speaking
+
+Say = Callable[[str], None]
+_PATIENCE = 5.0  # seconds that stopped work has for undoing what it began
+_OFTEN = 0.1  # seconds between two words about the progress
+WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a task failed, as ``anondb.errors`` has it."""
+
+    words: str
+    code: str = "internal"
+    hint: str | None = None
+
+    @classmethod
+    def of(cls, error: AnondbError) -> Problem:
+        """The problem that an error tells of."""
+        return cls(str(error).removesuffix(f" {error.hint}") if error.hint else str(error), error.code, error.hint)
+
+
+@dataclass
+class Job:
+    """A task and what became of it.
+
+    Attributes:
+        words: what it does, for people.
+        task, arguments: a function of a module, called as ``task(say, **arguments)`` in the worker's process.
+        then: called here with the result, before the job is seen to be done; None for nothing.
+        state: one of ``waiting``, ``running``, ``done``, ``failed`` and ``stopped``.
+        step, share: what it does now, and the share that is done, if that is known.
+        result: what the task returned.
+        problem: why it failed.
+        worker: who does it.
+    """
+
+    number: int
+    worker: Worker
+    words: str
+    task: Callable[..., Any]
+    arguments: dict[str, Any]
+    then: Callable[[Any], None] | None = None
+    state: str = WAITING
+    step: str = ""
+    share: float | None = None
+    result: Any = None
+    problem: Problem | None = None
+    begun: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in (WAITING, RUNNING)
+
+    @property
+    def seconds(self) -> float:
+        """The time since it was asked for, until it ended."""
+        return (self.ended or time.monotonic()) - self.begun
+
+    def stop(self) -> None:
+        """Stop it; nothing of it remains. What has ended stays as it is."""
+        self.worker.stop(self)
+
+
+class Worker:
+    """A process, started again after it had to be killed, and a thread that gives it tasks.
+
+    Args:
+        at_once: whether to start the process now; otherwise it starts with the first task.
+    """
+
+    def __init__(self, at_once: bool = True) -> None:
+        self._numbers = itertools.count(1)
+        self._waiting: queue.Queue[Job | None] = queue.Queue()
+        self._lock = threading.Lock()
+        self._running: Job | None = None
+        self._process: SpawnProcess | None = None
+        if at_once:
+            self._start()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def submit(
+        self, words: str, task: Callable[..., Any], arguments: dict[str, Any], then: Callable[[Any], None] | None = None
+    ) -> Job:
+        """Have a task done when those before it are."""
+        job = Job(next(self._numbers), self, words, task, arguments, then)
+        self._waiting.put(job)
+        return job
+
+    def stop(self, job: Job) -> None:
+        """Stop a job: nothing of it remains."""
+        with self._lock:
+            if job.is_active:
+                job.state, job.ended = STOPPED, time.monotonic()
+            if job is not self._running:
+                return
+            pid = None if self._process is None else self._process.pid
+            _signalled(pid, signal.SIGINT)  # no other job begins meanwhile
+        threading.Timer(_PATIENCE, self._kill_if_running, (job, pid)).start()
+
+    def close(self) -> None:
+        """Stop all work, and end the process."""
+        self._waiting.put(None)
+        if (job := self._running) is not None:
+            self.stop(job)
+        self._thread.join(2 * _PATIENCE)
+        if self._process is None:
+            return
+        self._line.close()  # at which the process ends by itself
+        self._process.join(_PATIENCE)
+        _signalled(self._process.pid, signal.SIGKILL)
+        self._process.join()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._line, end = context.Pipe()
+        self._process = context.Process(target=_serve, args=(end,), daemon=False)
+        self._process.start()
+        end.close()
+
+    def _kill_if_running(self, job: Job, pid: int | None) -> None:
+        with self._lock:
+            if job is self._running:
+                _signalled(pid, signal.SIGKILL)
+
+    def _work(self) -> None:
+        while (job := self._waiting.get()) is not None:
+            with self._lock:
+                if job.state != WAITING:
+                    continue
+                if self._process is None:
+                    self._start()
+                self._running, job.state = job, RUNNING
+            try:
+                self._line.send((job.task, job.arguments))
+                kind, value = self._answer(job)
+            except (EOFError, OSError):
+                kind, value = FAILED, Problem("The work ended early: its process is gone.", hint="Start it again.")
+                if self._process is not None:
+                    self._process.join()
+                self._process = None  # the next task starts another one
+            with self._lock:
+                self._running, job.ended = None, time.monotonic()
+                job.result, job.problem = (value, None) if kind == DONE else (None, value)
+                is_wanted = job.state == RUNNING
+            if is_wanted and kind == DONE and job.then is not None:
+                job.then(value)
+            with self._lock:
+                job.state = kind if job.state == RUNNING else job.state
+
+    def _answer(self, job: Job) -> tuple[str, Any]:
+        """The last message about a job: how it ended, and its result or problem."""
+        while True:
+            kind, value = self._line.recv()
+            if kind != RUNNING:
+                return kind, value
+            job.step, job.share = value
+
+
+def _signalled(pid: int | None, number: int) -> None:
+    """Send a signal to a process and to those that it began; to it alone while it does not lead a group yet."""
+    for send in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if pid is not None:
+                send(pid, number)
+            return
+
+
+def _serve(line: Connection) -> None:
+    """Do tasks until the other end closes the line; runs in the process of the worker, which leads a group of its own."""
+    os.setsid()
+    with contextlib.suppress(KeyboardInterrupt):  # what tasks need, while the window starts and nobody waits
+        importlib.import_module("anondb.ui.tasks")
+    said = 0.0
+
+    def say(words: str) -> None:
+        nonlocal said
+        if time.monotonic() - said > _OFTEN:
+            said = time.monotonic()
+            line.send((RUNNING, (str(words), getattr(words, "share", None))))
+
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes late is about a task that has ended
+            task, arguments = line.recv()
+            try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                outcome = _outcome(task, arguments, say)
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+            except KeyboardInterrupt:
+                outcome = STOPPED, None
+            line.send(outcome)
+
+
+def _outcome(task: Callable[..., Any], arguments: dict[str, Any], say: Say) -> tuple[str, Any]:
+    """How a task ended, and its result or its problem, which shows no data value."""
+    try:
+        with speaking("command line"):
+            return DONE, task(say, **arguments)
+    except AnondbError as error:
+        return FAILED, Problem.of(error)
+    except Exception as error:
+        return FAILED, Problem(f"anondb failed unexpectedly ({type(error).__name__}). This is a mistake in anondb.")

@@ -1,0 +1,34 @@
+"""The number of different values: between those that occur for certain and those that may occur."""
+
+from __future__ import annotations
+
+import pytest
+from session.conftest import Named
+
+CONDITIONS = [
+    "true",
+    "item IN ('milk', 'bread')",
+    "item <> 'bread'",
+    "tid IN (SELECT tid FROM sales WHERE item = 'milk')",
+]
+HIDDEN = {"plain": 0, "supports": 0, "suppressed": 4}  # items of which nobody but their number is told
+
+CERTAIN = {"plain": 0, "supports": 2, "suppressed": 1}  # of dairy and bakery, those that a row shows
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_items_are_counted_as_their_groups_are(named: Named, condition: str) -> None:
+    name, session = named
+    groups = session.sql(f"SELECT item, count(*) AS n FROM sales WHERE {condition} GROUP BY item").df()
+    low, estimate, high = session.sql(f"SELECT count(DISTINCT item) AS n FROM sales WHERE {condition}").bounds
+    assert low == (groups.n_lower >= 1).sum()
+    assert high == (groups.n_upper >= 1).sum() + HIDDEN[name] and low <= estimate <= high
+
+
+def test_values_of_a_case_are_counted_once(named: Named) -> None:
+    name, session = named
+    kinds = "CASE WHEN item IN ('milk', 'butter') THEN 'dairy' WHEN item = 'bread' THEN 'bakery' END"
+    assert session.sql(f"SELECT count(DISTINCT {kinds}) AS n FROM sales").bounds[::2] == (CERTAIN[name], 2)
+    assert session.sql(f"SELECT count(DISTINCT {kinds}) AS n FROM sales WHERE item = 'dates'").bounds[::2] == (0, 0)
+    gone = "CASE WHEN item = 'nothing like it' THEN 1 ELSE 2 END"
+    assert session.sql(f"SELECT count(DISTINCT {gone}) AS n FROM sales").bounds[0] == 1

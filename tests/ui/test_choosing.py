@@ -1,0 +1,186 @@
+"""The owner's way in the window: a promise, candidates, two of them side by side, a checklist, and the file."""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from cli.shop import Run
+from ui.client import Client, window, window_on
+from ui.conftest import HOSTILE
+
+import anondb
+from anondb.pages.text import number
+from anondb.release import numbering, objects
+from anondb.ui.window import Project
+
+SAID = {"model": "km", "k": "2", "m": "1, 2", "use": "items", "supports": "no", "questions": "", "seconds": "100"}
+
+
+@pytest.fixture(scope="module")
+def place(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the owner's database, and a copy of it as it was."""
+    folder = tmp_path_factory.mktemp("owner")
+    for name in ("shop.duckdb", "copy.duckdb", "other.duckdb"):
+        shutil.copy(files / "shop.duckdb", folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(place: Path) -> Iterator[Client]:
+    with window_on(Project(str(place / "shop.duckdb"), "sales", {"taxonomy": "food"})) as opened:
+        assert opened.enter().status == 303
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def tried(client: Client) -> str:
+    """The page of two candidates."""
+    client.post("/choose", **SAID)
+    return client.done("/choose")
+
+
+@contextmanager
+def drawn_alike() -> Iterator[None]:
+    """Releases have the same number, and their rows the same order, which are drawn at random otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(objects, "secrets", SimpleNamespace(token_hex=lambda n: "ab" * n))
+        patch.setattr(numbering, "os", SimpleNamespace(urandom=bytes))
+        yield
+
+
+@pytest.fixture(scope="module")
+def published(client: Client, place: Path, tried: str) -> str:
+    """The page of a release that was chosen, made, and published."""
+    page = client.post("/choose/take", chosen="1")
+    assert "mm, 2<sup>2</sup>-anonymity" in page
+    with drawn_alike():
+        client.post("/publish/release", name="picked")
+        client.done("/publish")
+        file = {"path": str(place / "picked.duckdb"), "mode": "0640", "format": "duckdb", "modelled_rows": "yes"}
+        client.post("/publish/file", **file)
+        assert "Say --allow-overlap" in client.done("/publish") and not (place / "picked.duckdb").exists()
+        client.post("/publish/file", allow_overlap="yes", **file)
+    return client.done("/publish")
+
+
+def commands_on(page: str) -> list[list[str]]:
+    """The words of the commands that a page shows last."""
+    texts = re.findall(r'<figure class="command">.*?<pre tabindex="0">(.*?)</pre>', page, re.S)
+    return [shlex.split(line)[1:] for line in html.unescape(texts[-1]).splitlines()]
+
+
+def test_candidates_stand_beside_a_command_and_leave_the_database_as_it_is(tried: str, place: Path) -> None:
+    assert tried.count('name="pair"') == 2 and "<svg" in tried and "recommended" in tried
+    (command,) = commands_on(tried)
+    assert command[:4] == ["compare", str(place / "shop.duckdb"), "--transactions", "sales"]
+    wanted = "--taxonomy food --model km --k 2 --m 1,2 --algorithms mm --no-item-supports --total-limit 100"
+    assert command[4:] == wanted.split()
+    with anondb.connect(place / "shop.duckdb", read_only=True) as database:
+        assert [entry.name for entry in database.releases()] == ["spring"]
+
+
+@pytest.mark.slow
+def test_the_command_tries_the_same(tried: str, place: Path, run: Run) -> None:
+    (command,) = commands_on(tried)
+    found = run(*(word.replace("shop.duckdb", "copy.duckdb") for word in command), "--json").json["runs"]
+    shown = re.findall(r'data-name="bounds\' width">([^<]*)<', tried)
+    assert sorted(number(one["bounds_width"]) for one in found) == sorted(shown) and len(found) == 2
+
+
+def test_two_candidates_side_by_side(client: Client, tried: str, place: Path) -> None:
+    client.post("/choose/take", pair=["0", "1"])
+    page = client.done("/choose/pair")
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in re.findall(r"<tr>(.*?)</tr>", page, re.S)]
+    answers = {row[0]: (row[1], row[3]) for row in rows if len(row) == 6}
+    forms = {row[0]: row[2:] for row in rows if len(row) == 4}
+    assert answers["a"] == ("4", "4 to 4") and answers["a, b"][0] == "2"
+    assert forms["c"] == ["as itself", "deleted"] and "a" not in forms and len(forms) == 2
+    assert "<img" not in page and html.escape("<img src=x") in page
+    assert page.count(HOSTILE[-1]) == 1, "as the value of a choice alone"
+    client.post("/choose/why", item="c")
+    why = html.unescape(client.done("/choose/pair"))
+    assert "'c' is published as it is" in why and "fewer than k = 2" in why
+    assert "Tick two" in client.post("/choose/take", pair="0")
+    with anondb.connect(place / "shop.duckdb", read_only=True) as database:
+        assert [entry.name for entry in database.releases()] == ["spring"]
+
+
+def test_the_checklist_and_the_file_are_as_asked(client: Client, place: Path, published: str) -> None:
+    assert "Compared with the published 'spring'" in html.unescape(published) and "found no violation" in published
+    assert html.escape("<img src=x") in published and "<img" not in published
+    checked = anondb.verify_file(place / "picked.duckdb")
+    assert checked.content_digest in published and checked.holds and checked.modelled_rows
+    assert stat.S_IMODE((place / "picked.duckdb").stat().st_mode) == 0o640
+    for kind, words in (("owner", "truth"), ("public", "lower bound")):
+        reply = client.ask("GET", f"/publish/report/{kind}")
+        assert words in reply.text and "script-src" not in reply.headers["content-security-policy"]
+        assert "style-src 'unsafe-inline'" in reply.headers["content-security-policy"]
+
+
+def test_the_command_and_the_policy_give_the_same_content(
+    client: Client, place: Path, published: str, run: Run
+) -> None:
+    wanted = anondb.verify_file(place / "picked.duckdb").content_digest
+    for command in commands_on(published):
+        moved = [w.replace("shop.duckdb", "copy.duckdb").replace("picked.duckdb", "by_command.duckdb") for w in command]
+        with drawn_alike():
+            assert run(*moved).code == 0
+    assert anondb.verify_file(place / "by_command.duckdb").content_digest == wanted
+    text = client.get("/publish/policy.toml")
+    assert text.count(str(place)) == 2
+    moved_text = text.replace("shop.duckdb", "other.duckdb").replace("picked.duckdb", "by_policy.duckdb")
+    (place / "policy.toml").write_text(moved_text)
+    with drawn_alike():
+        assert run("run", place / "policy.toml").code == 0
+    assert anondb.verify_file(place / "by_policy.duckdb").content_digest == wanted
+    (place / "here.toml").write_text(text)
+    assert run("run", place / "here.toml").code == 0, "it takes the place of what was clicked"
+    assert anondb.verify_file(place / "picked.duckdb").holds
+
+
+def test_a_proof_of_an_earlier_release(client: Client, place: Path, published: str, run: Run) -> None:
+    client.post("/publish/release", name="picked", open="yes")
+    assert "picked" in client.done("/publish")
+    client.post("/publish/file", path=str(place / "proven.duckdb"), proof="yes", allow_overlap="yes")
+    page = client.done("/publish")
+    (command,) = commands_on(page)
+    assert command[0] == "publish" and (place / "proven-proof").is_dir()
+    assert client.ask("GET", "/publish/policy.toml").status == 404, "its options are not those of this window"
+    assert run(*(word.replace("proven", "again") for word in command)).code == 0
+    assert (place / "again-proof").is_dir() and anondb.verify_file(place / "again.duckdb").holds
+
+
+def test_a_release_is_dropped(client: Client, place: Path, published: str) -> None:
+    client.post("/publish/drop", name="spring")
+    page = client.done("/publish")
+    assert re.search(r"spring <span[^>]*>\(dropped\)", page) and "verify FILE --expect DIGEST" in page
+    with anondb.connect(place / "shop.duckdb", read_only=True) as database:
+        assert {entry.name: entry.status for entry in database.releases()}["spring"] == "dropped"
+
+
+def test_what_cannot_be_promised_is_said(client: Client, tried: str) -> None:
+    for wrong, words in (
+        ({"k": "many"}, "k must be"),
+        ({"seconds": "soon"}, "number of seconds"),
+        ({"use": "categories", "model": "hkp"}, "sensitive"),
+    ):
+        page = html.unescape(client.post("/choose", **{**SAID, **wrong, "plain": "yes"}))
+        assert 'role="alert"' in page and words in page, words
+    assert "--k 5 --m 2" in client.post("/choose", **{**SAID, "k": "5", "m": "2", "plain": "yes"})
+
+
+def test_without_a_project_there_is_a_way_back(tmp_path: Path) -> None:
+    with window(folder=tmp_path) as opened:
+        opened.enter()
+        for part in ("choose", "publish", "choose/pair"):
+            page = opened.get(f"/{part}")
+            assert "/load" in page

@@ -1,0 +1,81 @@
+"""From a promise to a published file in headless Chromium, with work that is stopped and pages that are read again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from report.browser import CHROMIUM, Browser
+from ui.client import Client, window_on
+from ui.test_in_a_browser import look
+
+import anondb
+from anondb.ui.window import Project
+from anondb.ui.worker import Worker
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
+QUIET = "!document.querySelector('.job')"
+
+
+@pytest.fixture(scope="module")
+def owner(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Path]]:
+    """A window on the hostile shop, without what was released of it."""
+    place = tmp_path_factory.mktemp("owner")
+    shutil.copy(files / "shop.duckdb", place / "shop.duckdb")
+    with window_on(Project(str(place / "shop.duckdb"), "sales", {"taxonomy": "food"}), Worker) as opened:
+        yield opened, place
+
+
+def fill(chromium: Browser, **fields: str) -> None:
+    """Write into fields by name, and tick those of ``yes``."""
+    for name, value in fields.items():
+        found = f"document.querySelector('main [name={name}]:not([type=hidden])')"
+        chromium.evaluate(f"{found}.checked = true" if value == "yes" else f"{found}.value = {value!r}")
+
+
+def press(chromium: Browser, words: str, then: str) -> None:
+    """Press the first button with these words, and wait."""
+    buttons = f"[...document.querySelectorAll('button')].filter(b => b.innerText.startsWith({words!r}))"
+    chromium.evaluate(f"{buttons}[0].click()")
+    chromium.until(f"document.readyState == 'complete' && ({then})")
+
+
+def test_from_a_promise_to_a_file(chromium: Browser, owner: tuple[Client, Path]) -> None:
+    client, place = owner
+    host = f"http://{client.host}"
+    chromium.open(client.address, 1280)
+    look(chromium, f"{host}/choose", "document.querySelector('.promise')")
+    fill(chromium, k="2")
+    press(chromium, "Try candidates", "document.querySelector('.job progress')")
+    chromium.open(f"{host}/choose", 390)
+    chromium.until("document.querySelector('.job progress')")
+    press(chromium, "Stop", "document.querySelector('main').innerText.includes('was stopped')")
+    chromium.evaluate("document.querySelector('[value=items]').click()")
+    fill(chromium, k="2", m="1, 2", supports="no")
+    press(chromium, "Try candidates", "document.querySelectorAll('[name=pair]').length == 2")
+    look(chromium, f"{host}/choose", "document.querySelector('#candidates svg')")
+    chromium.evaluate("document.querySelectorAll('[name=pair]').forEach(box => box.click())")
+    press(chromium, "Look at two", "document.querySelector('#why')")
+    fill(chromium, item="c")
+    press(chromium, "Explain", f"{QUIET} && document.querySelector('main').innerText.includes('published as it is')")
+    look(chromium, f"{host}/choose/pair", "document.querySelector('#why') && document.querySelector('svg')")
+    press(chromium, "Choose the second", f"location.pathname == '/publish' && {QUIET}")
+    look(chromium, f"{host}/publish", f"document.querySelector('#history table') && {QUIET}")
+    fill(chromium, name="picked")
+    press(chromium, "Make the release", f"{QUIET} && document.querySelector('.checks')")
+    look(chromium, f"{host}/publish", f"document.querySelector('.checks') && {QUIET}")
+    fill(chromium, path=str(place / "picked.duckdb"), allow_overlap="yes")
+    press(chromium, "Publish", f"{QUIET} && document.querySelector('#published h2')")
+    look(chromium, f"{host}/publish", f"document.querySelector('#published h2') && {QUIET}")
+    digest = anondb.verify_file(place / "picked.duckdb").content_digest
+    assert digest in chromium.evaluate("document.querySelector('main').innerText")
+    assert "hacked" not in chromium.evaluate("document.title") and chromium.evaluate("document.images.length") == 0
+    for kind in ("owner", "public"):
+        chromium.open(f"{host}/publish/report/{kind}", 1280)
+        chromium.until("document.querySelector('svg')")
+        assert chromium.evaluate("getComputedStyle(document.querySelector('h1')).fontSize") == "25.6px", (
+            "it has its style"
+        )
+        assert all(message.startswith("request to ") for message in chromium.messages), chromium.messages

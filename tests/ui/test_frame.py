@@ -1,0 +1,134 @@
+"""The window: who may speak to it, its work, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.shop import Run
+from ui.client import Client, window
+
+from anondb.errors import InputError
+from anondb.ui.worker import Say, Worker
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with window(folder=tmp_path_factory.mktemp("empty")) as opened:
+        assert opened.enter().status == 303
+        yield opened
+
+
+def test_the_token_opens_the_window_once(client: Client) -> None:
+    assert client.ask("GET", "/load").status == 200
+    stranger = Client(client.address)
+    assert stranger.enter().status == 403 and stranger.ask("GET", "/load").status == 403
+    wrong = Client(client.address.partition("=")[0] + "=x" * 43)
+    assert wrong.enter().status == 403 and wrong.cookie == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/load", {"Host": "anondb.example"}, 421),
+        ("GET", "/load", {"Origin": "http://anondb.example"}, 403),
+        ("POST", "/ask/open", {"Origin": "http://anondb.example"}, 403),
+        ("POST", "/ask/open", {"Origin": "null"}, 403),
+        ("POST", "/ask/open", {"Origin": ""}, 403),
+        ("POST", "/jobs/x/stop", {"Cookie": "anondb_ui_1=x"}, 403),
+        ("GET", "/static/../guard.py", {}, 404),
+        ("GET", "/jobs/none", {}, 200),
+        ("POST", "/jobs/none/stop", {}, 404),
+        ("PUT", "/ask", {}, 405),
+    ],
+)
+def test_strangers_are_refused(client: Client, method: str, path: str, headers: dict[str, str], status: int) -> None:
+    assert client.ask(method, path, **headers).status == status
+
+
+def test_web_sockets_are_closed(client: Client) -> None:
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec_WebSocket_Version": "13",
+        "Sec_WebSocket_Key": "eA==",
+    }
+    reply = client.ask("GET", "/load", **upgrade)
+    assert reply.status in (200, 403)  # an ordinary answer, never an upgrade
+
+
+def test_every_page_is_locked_and_loads_nothing_from_elsewhere(client: Client) -> None:
+    for path in ("/load", "/understand", "/choose", "/publish", "/ask", "/audit"):
+        reply = client.ask("GET", path)
+        headers = {name.lower(): value for name, value in reply.headers.items()}
+        assert reply.status == 200, (path, reply.text)
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self';")
+        assert headers["cache-control"] == "no-store" and "uvicorn" not in str(headers)
+        assert "http://" not in reply.text and "https://" not in reply.text and " style=" not in reply.text
+        assert "<h1" in reply.text and reply.text.count('aria-current="page"') == 1
+
+
+def works(say: Say, seconds: float, fails: str = "") -> Any:
+    say("begun")
+    time.sleep(seconds)
+    if fails == "input":
+        raise InputError("That is wrong.", code="bad_parameter", hint="Mend it.")
+    if fails == "mistake":
+        raise RuntimeError("Ann has asthma")
+    return os.getpid()
+
+
+def dies(say: Say) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def ignores(say: Say) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    time.sleep(60)
+
+
+def test_work_is_done_in_order_stopped_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anondb.ui.worker._PATIENCE", 0.2)
+    worker = Worker()
+    try:
+        first, second = (worker.submit("Working", works, {"seconds": 0}) for _ in range(2))
+        wrong, mistake = (worker.submit("Working", works, {"seconds": 0, "fails": f}) for f in ("input", "mistake"))
+        long, waiting = (worker.submit("Working", works, {"seconds": 60}) for _ in range(2))
+        ended(mistake)
+        assert first.state == "done" and first.result == second.result != os.getpid()
+        assert wrong.problem is not None and (wrong.problem.words, wrong.problem.hint) == ("That is wrong.", "Mend it.")
+        assert mistake.problem is not None and "Ann" not in mistake.problem.words
+        waiting.stop()
+        long.stop()
+        assert [long.state, waiting.state] == ["stopped", "stopped"]
+        again = worker.submit("Working", works, {"seconds": 0})
+        gone, stubborn = worker.submit("Working", dies, {}), worker.submit("Working", ignores, {})
+        ended(gone)
+        assert again.state == "done" and gone.state == "failed"
+        while stubborn.state != "running":
+            time.sleep(0.01)
+        stubborn.stop()
+        last = worker.submit("Working", works, {"seconds": 0})
+        ended(last)
+        assert last.state == "done" and last.result != first.result
+    finally:
+        worker.close()
+
+
+def ended(job: Any) -> None:
+    begun = time.monotonic()
+    while job.is_active:
+        assert time.monotonic() - begun < 60, job
+        time.sleep(0.01)
+
+
+def test_what_cannot_be_opened_is_refused_before_the_window(run: Run, tmp_path: Path) -> None:
+    assert run("ui", tmp_path / "none.csv", "--no-browser").code == 2
+    (tmp_path / "broken.duckdb").write_text("no database")
+    refused = run("ui", tmp_path / "broken.duckdb", "--no-browser")
+    assert refused.code == 2 and "Traceback" not in refused.err

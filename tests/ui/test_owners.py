@@ -1,0 +1,183 @@
+"""The window of an owner: loading files and tables, their pictures, and trees that are edited."""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from cli.shop import BASKETS, EDGES, Run
+from ui.client import Client, window
+from ui.conftest import HOSTILE
+
+import anondb
+from anondb.taxonomies.supports import supported_taxonomy
+
+ITEMS = {item: HOSTILE if item == "d" else item for item in "abcd"}
+
+
+def csv_file(folder: Path) -> Path:
+    """Purchases separated by vertical bars, with a line before the header."""
+    rows = [f"{person}|{ITEMS[item]}" for person, items in BASKETS.items() for item in items]
+    (folder / "purchases.txt").write_text("\n".join(["exported by the till", "client|thing", *rows]), "utf-8")
+    return folder / "purchases.txt"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("owner")
+    csv_file(made)
+    paths = {item: [ITEMS[item], *(p for p in (dict(EDGES)[item], "all") if p)] for item in "abcd"}
+    quoted = "\n".join(";".join('"' + part.replace('"', '""') + '"' for part in path) for path in paths.values())
+    (made / "food.tree").write_text(quoted + "\n", "utf-8")
+    people = [f"{person},{30 + person % 2},{'FM'[person % 2]}" for person in BASKETS]
+    (made / "people.csv").write_text("\n".join(["client,age,sex", *people]), "utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[Client]:
+    with window("purchases.txt", folder=folder) as opened:
+        opened.enter()
+        yield opened
+
+
+def commands_on(page: str) -> list[list[str]]:
+    figures = re.findall(r'<figure class="command">.*?<pre tabindex="0">(.*?)</pre>', page, re.S)
+    return [shlex.split(html.unescape(text))[1:] for text in figures]
+
+
+def problems_on(page: str) -> str:
+    return " ".join(
+        html.unescape(text) for text in re.findall(r'<div class="problem" role="alert">(.*?)</div>', page, re.S)
+    )
+
+
+def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        names = ("transactions", "taxonomy", "records")
+        return {name: connection.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+
+
+def nodes_on(page: str) -> dict[str, tuple[int, int | None]]:
+    """The nodes of the tree that are shown, by label: their number, and their persons if these are counted."""
+    rows = re.findall(r'name="node" value="(\d+)"[^>]*> (.*?)</label>\s*<span class="note">(.*?)</span>', page, re.S)
+    persons = {number: re.search(r"([\d,]+) persons", note) for number, _, note in rows}
+    return {html.unescape(label): (int(n), int(p[1]) if (p := persons[n]) else None) for n, label, _ in rows}
+
+
+def test_a_file_is_mended_and_loaded_as_the_command_says(
+    client: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = client.done("/load")
+    assert "<svg" not in page and problems_on(page), "the first line is none of the table"
+    client.post("/load/reading", skip="1", delimiter="|", id="client", item="thing")
+    page = client.done("/load")
+    assert page.count("<svg") == 2 and "6 persons" in page and HOSTILE not in page and "<img" not in page
+    assert not problems_on(page)
+    client.drop("/load/taxonomy", folder / "food.tree")
+    assert "It fits: 7 nodes" in client.done("/load")
+    client.post("/load/records", path="people.csv")
+    page = client.done("/load")
+    assert re.findall(r'name="quasi_identifiers" value="(\w+)" checked', page) == ["age", "sex"]
+    client.post("/load/confirm", quasi_identifiers=["age", "sex"], database="window.duckdb")
+    page = client.done("/load")
+    assert "is loaded" in page
+    (command,) = commands_on(page)
+    monkeypatch.chdir(folder)
+    assert run(*["command.duckdb" if word.endswith(".duckdb") else word for word in command]).code == 0
+    assert tables(folder / "window.duckdb") == tables(folder / "command.duckdb")
+    assert len(tables(folder / "window.duckdb")["records"]) == len(BASKETS)
+
+
+def test_the_profile_as_pictures(client: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = client.done("/understand")
+    with anondb.connect(folder / "window.duckdb", read_only=True) as db:
+        told = db.profile("transactions", taxonomy="taxonomy", records="records", quasi_identifiers="age,sex")
+    tiles = re.findall(r'<div class="tile"><b>([\d,]+)</b>', page)
+    assert tiles == [f"{n:,}" for n in (told.persons, told.items, told.occurrences, told.single_items)]
+    assert page.count("<figure><h3>") == 5 and "All figures" in page and "<img" not in page
+    monkeypatch.chdir(folder)
+    assert all(run(*command).code == 0 for command in commands_on(page))
+
+
+def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
+    page = client.done("/understand")
+    nodes = nodes_on(page)
+    assert {label: persons for label, (_, persons) in nodes.items()} == {"all": 6, "X": 6, "Y": 4}
+    x, y = str(nodes["X"][0]), str(nodes["Y"][0])
+    nodes = nodes_on(client.post("/understand/tree", do=f"toggle:{x}"))
+    assert nodes["a"][1] == 4 and client.get("/understand").count('aria-expanded="true"') == 2
+    client.post("/understand/tree", do="group", node=[str(nodes["a"][0]), y], name="new <b>")
+    page = client.done("/understand")
+    nodes = nodes_on(page)
+    assert nodes["new <b>"][1] == 6 and "<b>&" not in page and "not saved" in page
+    client.post("/understand/tree", do="enter", node=[str(nodes["new <b>"][0])], name="rest")
+    client.post("/understand/tree", do="move", node=[str(nodes["b"][0])], into="Y")
+    assert nodes_on(client.done("/understand"))["Y"][1] == 6
+    client.post("/understand/tree", do="undo")
+    page = client.post("/understand/tree", do="move", node=["0"], into="rest")
+    assert "below itself" in problems_on(page)
+    page = client.post("/understand/tree", find="IMG")
+    assert "1 found" in page and '<div class="node found"' in page and "<img" not in page
+    client.post("/understand/save", to="mended.tree")
+    page = client.done("/understand")
+    assert ">saved<" in page and all("mended.tree" in command for command in commands_on(page))
+    with anondb.connect(folder / "window.duckdb", read_only=True) as db:
+        tree, persons = supported_taxonomy(db.engine, folder / "mended.tree", "transactions")
+    assert persons is not None
+    found = {label: (tree.labels[tree.parent[n]], persons[n]) for n, label in enumerate(tree.labels) if n}
+    assert found["a"] == ("rest", 4) and found["rest"] == ("X", 6) and found["Y"] == ("rest", 4) and len(found) == 7
+    client.post("/understand/save", to="mended.tree")
+    assert "exists already" in problems_on(client.done("/understand"))
+
+
+def test_hierarchies_are_built_and_saved(client: Client, folder: Path) -> None:
+    client.post("/understand/of", attribute="age")
+    page = client.done("/understand")
+    assert "The hierarchy of age" in page and not nodes_on(page)
+    client.post("/understand/build", by="frequency", more="2")
+    page = client.done("/understand")
+    assert nodes_on(page)["all"][1] == 6 and "--by frequency --fan-out 2" in page
+    client.post("/understand/save", to="hierarchies/")
+    page = client.done("/understand")
+    assert ">saved<" in page and (folder / "hierarchies" / "age.tree").exists() and "--hierarchies hierarchies/" in page
+    client.post("/understand/build", by="bands", more="nothing")
+    assert "widths above 0" in problems_on(client.done("/understand"))
+
+
+def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
+    page = client.post("/load/source", path="command.duckdb")
+    page = client.done("/load")
+    assert re.findall(r'name="transactions" value="(\w+)"', page) == ["transactions", "records", "taxonomy"]
+    client.post("/load/reading", transactions="transactions")
+    assert "<svg" in client.done("/load")
+    client.post("/load/taxonomy", path="records")
+    page = client.done("/load")
+    assert problems_on(page), "records are no taxonomy"
+    client.post("/load/taxonomy", path="")
+    client.post("/load/confirm")
+    page = client.done("/understand")
+    assert "command.duckdb" in page and "--taxonomy" not in page
+    client.post("/understand/build", by="similarity", more="")
+    page = client.done("/understand")
+    assert not problems_on(page) and nodes_on(page)["all"][1] == 6
+
+
+def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
+    client.drop("/load/source", folder / "people.csv")
+    page = client.done("/load")
+    assert "quasi_identifiers" in page and "people.csv" in page
+    client.post("/load/confirm", quasi_identifiers=["sex"], database="people.duckdb")
+    assert "is loaded" in client.done("/load")
+    page = client.done("/understand")
+    assert not problems_on(page) and "--layout people" in page and "The hierarchy of sex" in page
+
+
+def test_what_is_missing_is_said(client: Client) -> None:
+    client.post("/load/source", path="nowhere.csv")
+    assert "does not exist" in problems_on(client.done("/load"))

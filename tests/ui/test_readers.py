@@ -1,0 +1,102 @@
+"""The window of whoever has a release alone: asking and auditing it."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from cli.shop import Run
+from ui.client import Client, window
+from ui.conftest import HOSTILE
+
+import anondb
+
+COUNT = "SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item ORDER BY n DESC, item"
+
+
+@pytest.fixture(scope="module")
+def client(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with window(str(files / "spring.duckdb"), folder=tmp_path_factory.mktemp("reader")) as opened:
+        opened.enter()
+        yield opened
+
+
+def command_on(page: str) -> list[str]:
+    (text,) = re.findall(r'<figure class="command">.*?<pre tabindex="0">(.*?)</pre>', page, re.S)
+    return shlex.split(html.unescape(text).splitlines()[0])[1:]
+
+
+def test_readers_see_their_parts_alone(client: Client) -> None:
+    page = client.done("/ask")
+    assert re.findall(r'href="/(\w+)"', page) == ["ask", "audit"] and client.ask("GET", "/publish").status == 404
+    assert "sales" in page and "tid" in page and "km, k = 2, m = 2" in page
+
+
+def test_an_answer_is_that_of_the_command(client: Client, files: Path, run: Run) -> None:
+    client.done("/ask")
+    client.post("/ask", sql=COUNT, bounds="columns")
+    page = client.done("/ask")
+    with anondb.open(files / "spring.duckdb") as session:
+        expected = session.sql(COUNT)
+    assert "<svg" in page and HOSTILE not in page and "<img" not in page and html.escape("<img src=x") in page
+    saved = list(csv.reader(io.StringIO(client.get("/ask/answer.csv"))))
+    assert saved[0] == expected.columns and len(saved) == len(expected) + 1
+    rows = json.loads(client.get("/ask/answer.json"))["rows"]
+    assert [list(row.values()) for row in rows] == expected.to_json()["rows"] and rows
+    printed = json.loads(run(*command_on(page), "--json").out)
+    assert [[item, n, low, high] for item, low, n, high in printed["rows"]] == [list(row.values())[:4] for row in rows]
+
+
+def test_a_query_without_an_answer_says_what_to_do(client: Client) -> None:
+    client.done("/ask")
+    for wrong, words in (("SELECT nothing FROM", "not valid SQL"), ("DELETE FROM sales", "SELECT")):
+        client.post("/ask", sql=wrong, bounds="columns")
+        page = client.done("/ask")
+        assert 'role="alert"' in page and words in page and "Traceback" not in page, re.findall(r'role="alert".*', page)
+        assert client.ask("GET", "/ask/answer.csv").status == 404
+    client.post("/ask", sql="SELECT count(DISTINCT tid) AS n FROM sales", bounds="none")
+    assert "exactly" not in client.done("/ask") and '"n": 6' in client.get("/ask/answer.json")
+
+
+def test_an_audit_says_what_verify_and_inspect_say(client: Client, files: Path, run: Run) -> None:
+    page = client.done("/audit")
+    checked = anondb.verify_file(files / "spring.duckdb")
+    assert checked.sha256 in page and checked.content_digest in page and "nothing is wrong" in page
+    assert run(*command_on(page)).code == 0 == run("inspect", files / "spring.duckdb").code
+    script = client.get("/audit/proof.sql")
+    with duckdb.connect(str(files / "spring.duckdb"), read_only=True) as plain:
+        assert "PASS" in str(plain.execute(script).fetchall())
+
+
+def test_a_file_with_a_fault_does_not_pass(client: Client, files: Path, tmp_path: Path) -> None:
+    page = client.drop("/audit", files / "spring.duckdb", expected="0" * 64)
+    page = client.done("/audit")
+    assert "something is wrong" in page and "another digest than expected" in page
+    forged = Path(shutil.copy(files / "spring.duckdb", tmp_path / "forged.duckdb"))
+    with duckdb.connect(str(forged)) as connection:
+        connection.execute("CREATE TABLE names AS SELECT 'Ann' AS name")
+    client.post("/audit", path=str(forged))
+    page = client.done("/audit")
+    assert "nothing is wrong" not in page and ("something is wrong" in page or 'role="alert"' in page)
+    client.post("/audit", path=str(tmp_path / "none.duckdb"))
+    assert "does not exist" in client.done("/audit")
+
+
+def test_another_release_can_be_dropped(files: Path, tmp_path: Path) -> None:
+    with window(folder=tmp_path) as client:
+        client.enter()
+        assert "Open a release" in client.get("/ask")
+        client.drop("/ask/open", files / "spring.duckdb")
+        assert "sales" in client.done("/ask")
+        dropped = list(tmp_path.glob("anondb-ui-*/*/spring.duckdb"))
+        assert dropped and all(path.parents[1].stat().st_mode & 0o77 == 0 for path in dropped)
+    assert list(tmp_path.iterdir()) == []
