@@ -18,7 +18,6 @@ from anondb.taxonomies import BUILDERS, FAN_OUT
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from anondb.api.database import Database
     from anondb.data.taxonomy import Taxonomy
     from anondb.taxonomies.check import Checked
 
@@ -60,12 +59,12 @@ def build(
 ) -> None:
     """Build a taxonomy of the items: by names, codes, categories, frequency or similarity."""
     from anondb.taxonomies.build import Request, build_taxonomy
-    from anondb.taxonomies.editing import save
+    from anondb.taxonomies.editing import check_target, save
 
     said = {"separator": separator, "lengths": lengths, "columns": columns, "fan_out": fan_out, "root": root}
     request = Request.said(by, **said)
     with opened(source) as database:
-        _check_target(database, to)
+        check_target(database.engine, to)
         items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
         tree = build_taxonomy(database.engine, items, request, id_column=id_column, item_column=item_column)
         save(database.engine, tree, to, replace=replace)
@@ -90,7 +89,7 @@ def check(
 ) -> None:
     """Check that a taxonomy is a tree with all items as leaves; exit with 2 if not. The output names nodes and items."""
     from anondb.taxonomies.check import check_taxonomy, with_missing
-    from anondb.taxonomies.editing import save
+    from anondb.taxonomies.editing import check_target, save
 
     if (add_missing is None) != (to is None):
         raise InputError("--add-missing NODE and --to TABLE|FILE go together.", code="bad_usage")
@@ -98,7 +97,7 @@ def check(
     with opened(source, read_only=to is None) as database:
         items = transactions_of(database, source, transactions, id_column, item_column, flag_values(flags))
         if add_missing is not None and to is not None:
-            _check_target(database, to)
+            check_target(database.engine, to)
             tree, added = with_missing(database.engine, name, items, add_missing, **columns)
             save(database.engine, tree, to, replace=replace)
             _say_written(tree, to, as_json, added=added)
@@ -164,14 +163,6 @@ def show_tree(
     from rich.console import Console
 
     Console().print(_drawn(tree, top, supports, words, depth, most))
-
-
-def _check_target(database: Database, to: str) -> None:
-    """Refuse a table beside a data file."""
-    if database.engine.one_shot and not to.lower().endswith(".tree"):
-        raise InputError(
-            "A data file has no tables to write to.", code="bad_usage", hint="Name a file that ends in .tree with --to."
-        )
 
 
 def _say_written(tree: Taxonomy, to: str, as_json: bool, added: int | None = None) -> None:

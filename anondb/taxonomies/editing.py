@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from anondb.data.attributes import is_folder
 from anondb.data.files import write_hierarchy, write_taxonomy
 from anondb.data.taxonomy import Taxonomy, from_edges
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.taxonomies.hierarchies import supported_hierarchy
 from anondb.taxonomies.supports import supported_taxonomy
@@ -32,14 +34,20 @@ class Nodes:
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
-        """The children of each inner node: groups first, then by persons and label."""
+        """The children of each inner node: groups first, in the order of the source, new ones last."""
         found: dict[int, list[int]] = {}
         for node, parent in self.parents.items():
             found.setdefault(parent, []).append(node)
-        inner = set(found)
         for some in found.values():
-            some.sort(key=lambda n: (n not in inner, -self.persons.get(n, -1), self.labels[n]))
+            some.sort(key=lambda node: (node not in found, node))
         return found
+
+    def first(self, node: int, most: int) -> list[int]:
+        """The children of a node; of more than ``most`` the groups, and the leaves of the most persons."""
+        below = self.children.get(node, [])
+        if len(below) <= most:
+            return below
+        return sorted(below, key=lambda n: (n not in self.children, -self.persons.get(n, 0), self.labels[n]))[:most]
 
     @cached_property
     def node_of(self) -> dict[str, int]:
@@ -209,7 +217,21 @@ def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, 
     return Draft.of(found, [] if persons is None else persons)
 
 
-def save(engine: Engine, tree: Taxonomy, to: str, *, attribute: str | None = None, replace: bool = False) -> str:
+def check_target(engine: DuckDBEngine, to: str, attribute: str | None = None) -> None:
+    """Refuse to write a tree to a table where tables do not stay: beside a data file, and in PostgreSQL.
+
+    Raises:
+        InputError: ``bad_usage``.
+    """
+    named = to.lower().endswith(".tree") if attribute is None else to.endswith(("/", os.sep)) or is_folder(to)
+    if named or not (engine.one_shot or engine.warehouse() is not None):
+        return
+    what = "a file that ends in .tree" if attribute is None else "a folder, with a / at its end,"
+    where = "A data file has no tables to write to." if engine.one_shot else "Trees are not written into PostgreSQL."
+    raise InputError(where, code="bad_usage", hint=f"Name {what} with --to.")
+
+
+def save(engine: DuckDBEngine, tree: Taxonomy, to: str, *, attribute: str | None = None, replace: bool = False) -> str:
     """Write a taxonomy, or the hierarchy of an attribute; return the name of the file or the table.
 
     Args:
@@ -221,8 +243,9 @@ def save(engine: Engine, tree: Taxonomy, to: str, *, attribute: str | None = Non
 
     Raises:
         InputError: ``bad_type``: the items are no texts, and the nodes of a table would be; the name is empty or taken, or
-            the file cannot be written.
+            the file cannot be written; see ``check_target``.
     """
+    check_target(engine, to, attribute)
     if attribute is not None:
         return write_hierarchy(engine, tree, attribute, to, replace=replace)
     if tree.kind not in (None, "VARCHAR") and not to.lower().endswith(".tree"):

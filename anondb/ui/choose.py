@@ -117,7 +117,8 @@ def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
                 told = database.explain(f"candidate_{n}", item)
                 found.append((told.conclusion, [step.words for step in told.steps]))
             except AnondbError as error:
-                found.append((str(error), []))
+                local = "It is a local recoding: the rows of different persons may show the item in different ways."
+                found.append((local if error.code == "local_recoding" else str(error), []))
     return found
 
 

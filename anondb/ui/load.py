@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from anondb.options import flags_of
 from anondb.pages.plots import bars
 from anondb.reading.formats import is_data_file
-from anondb.reading.options import OF_FILES, PEOPLE, READING, reading_flags
+from anondb.reading.options import OF_FILES, PEOPLE, READING
 from anondb.ui import tasks
-from anondb.ui.window import Project, Window, back, shown, window_of
+from anondb.ui.window import Project, Window, back, named_file, shown, window_of
 
 HERE = "/load"
 _PEEK = ("load-peek", "load-taxonomy", "load-records", "load-made")  # jobs about what is being chosen
@@ -48,7 +48,7 @@ def begin(window: Window, source: str) -> None:
     window.forget("load-tables", *_PEEK)
     choice = window.kept["load"] = Choice(transactions=source) if is_data_file(source) else Choice(database=source)
     if choice.database:
-        window.run("load-tables", f"Looking at {name_of(source)}", tasks.tables, database=source)
+        window.run("load-tables", f"Looking at {name_of(source)}", tasks.call, database=source, method="tables")
     else:
         look(window, choice)
 
@@ -57,8 +57,12 @@ def look(window: Window, choice: Choice) -> None:
     """Look at the chosen transactions, as far as the user says how they are read."""
     window.forget(*_PEEK)
     choice.taxonomy = choice.records = ""
-    how: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "given": choice.given}
-    window.run("load-peek", f"Reading {name_of(choice.transactions)}", tasks.peek, **how)
+    _peek(window, "load-peek", choice.transactions, choice.given)
+
+
+def _peek(window: Window, job: str, source: str, given: dict[str, Any]) -> None:
+    how: dict[str, Any] = {"database": window.kept["load"].database, "method": "peek", "source": source, **given}
+    window.run(job, f"Reading {name_of(source)}", tasks.call, **how)
 
 
 def name_of(source: str) -> str:
@@ -93,8 +97,10 @@ def pictures_of(counts: Any, most: int = 14) -> tuple[tuple[str, str], ...]:
     """The drawings of counts, with their titles."""
     lengths = {name: float(persons) for name, persons in counts.ranges().items()}
     frequent = {item: float(persons) for item, persons in counts.frequent[:most]}
+    if not frequent:
+        return ()  # people without items
     titles = {"Persons by their number of items": lengths, "Persons who have the most frequent items": frequent}
-    return tuple((title, bars(title, of, "")) for title, of in titles.items() if of)
+    return tuple((title, bars(title, of, "")) for title, of in titles.items())
 
 
 def proposed_file(window: Window, source: str) -> str:
@@ -109,21 +115,11 @@ def proposed_file(window: Window, source: str) -> str:
     return str(free)
 
 
-async def named(window: Window, form: FormData) -> str:
-    """The file that was dropped or picked or, without one, the path that was typed."""
-    file = form.get("file")
-    if isinstance(file, UploadFile) and file.filename:
-        return str(await window.dropped(file))
-    return str(form.get("path") or "").strip()
-
-
 async def source(request: Request) -> Response:
     """Take another source."""
-    window = window_of(request)
-    async with request.form() as form:
-        chosen = await named(window, form)
+    chosen, _ = await named_file(request)
     if chosen:
-        begin(window, chosen)
+        begin(window_of(request), chosen)
     return back(HERE)
 
 
@@ -151,40 +147,32 @@ async def beside(request: Request) -> Response:
     window, what = window_of(request), request.path_params["what"]
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
-    async with request.form() as form:
-        chosen = await named(window, form)
+    chosen = (await named_file(request))[0] or ""
     if choice is None or peek is None:
         return back(HERE)
     window.forget(f"load-{what}")
     setattr(choice, what, chosen)
-    words, of = f"Reading {name_of(chosen)}", dict[str, Any](database=choice.database)
     if chosen and what == "taxonomy":
-        of |= {"source": choice.transactions, "given": dict(peek.reading), "taxonomy": chosen}
-        window.run("load-taxonomy", words, tasks.check, **of)
+        of: dict[str, Any] = {"database": choice.database, "source": choice.transactions, "given": dict(peek.reading)}
+        window.run("load-taxonomy", f"Reading {name_of(chosen)}", tasks.check, taxonomy=chosen, **of)
     elif chosen:
         kept = {name: value for name, value in peek.reading.items() if name in ("id", "encoding")}
-        of |= {"source": chosen, "given": {"id": "tid", **kept, "layout": PEOPLE}}
-        window.run("load-records", words, tasks.peek, **of)
+        _peek(window, "load-records", chosen, {"id": "tid", **kept, "layout": PEOPLE})
     return back(HERE)
 
 
 def loaded(choice: Choice, reading: Mapping[str, Any]) -> dict[str, Any]:
     """How the Python interface loads the chosen files. A table of people keeps its columns as they are."""
-    files = {"transactions": choice.transactions, "taxonomy": choice.taxonomy, "records": choice.records}
-    if reading.get("layout") == PEOPLE:
-        reading = {name: value for name, value in reading.items() if name not in ("layout", "id")}
-    return {**reading, **{what: file for what, file in files.items() if file}}
+    left = ("layout", "id") if reading.get("layout") == PEOPLE else ()
+    files = {name: getattr(choice, name) for name in ("transactions", "taxonomy", "records")}
+    return {name: value for name, value in {**files, **reading}.items() if value != "" and name not in left}
 
 
 def load_command(window: Window, choice: Choice, peek: Any, database: str) -> str:
     """The command that loads the chosen files; of dropped ones only the names are known."""
-    how = loaded(choice, peek.reading)
-    words = ["anondb", "load", database]
-    for name in ("transactions", "id", "item", "taxonomy", "records"):
-        if name in how:
-            dropped = name not in ("id", "item") and Path(how[name]).is_relative_to(window.folder)
-            words += [f"--{name}", Path(how[name]).name if dropped else how[name]]
-    return shlex.join([*words, *reading_flags(how)])
+    how, kept = loaded(choice, peek.reading), str(window.folder)
+    how |= {n: Path(f).name for n in ("transactions", "taxonomy", "records") if (f := how.get(n, "")).startswith(kept)}
+    return shlex.join(["anondb", "load", database, *flags_of(how)])
 
 
 async def confirm(request: Request) -> Response:
@@ -193,22 +181,20 @@ async def confirm(request: Request) -> Response:
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
     async with request.form() as form:
-        lists = {name: tuple(map(str, form.getlist(name))) for name in ("accept", "quasi_identifiers")}
-        texts = {n: str(form.get(n) or "").strip() for n in ("database", "hierarchies", "sensitive")}
+        said: dict[str, Any] = {n: str(form.get(n) or "").strip() for n in ("database", "hierarchies", "sensitive")}
+        said["quasi_identifiers"] = ",".join(map(str, form.getlist("quasi_identifiers")))
+        said["accept"] = tuple(map(str, form.getlist("accept")))
     if choice is None or peek is None or peek.problem is not None:
         return back(HERE)
-    of_people = {"quasi_identifiers": ",".join(lists["quasi_identifiers"])}
-    of_people |= {name: texts[name] for name in ("hierarchies", "sensitive")}
-    options: dict[str, Any] = {name: value for name, value in of_people.items() if value}
-    options |= {"accept": lists["accept"]} if lists["accept"] else {}
-    people = {"layout": PEOPLE, "id": peek.reading.get("id", "tid")} if peek.reading.get("layout") == PEOPLE else {}
+    database = said.pop("database") or proposed_file(window, choice.transactions)
+    options: dict[str, Any] = {name: value for name, value in said.items() if value}
+    beside = {name: table for name in ("taxonomy", "records") if (table := getattr(choice, name))}
     if choice.database:
-        beside = {"taxonomy": choice.taxonomy, "records": choice.records}
-        options |= {**peek.reading, **{name: table for name, table in beside.items() if table}}
-        window.use(Project(choice.database, choice.transactions, options))
+        window.use(Project(choice.database, choice.transactions, {**options, **beside, **peek.reading}))
         return back("/understand")
-    database = texts["database"] or proposed_file(window, choice.transactions)
-    options |= {**people, **{name: name for name in ("taxonomy", "records") if getattr(choice, name)}}
+    options |= {name: name for name in beside}
+    if peek.reading.get("layout") == PEOPLE:
+        options |= {"layout": PEOPLE, "id": peek.reading.get("id", "tid")}
     command = load_command(window, choice, peek, database)
     project = Project(database, "transactions", options, command)
     how = loaded(choice, peek.reading)

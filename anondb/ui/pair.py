@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anondb.api.connect import connect
 from anondb.pages.counts import spread
 from anondb.pages.histogram import MOST_NAMES, of_categories, of_ranges
-from anondb.pages.text import short
+from anondb.pages.text import counted, short
 from anondb.ui.window import Project
 from anondb.ui.worker import Say
 
@@ -62,16 +63,13 @@ def _forms(report: OwnerReport) -> Forms:
 
 
 def _counted(forms: Sequence[Sequence[str]]) -> list[str]:
-    """Sentences on how many items are generalized, or deleted, in one of the releases alone."""
-
-    def kind(form: str) -> str:
-        return form if form in (AS_ITSELF, DELETED) else "generalized"
-
-    kinds, said = [(kind(first), kind(second)) for first, second in forms], []
-    for words in (DELETED, "generalized"):
-        for here, name in enumerate(("first", "second")):
-            n = sum(pair[here] == words != pair[1 - here] for pair in kinds)
-            said += [f"{n:,} item{'s' * (n > 1)} {words} in the {name} alone"] if n else []
+    """Sentences on how many items are unchanged, generalized or deleted in each of both releases."""
+    kinds = {AS_ITSELF: "unchanged", DELETED: DELETED}
+    counts = Counter(tuple(kinds.get(form, "generalized") for form in both) for both in forms)
+    said = []
+    for (first, second), n in counts.items():
+        how = f"{first} differently" if first == second else f"{first} in the first and {second} in the second"
+        said.append(f"{counted(n, 'item')} {how}")
     return said
 
 

@@ -74,8 +74,9 @@ def _plan(window: Window) -> dict[str, Any]:
 
 def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
     """The commands that make the same release, unless that was earlier, and publish it, if that was done."""
-    words, lines = ["anondb", "anonymize", project.database, "--transactions", project.transactions], []
+    words, lines = ["anondb", "anonymize", project.database, "--transactions", project.transactions], list[str]()
     if made["options"] is not None:
+        lines += [project.loaded_by] if project.loaded_by else []
         said = {**made["options"], "release": made["name"], "replace": made["replace"]}
         lines.append(shlex.join([*words, *flags_of(said)]))
     if path is not None:
@@ -116,7 +117,8 @@ def page(request: Request) -> Response:
     values["legend"] = set() if found is None else {m for item in found["report"].contents.items for m in item.members}
     if project is not None:
         folder = Path() if "://" in project.database else Path(project.database).parent
-        name = made["name"] if made else project.transactions.rpartition(".")[2].strip('"')
+        table = project.transactions.rpartition(".")[2].strip('"')
+        name = made["name"] if made else Path(project.database).stem if table == "transactions" else table
         most = (made["options"] or {}).get("max_suppression", "") if made else ""
         planned = {"name": name, "options": plan["options"], "replace": False}
         values |= {"name": name, "most": most, "planned": commands(project, planned, None, {})}

@@ -6,10 +6,9 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import anondb
+import anondb.guide.peek  # at once, for the first look at a file is to be quick
 from anondb.api.connect import new_file
 from anondb.api.database import Database
-from anondb.guide.peek import Peek
-from anondb.guide.tables import Columns
 from anondb.reading.options import READING, read_as
 from anondb.taxonomies.build import Request, build_taxonomy
 from anondb.taxonomies.check import Checked, check_taxonomy, with_missing
@@ -18,7 +17,6 @@ from anondb.taxonomies.hierarchies import build_hierarchy
 from anondb.ui.worker import Say
 
 if TYPE_CHECKING:
-    from anondb.guide.profile import Profile
     from anondb.ui.window import Project
 
 
@@ -29,16 +27,10 @@ def opened(database: str, say: Say) -> Database:
     return anondb.connect(database, read_only=True, on_progress=say)
 
 
-def tables(say: Say, database: str) -> tuple[Columns, ...]:
-    """The tables of a database."""
+def call(say: Say, database: str, method: str, **options: Any) -> Any:
+    """The result of a method of a database that is only read."""
     with opened(database, say) as db:
-        return db.tables()
-
-
-def peek(say: Say, database: str, source: str, given: dict[str, Any]) -> Peek:
-    """How a file or a table is read."""
-    with opened(database, say) as db:
-        return db.peek(source, **given)
+        return getattr(db, method)(**options)
 
 
 def check(say: Say, database: str, source: str, given: dict[str, Any], taxonomy: str) -> Checked:
@@ -53,13 +45,6 @@ def load(say: Say, database: str, how: dict[str, Any]) -> tuple[str, ...]:
     """Load files into a database; what was read of each."""
     with new_file(database), anondb.connect(database, on_progress=say) as db:
         return tuple(f"{table.table}: {table.account.words}" for table in db.load(**how))
-
-
-def profile(say: Say, project: Project, attackers: bool) -> Profile:
-    """The profile of a project; its sizes alone are quick."""
-    with opened(project.database, say) as db:
-        options = {name: value for name, value in project.options.items() if name != "accept"}
-        return db.profile(project.transactions, attackers=attackers, **options)
 
 
 def draft(

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from anondb.errors import AnondbError
+from anondb.options import flags_of
 from anondb.reading.options import PEOPLE
 from anondb.taxonomies import BUILDERS, HIERARCHIES, OPTION_OF
 from anondb.taxonomies.build import Request as Building
@@ -82,7 +83,7 @@ def shown_tree(window: Window) -> dict[str, Any]:
 
 
 def read(window: Window, view: View, **how: Any) -> None:
-    """Read, build or complete the tree of a view, in another process."""
+    """Read, build or complete the tree of a view. All that opens the database waits for each other: none finds it locked."""
 
     def then(draft: Draft) -> None:
         view.draft, view.opened, view.chosen, view.found = draft, {ROOT}, set(), set()
@@ -91,32 +92,30 @@ def read(window: Window, view: View, **how: Any) -> None:
     words = "Building" if how.get("built") else "Reading"
     words += " the taxonomy" if view.attribute is None else f" the hierarchy of {view.attribute}"
     window.forget(COUNT, SAVE)
-    window.run(
-        TREE, words, tasks.draft, beside=True, then=then, project=window.project, attribute=view.attribute, **how
-    )
+    window.run(TREE, words, tasks.draft, then=then, project=window.project, attribute=view.attribute, **how)
 
 
 def _target(project: Project, view: View, named: Any) -> str:
-    """Where the tree may be saved: beside the table or in the file that it is from, or a new file or folder."""
-    if named is not None:
-        return str(named) if "." in str(named) or "/" in str(named) else f"{named}_edited"
-    return "hierarchies/" if view.attribute is not None else f"{Path(project.database.rpartition('/')[2]).stem}.tree"
+    """Where the tree may be saved: where it is from, beside a table of it, or a new file or folder."""
+    if view.attribute is not None:
+        return str(named or "hierarchies/")
+    if named is None or str(named).endswith(".tree") or "://" in project.database:  # whose tables stay as they are
+        return str(named) if str(named).endswith(".tree") else "taxonomy.tree"
+    return f"{Path(str(named)).stem}_edited"
 
 
 def _command(project: Project, view: View, named: Any) -> str:
     """The command that builds the tree, or shows the one that was saved."""
     from anondb.ui.understand import source_of
 
-    words = source_of(project)
+    kind, flag, words = "taxonomy", "--taxonomy", source_of(project)
     if view.attribute is not None:
-        records = str(project.options.get("records", project.transactions))
-        words = [project.database, "--records", records, "--id", str(project.options.get("id", "tid"))]
+        kind, flag, records = "hierarchy", "--hierarchies", project.options.get("records", project.transactions)
+        words = [project.database, *flags_of({"records": records, "id": project.options.get("id")})]
         words += ["--attribute", view.attribute]
-    kind = "taxonomy" if view.attribute is None else "hierarchy"
     if view.building and view.draft is not None and view.draft.at == 0 and view.draft.saved < 0:
         return shlex.join(["anondb", kind, "build", *words, *view.building, "--to", _target(project, view, named)])
-    where = ("--taxonomy" if view.attribute is None else "--hierarchies", str(named))
-    return "" if named is None else shlex.join(["anondb", kind, "show", *words, *where])
+    return "" if named is None else shlex.join(["anondb", kind, "show", *words, flag, str(named)])
 
 
 async def edit(request: Request) -> Response:
@@ -139,7 +138,7 @@ async def edit(request: Request) -> Response:
         window.forget(COUNT)
         if len(draft.nodes.persons) < len(draft.nodes.labels):
             what: dict[str, Any] = {"project": window.project, "attribute": view.attribute, "tree": draft.tree()}
-            window.run(COUNT, "Counting persons", tasks.draft, beside=True, then=draft.count, **what)
+            window.run(COUNT, "Counting persons", tasks.draft, then=draft.count, **what)
     return back(HERE)
 
 
@@ -168,13 +167,11 @@ def _do(view: View, draft: Draft, do: str, said: Mapping[str, str]) -> None:
     elif what == "move":
         into = int(node) if node.isdecimal() else nodes.node_of.get(said.get("into", ""), -1)
         if into not in nodes.labels:
-            raise AnondbError(
-                "There is no group of this name.", code="bad_parameter", hint="Choose one of those offered."
-            )
+            raise AnondbError("There is no group of this name.", hint="Choose one of those offered.")
         draft.move(sorted(view.chosen), into)
         view.opened |= {into, *draft.nodes.above(into)}
     elif one is None:
-        raise AnondbError("This is done with one node.", code="bad_parameter", hint="Tick one node, and no other.")
+        raise AnondbError("This is done with one node.", hint="Tick one node, and no other.")
     elif what == "rename":
         draft.rename(one, name)
     elif what == "delete":
@@ -223,11 +220,11 @@ async def keep(request: Request) -> Response:
 
     def then(_: str) -> None:
         draft.saved, view.building = at, ()
-        window.use(replace(project, options={**project.options, option: to}))
-        window.kept["understand_view"] = view
+        window.use(replace(project, options={**project.options, option: to}), understand_view=view)
 
     what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree(), "to": to}
     what["replace"] = form.get("replace") == "yes"
+    window.forget(COUNT)
     window.run(SAVE, f"Saving {to}", tasks.write, then=then, **what)
     return back(HERE)
 

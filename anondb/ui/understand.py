@@ -13,8 +13,9 @@ from starlette.routing import Route
 from anondb.guide.page import section_html
 from anondb.guide.profile import Profile
 from anondb.guide.words import profile_sections
+from anondb.options import flags_of
 from anondb.pages.plots import bars
-from anondb.reading.options import reading_flags
+from anondb.reading.options import READING
 from anondb.ui import tasks, trees
 from anondb.ui.load import pictures_of
 from anondb.ui.window import Project, shown, window_of
@@ -28,37 +29,41 @@ def page(request: Request) -> Response:
     window = window_of(request)
     if window.project is None:
         return shown(request, "understand.html", project=None)
-    for name, attackers in ((SIZES, False), (WHOLE, True)):
-        if name not in window.jobs:
-            words = "Counting what attackers find" if attackers else f"Reading {window.project.transactions}"
-            window.run(name, words, tasks.profile, project=window.project, attackers=attackers)
+    known, project = set(window.jobs), window.project
+    what: dict[str, Any] = {"database": project.database, "method": "profile", "transactions": project.transactions}
+    what |= {name: value for name, value in project.options.items() if name != "accept"}
+    if SIZES not in known:
+        window.run(SIZES, f"Reading {project.transactions}", tasks.call, attackers=False, **what)
+    tree = trees.shown_tree(window)
+    if WHOLE not in known:
+        window.run(WHOLE, "Counting what attackers find", tasks.call, **what)
+    request.state.active |= window.jobs.keys() - known  # they may end before the page is made
     sizes, whole = window.result(SIZES), window.result(WHOLE)
     counted: Profile | None = whole or sizes
     return shown(
         request,
         "understand.html",
-        project=window.project,
+        project=project,
         profile=counted,
         jobs=(SIZES, WHOLE),
-        pictures=() if counted is None else (*pictures_of(counted.counts), *attackers_of(counted)),
+        pictures=() if counted is None else pictures_of(counted.counts) + attackers_of(counted),
         sections=[section_html(section) for section in profile_sections(whole)] if whole else [],
-        command=shlex.join(["anondb", "profile", *source_of(window.project, _OTHERS)]),
-        **trees.shown_tree(window),
+        command=shlex.join(["anondb", "profile", *source_of(project, _OTHERS)]),
+        **tree,
     )
 
 
-def attackers_of(profile: Profile) -> Iterable[tuple[str, str]]:
+def attackers_of(profile: Profile) -> tuple[tuple[str, str], ...]:
     """Drawings of what attackers find, with their titles."""
-    alone = {_known(known.m): float(known.alone) for known in profile.known if known.alone is not None}
-    titles = {"Persons alone for whoever knows some items": alone}
+    alone = {_known(known.m): known.alone for known in profile.known if profile.items}
+    drawn = {"Persons alone for whoever knows some items": alone}
     if profile.people is not None and profile.people.quasi_identifiers:
-        both = {f"and {_known(m)}" if m else "the attributes": n for m, n in enumerate(profile.people.alone)}
-        titles["Persons alone for whoever knows their attributes"] = {
-            k: float(n) for k, n in both.items() if n is not None
-        }
-        of = profile.people.columns
-        titles["Persons alone by one attribute"] = {c.name: float(c.alone) for c in of if c.alone is not None}
-    return [(title, bars(title, values, "")) for title, values in titles.items() if values]
+        both = profile.people.alone if profile.items else profile.people.alone[:1]
+        title = "Persons alone for whoever knows their attributes"
+        drawn[title] = {f"and {_known(m)}" if m else "the attributes": n for m, n in enumerate(both)}
+        drawn["Persons alone by one attribute"] = {c.name: c.alone for c in profile.people.columns}
+    counted = {title: {name: float(n) for name, n in of.items() if n is not None} for title, of in drawn.items()}
+    return tuple((title, bars(title, values, "")) for title, values in counted.items() if values)
 
 
 def _known(m: int) -> str:
@@ -67,11 +72,8 @@ def _known(m: int) -> str:
 
 def source_of(project: Project, others: Iterable[str] = ()) -> list[str]:
     """The words of a command that name the transactions and how they are read, and other options of the project."""
-    options: dict[str, Any] = dict(project.options)
-    words = [project.database, "--transactions", project.transactions]
-    for name in ("id", "item", *others):
-        words += [f"--{name.replace('_', '-')}", str(options[name])] if name in options else []
-    return [*words, *reading_flags(options)]
+    said = {n: project.options[n] for n in ("id", "item", *others, *READING) if n in project.options}
+    return [project.database, "--transactions", project.transactions, *flags_of(said)]
 
 
 ROUTES = [Route("/understand", page), *trees.ROUTES]

@@ -33,7 +33,6 @@ _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(Path(path).name), "drawn": Markup}
-# the jobs that were active when a request began: what its page shows of them may be older than their end
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
@@ -116,11 +115,12 @@ class Window:
             if (job := self.jobs.pop(name, None)) is not None:
                 job.stop()
 
-    def use(self, project: Project) -> None:
-        """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten."""
+    def use(self, project: Project, **kept: Any) -> None:
+        """Anonymize something else, or with another taxonomy: what parts know of the project before is forgotten, but for
+        what is ``kept``. Other requests see all of it or nothing."""
+        self.kept = {name: value for name, value in self.kept.items() if name.startswith(_STAYS)} | kept
         self.project = project
-        self.forget(*(name for name in self.jobs if not name.startswith(_STAYS)))
-        self.kept = {name: value for name, value in self.kept.items() if name.startswith(_STAYS)}
+        self.forget(*(name for name in list(self.jobs) if not name.startswith(_STAYS)))
 
     async def dropped(self, file: UploadFile) -> Path:
         """Keep a file that was dropped or picked in the browser, under its own name, in a folder of its own."""

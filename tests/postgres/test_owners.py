@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cli.shop import Run, in_process
 from postgres.databases import Databases, make, shop
 from postgres.server import Server
 
@@ -23,6 +24,11 @@ def fresh(server: Server) -> Databases:
 
 def schemas(databases: Databases, where: str) -> list[str]:
     return [n for (n,) in databases.sql("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1", where)]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return in_process(monkeypatch, capsys)
 
 
 @pytest.mark.slow
@@ -57,6 +63,13 @@ def test_the_tables_of_a_database(fresh: Databases) -> None:
         tables = {table.name: set(table.columns) for table in db.tables()}
         assert tables["shop.sales"] >= {"tid", "item"} and tables["shop.food"] >= {"node", "parent"}
         assert db.peek("shop.sales").counts == db.profile("shop.sales", attackers=False).counts
+
+
+def test_trees_are_not_written_into_a_database(fresh: Databases, run: Run) -> None:
+    built = run(
+        "taxonomy", "build", fresh.raw_url(), "--transactions", "shop.sales", "--by", "frequency", "--to", "made"
+    )
+    assert built.code == 2 and "not written into PostgreSQL" in built.err
 
 
 def ended(databases: Databases, where: str) -> int:

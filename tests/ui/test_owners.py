@@ -168,6 +168,18 @@ def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
     assert not problems_on(page) and nodes_on(page)["all"][1] == 6
 
 
+def test_missing_items_are_added(client: Client, folder: Path) -> None:
+    (folder / "part.tree").write_text("a;X;all\nb;X;all\n", "utf-8")
+    client.post("/load/taxonomy", path="part.tree")
+    assert "2 items are missing" in problems_on(client.done("/load"))
+    client.post("/load/confirm")
+    page = client.done("/understand")
+    assert "items of table 'transactions' are not in" in problems_on(page) and 'name="under"' in page
+    client.post("/understand/build", under="others")
+    page = client.done("/understand")
+    assert nodes_on(page)["others"][1] == 4 and not problems_on(page) and "not saved" in page
+
+
 def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
     client.drop("/load/source", folder / "people.csv")
     page = client.done("/load")
