@@ -25,25 +25,6 @@ from anondb.ui.worker import Say
 
 BOUNDS = {"columns": "its bounds", "spread": "its bounds, and how far plausible originals differ", "none": "nothing"}
 _SHOWN, _BARS, _EARLIER, _ITEMS = 200, 40, 20, 2000
-_WORDS = (
-    *(
-        "SELECT",
-        "DISTINCT",
-        "FROM",
-        "WHERE",
-        "GROUP BY",
-        "ORDER BY",
-        "HAVING",
-        "LIMIT",
-        "JOIN",
-        "USING",
-        "AND",
-        "OR",
-        "NOT",
-    ),
-    *("IN", "BETWEEN", "IS NULL", "AS", "CASE WHEN", "THEN", "ELSE", "END", "WITH", "DESC", "EXISTS", "UNION ALL"),
-    *("count(*)", "count(DISTINCT ", "sum(", "avg(", "min(", "max("),
-)
 
 
 @dataclass(frozen=True)
@@ -59,14 +40,10 @@ class Opened:
 
     @property
     def words(self) -> list[str]:
-        """What a query may contain: names of tables, columns and items, and words of SQL."""
-        columns = {column for columns in self.tables.values() for column in columns}
-        return [
-            *self.tables,
-            *sorted(columns),
-            *_WORDS,
-            *(f"'{item.replace(chr(39), chr(39) * 2)}'" for item in self.items),
-        ]
+        """What a query may name: tables, columns and items."""
+        columns = sorted({column for columns in self.tables.values() for column in columns})
+        quoted = ["'" + item.replace("'", "''") + "'" for item in self.items]
+        return [*self.tables, *columns, *quoted]
 
 
 @dataclass(frozen=True)

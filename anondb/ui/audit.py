@@ -22,36 +22,21 @@ class Audit:
 
     Attributes:
         path, expected, trusted: the file, the digest that it should have, and the key that should have signed it.
-        promise, holds, violations: the promise, and whether the rows keep it.
-        item_supports: the violations by item supports; None if the release has none.
-        sha256, content_digest, signature: of the file.
-        as_expected: whether it has the expected digest; None without one.
-        modelled_rows: whether its modelled rows are what they should be; None if it has none.
-        manifest, figures, findings: what the inspection read, measured and objects to.
+        checked, inspected: what ``anondb.verify_file`` and ``anondb.inspect_file`` return.
         proof: the SQL that checks the promise without anondb; None if it needs the owner's constraints.
     """
 
     path: str
     expected: str | None
     trusted: str | None
-    promise: str
-    holds: bool
-    violations: int
-    item_supports: int | None
-    sha256: str
-    content_digest: str
-    signature: str
-    as_expected: bool | None
-    modelled_rows: bool | None
-    manifest: dict[str, str]
-    figures: dict[str, str]
-    findings: list[tuple[str, str]]
+    checked: Any
+    inspected: Any
     proof: str | None
 
     @property
     def passed(self) -> bool:
         """Whether nothing is wrong."""
-        return self.holds and not self.findings and self.as_expected is not False and self.modelled_rows is not False
+        return bool(self.checked.holds and self.inspected.clean)
 
     @property
     def commands(self) -> str:
@@ -68,25 +53,7 @@ def auditing(say: Say, path: str, expected: str | None, trusted: str | None) -> 
     checked = anondb.verify_file(path, expect=expected, trusted=trusted)
     say("inspecting the bytes")
     inspected = anondb.inspect_file(path, trusted=trusted)
-    verification: Any = checked.verification
-    return Audit(
-        path,
-        expected,
-        trusted,
-        verification.model.promise,
-        verification.verified,
-        verification.all_violations,
-        verification.item_supports,
-        checked.sha256,
-        checked.content_digest,
-        inspected.figures.get("signature", "none"),
-        checked.expected,
-        checked.modelled_rows,
-        inspected.manifest,
-        {name: words for name, words in inspected.figures.items() if name not in ("digest", "signature")},
-        [(finding.check, finding.what) for finding in inspected.findings],
-        _proof(path, trusted),
-    )
+    return Audit(path, expected, trusted, checked, inspected, _proof(path, trusted))
 
 
 def _proof(path: str, trusted: str | None) -> str | None:
@@ -125,7 +92,7 @@ def proof(request: Request) -> Response:
     audit: Audit | None = window_of(request).result("audit")
     if audit is None or audit.proof is None:
         return PlainTextResponse("There is no proof to save.", 404)
-    saved = f'attachment; filename="verify_{audit.manifest.get("model", "release")}.sql"'
+    saved = f'attachment; filename="verify_{audit.inspected.manifest.get("model", "release")}.sql"'
     return Response(audit.proof, media_type="text/plain", headers={"Content-Disposition": saved})
 
 

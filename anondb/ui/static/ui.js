@@ -11,10 +11,12 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 }
 
 // Ctrl+Enter sends the form of a text; <div class="completed" data-words="[...]"> completes words of its textarea.
+const SQL = ("SELECT,DISTINCT,FROM,WHERE,GROUP BY,ORDER BY,HAVING,LIMIT,JOIN,USING,AND,OR,NOT,IN,BETWEEN,IS NULL,AS,CASE WHEN," +
+  "THEN,ELSE,END,WITH,DESC,EXISTS,UNION ALL,count(*),count(DISTINCT ,sum(,avg(,min(,max(").split(",");
 function offers(place, open, all = false) {
   const box = place.querySelector("textarea"), list = place.querySelector("[role=listbox]");
   const start = box.value.slice(0, box.selectionStart).match(/'[^'\n]*$|[\p{L}\p{N}_]*$/u)[0];
-  const words = JSON.parse(place.dataset.words).filter((w) => w.toLowerCase().startsWith(start.toLowerCase()) && w !== start);
+  const words = [...JSON.parse(place.dataset.words), ...SQL].filter((w) => w.toLowerCase().startsWith(start.toLowerCase()) && w !== start);
   const shown = open && (all || start.length > 0) ? words.slice(0, 50) : [];
   list.replaceChildren(...shown.map((word, i) => {
     const one = document.createElement("li");
