@@ -29,15 +29,14 @@ def page(request: Request) -> Response:
     window = window_of(request)
     if window.project is None:
         return shown(request, "understand.html", project=None)
-    known, project = set(window.jobs), window.project
+    project = window.project
     what: dict[str, Any] = {"database": project.database, "method": "profile", "transactions": project.transactions}
     what |= {name: value for name, value in project.options.items() if name != "accept"}
-    if SIZES not in known:
+    if SIZES not in window.jobs:
         window.run(SIZES, f"Reading {project.transactions}", tasks.call, attackers=False, **what)
     tree = trees.shown_tree(window)
-    if WHOLE not in known:
+    if WHOLE not in window.jobs:
         window.run(WHOLE, "Counting what attackers find", tasks.call, **what)
-    request.state.active |= window.jobs.keys() - known  # they may end before the page is made
     sizes, whole = window.result(SIZES), window.result(WHOLE)
     counted: Profile | None = whole or sizes
     return shown(

@@ -150,22 +150,22 @@ def argument(source: str) -> str:
 
 
 def window_of(request: Request) -> Window:
-    """The window of a request; the request remembers which jobs were active when it came (``shown``)."""
+    """The window of a request; the request remembers which jobs had ended when it came (``shown``)."""
     window: Window = request.app.state.window
-    if not hasattr(request.state, "active"):
-        request.state.active = {name for name, job in list(window.jobs.items()) if job.is_active}
+    if not hasattr(request.state, "ended"):
+        request.state.ended = {name: job for name, job in list(window.jobs.items()) if not job.is_active}
     return window
 
 
 def shown(request: Request, template: str, **values: Any) -> Response:
-    """A page, or a part of one, from a template; ``window``, ``parts``, ``path`` and ``active`` are there, too.
+    """A page, or a part of one, from a template; ``window``, ``parts``, ``path`` and ``ended`` are there, too.
 
-    A job that ends while its page is made is shown as active, for the page may lack its result: the next look has both.
+    A job that ends while its page is made is shown as if it ran, for the page may lack its result: the next look has it.
     """
     window = window_of(request)
     parts = {name: PARTS[name] for name in window.parts}
     page = _TEMPLATES.get_template(template)
-    given = {"window": window, "parts": parts, "path": request.url.path, "active": request.state.active}
+    given = {"window": window, "parts": parts, "path": request.url.path, "ended": request.state.ended}
     return HTMLResponse(page.render(given | values))
 
 

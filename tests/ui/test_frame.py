@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from cli.shop import Run
-from ui.client import Client, window
+from ui.client import Client, window, window_on
 
 from anondb.errors import InputError
+from anondb.ui.window import Project
 from anondb.ui.worker import Say, Worker
 
 
@@ -161,3 +162,11 @@ def test_what_was_dropped_is_deleted_however_the_window_ends(end: signal.Signals
         page = client.done("/load")
         assert "Write the path of the database" in page and list(tmp_path.glob("*/*/shop.duckdb"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_work_that_ends_while_its_page_is_made_is_not_forgotten(files: Path) -> None:
+    """The page that began it shows it as running, and is read again; the next one has the result."""
+    with window_on(Project(str(files / "shop.duckdb"), "sales")) as client:
+        client.enter()
+        for path, shown in (("/publish", "spring"), ("/understand", "<svg")):
+            assert 'class="job"' in client.get(path) and shown in client.done(path)
