@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 from collections.abc import Callable
@@ -30,6 +31,7 @@ def serve(listener: socket.socket, source: str | None, is_release: bool, announc
     from anondb.ui.guard import ONWARD, Guard
     from anondb.ui.window import PARTS, Window
 
+    logging.disable(logging.CRITICAL)  # what libraries say of requests may hold data
     window = Window(worker, beside, READERS if is_release else tuple(PARTS), source)
     try:
         port = listener.getsockname()[1]
@@ -37,7 +39,6 @@ def serve(listener: socket.socket, source: str | None, is_release: bool, announc
         settings = uvicorn.Config(
             guard,
             log_config=None,
-            log_level="critical",
             access_log=False,
             server_header=False,
             ws="none",
