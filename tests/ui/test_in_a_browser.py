@@ -20,8 +20,10 @@ LEVELS = """(() => { const all = [...document.querySelectorAll('h1, h2, h3, h4')
 
 
 @pytest.fixture(scope="module")
-def reader(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def reader(files: Path, chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A window in the browser, which has exchanged the token."""
     with window(str(files / "spring.duckdb"), folder=tmp_path_factory.mktemp("reader")) as opened:
+        chromium.open(opened.address, 1280)
         yield opened
 
 
@@ -57,7 +59,7 @@ def pressed(chromium: Browser, key: str, code: int, modifiers: int = 0) -> None:
 
 
 def test_a_reader_asks_by_keyboard(chromium: Browser, reader: Client) -> None:
-    chromium.open(reader.address, 1280)
+    chromium.open(f"http://{reader.host}/ask", 1280)
     chromium.until("document.querySelector('#sql')")
     chromium.until("document.activeElement.id == 'sql'")
     typed(chromium, "SELECT item, count(DISTINCT tid) AS n FROM sal")
