@@ -40,16 +40,18 @@ class Cursors:
         if asked.word == "DECLARE" and (declared := _DECLARED.match(asked.text)) is not None:
             return self._declared(declared, asked.text[declared.end() :], answer)
         if asked.word == "CLOSE":
-            if (closed := _CLOSED.match(asked.text)) is not None:
-                self._open.pop(_named(closed[1]), None)
-            else:
-                self._open.clear()
+            closed = _CLOSED.match(asked.text)
+            self._close(None if closed is None or closed[1].upper() == "ALL" else _named(closed[1]))
             return Answer("CLOSE CURSOR")
         if asked.word == "FETCH":
             if (fetched := _FETCHED.match(asked.text)) is None:
                 raise Failure("0A000", "Cursors go forward: write FETCH FORWARD 100 FROM the cursor.")
             return self._fetched(self.of(_named(fetched[2])), (fetched[1] or "NEXT").upper())
         return answer(asked)
+
+    def _close(self, name: str | None) -> None:
+        """Close a cursor, or all of them."""
+        self._open = {one: cursor for one, cursor in self._open.items() if name not in (None, one)}
 
     def of(self, name: str) -> Answer:
         """The answer of an open cursor.

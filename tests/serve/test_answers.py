@@ -188,6 +188,13 @@ def test_a_cursor_of_the_server_reads_in_portions(server: Server) -> None:
         assert client.execute("FETCH NEXT FROM kept").fetchall() == whole[:1]
         assert client.execute("FETCH ALL IN kept").fetchall() == whole[1:]
         assert client.execute("FETCH kept").fetchall() == []
+        client.execute(f"DECLARE other CURSOR FOR {query}")
+        client.execute("CLOSE kept")
+        assert len(client.execute("FETCH 2 FROM other").fetchall()) == 2
+        client.execute("CLOSE ALL")
+        with pytest.raises(psycopg.Error):
+            client.execute("FETCH 2 FROM other")
+        client.rollback()
         with pytest.raises(psycopg.Error):
             client.execute("FETCH ALL FROM lost")
         client.rollback()
