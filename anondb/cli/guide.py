@@ -145,7 +145,8 @@ def _command(source: str, transactions: str | None, values: dict[str, Any]) -> C
     """The command that makes the release of a run."""
 
     def command(run: Run) -> str:
-        from anondb.guide.needs import flags_of
+        from anondb.guide.needs import said_of
+        from anondb.options import flags_of
 
         words = ["anondb", "anonymize", source, *(("--transactions", transactions) if transactions else ())]
         words += [
@@ -154,7 +155,7 @@ def _command(source: str, transactions: str | None, values: dict[str, Any]) -> C
         words += reading_flags(values)
         words += ["--taxonomy", values["taxonomy"]] if "taxonomy" in run.options else []
         words += [w for n in PEOPLE if n in run.options for w in (f"--{n.replace('_', '-')}", str(run.options[n]))]
-        words += flags_of(run)
+        words += flags_of(said_of(run))
         if is_data_file(source):
             words += ["--publish", f"{Path(source).stem}-release.duckdb"]
         return shlex.join(words)

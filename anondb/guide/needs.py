@@ -98,15 +98,14 @@ def serving(runs: Sequence[Run], use: str) -> list[Run]:
     return sorted(found, key=order_of)
 
 
-def flags_of(run: Run) -> list[str]:
-    """The flags of ``anondb anonymize`` for the promise and the algorithm of a run."""
-    flags = [] if run.model == "km" else ["--model", run.model]
-    flags += [word for name, value in run.parameters.items() for word in (f"--{name}", str(value))]
-    flags += ["--algorithm", run.algorithm, *(("--delta", str(run.options["delta"])) if "delta" in run.options else ())]
+def said_of(run: Run) -> dict[str, Any]:
+    """The options of the promise and the algorithm of a run, without those that need not be said."""
+    model = {} if run.model == "km" else {"model": run.model}
+    delta = {"delta": run.options["delta"]} if "delta" in run.options else {}
     supports = bool(run.options.get("item_supports"))
-    if supports != METHODS[run.algorithm].item_supports:
-        flags.append("--item-supports" if supports else "--no-item-supports")
-    return flags
+    differs = supports != METHODS[run.algorithm].item_supports
+    named = {"item_supports": supports} if differs else {}
+    return {**model, **run.parameters, "algorithm": run.algorithm, **delta, **named}
 
 
 def call_of(run: Run, transactions: str, taxonomy: str) -> str:

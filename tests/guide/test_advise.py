@@ -28,8 +28,9 @@ from anondb.guide import advise as advising
 from anondb.guide import trials
 from anondb.guide.advice_words import reasons
 from anondb.guide.knowledge import Known
-from anondb.guide.needs import QUESTIONS, Needs, flags_of, read_answer
+from anondb.guide.needs import QUESTIONS, Needs, read_answer, said_of
 from anondb.guide.trials import distinct, error, ranked
+from anondb.options import flags_of
 
 
 @pytest.fixture
@@ -244,11 +245,19 @@ def test_needs() -> None:
         with pytest.raises(InputError):
             read_answer(name, answer)
     runs = {r.algorithm: r for r in Needs(m=math.inf, item_supports=True).candidates("food")}
-    assert flags_of(runs["similar"]) == ["--k", "5", "--m", "inf", "--algorithm", "similar"]
-    assert flags_of(runs["partition"]) == ["--model", "k", "--k", "5", "--algorithm", "partition", "--item-supports"]
+    assert flags_of(said_of(runs["similar"])) == ["--k", "5", "--m", "inf", "--algorithm", "similar"]
+    assert flags_of(said_of(runs["partition"])) == [
+        "--model",
+        "k",
+        "--k",
+        "5",
+        "--algorithm",
+        "partition",
+        "--item-supports",
+    ]
     assert not runs["clump"].options["item_supports"] and not runs["mm"].options["item_supports"]
     (similar,) = (r for r in Needs().candidates(None) if r.algorithm == "similar")
-    assert flags_of(similar)[-1] == "--no-item-supports"
+    assert flags_of(said_of(similar))[-1] == "--no-item-supports"
 
 
 def test_what_no_flag_says_is_asked_on_a_terminal(
