@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import shlex
 import time
 from collections.abc import Sequence
@@ -97,7 +98,7 @@ class Answer:
                 ", ".join(short(_words(row[j]), 40) for j in others) or self.columns[i], row[low], row[i], row[high]
             )
             for row in self.rows[:_BARS]
-            if all(isinstance(row[j], int | float) and row[j] >= 0 for j in (i, low, high))
+            if all(isinstance(row[j], int | float) and 0 <= row[j] < math.inf for j in (i, low, high))
         ]
         return both(*(intervals("Answers with their bounds", bars, width) for width in (760, 340))) if bars else ""
 

@@ -123,7 +123,7 @@ class Window:
 
     async def dropped(self, file: UploadFile) -> Path:
         """Keep a file that was dropped or picked in the browser, under its own name, in a folder of its own."""
-        name = plain(Path(file.filename or "").name)[-80:].lstrip(".") or "file"
+        name = plain(Path(file.filename or "").name)[-60:].lstrip(".") or "file"
         place = self.folder / secrets.token_hex(8)
         place.mkdir(mode=0o700)
         with (place / name).open("xb") as target:

@@ -230,5 +230,7 @@ def _outcome(task: Callable[..., Any], arguments: dict[str, Any], say: Say) -> t
             return DONE, task(say, **arguments)
     except AnondbError as error:
         return FAILED, Problem.of(error)
+    except OSError:
+        return FAILED, Problem("A file cannot be read or written.", "io", "Check the path, and whose the file is.")
     except Exception as error:
         return FAILED, Problem(f"anondb failed unexpectedly ({type(error).__name__}). This is a mistake in anondb.")

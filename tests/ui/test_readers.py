@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import json
+import math
 import re
 import shlex
 import shutil
@@ -19,6 +20,7 @@ from ui.client import Client, window
 from ui.conftest import HOSTILE
 
 import anondb
+from anondb.ui.ask import Answer
 
 COUNT = "SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item ORDER BY n DESC, item"
 
@@ -89,6 +91,9 @@ def test_a_file_with_a_fault_does_not_pass(client: Client, files: Path, tmp_path
     assert "nothing is wrong" not in page and ("something is wrong" in page or 'role="alert"' in page)
     client.post("/audit", path=str(tmp_path / "none.duckdb"))
     assert "does not exist" in client.done("/audit")
+    client.post("/audit", path="a" * 300 + ".duckdb")
+    page = client.done("/audit")
+    assert 'role="alert"' in page and "unexpected" not in page
 
 
 def test_another_release_can_be_dropped(files: Path, tmp_path: Path) -> None:
@@ -100,3 +105,19 @@ def test_another_release_can_be_dropped(files: Path, tmp_path: Path) -> None:
         dropped = list(tmp_path.glob("anondb-tmp-*/*/spring.duckdb"))
         assert dropped and all(path.parents[1].stat().st_mode & 0o77 == 0 for path in dropped)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_that_no_file_can_have(client: Client) -> None:
+    client.post("/ask/open", path="a" * 300 + ".duckdb")
+    page = client.done("/ask")
+    assert 'role="alert"' in page and "unexpected" not in page
+
+
+def test_numbers_without_an_end_are_not_drawn() -> None:
+    rows = [["a", 3.0, 1, 5], ["b", math.inf, 0, math.inf], ["c", math.nan, None, None]]
+    answer = Answer("", "columns", ["item", "n", "n_lower", "n_upper"], [], rows, [], 0.0)
+    assert answer.bars.count("<circle") == 2 and [cells[1] for cells in answer.shown_rows] == [
+        ("3", "1 to 5"),
+        ("inf", "0 to inf"),
+        ("nan", "no bounds"),
+    ]
