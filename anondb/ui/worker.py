@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -174,8 +175,9 @@ class Worker:
                 was_stopped = job.state == STOPPING
             if was_stopped:
                 self._end()  # what an interrupt left open ends with the process
-            if kind == DONE and job.then is not None:
-                job.then(value)
+            if kind == DONE and (then := job.then) is not None:
+                kind, other = _outcome(partial(then, value))
+                value = value if kind == DONE else other
             job.result, job.problem = (value, None) if kind == DONE else (None, value)
             job.state = STOPPED if was_stopped and kind != DONE else kind
 
@@ -216,18 +218,18 @@ def _serve(line: Connection) -> None:
             task, arguments = line.recv()
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-                outcome = _outcome(task, arguments, say)
+                outcome = _outcome(partial(task, say, **arguments))
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             except KeyboardInterrupt:
                 outcome = STOPPED, None
             line.send(outcome)
 
 
-def _outcome(task: Callable[..., Any], arguments: dict[str, Any], say: Say) -> tuple[str, Any]:
+def _outcome(task: Callable[[], Any]) -> tuple[str, Any]:
     """How a task ended, and its result or its problem, which shows no data value."""
     try:
         with speaking("command line"):
-            return DONE, task(say, **arguments)
+            return DONE, task()
     except AnondbError as error:
         return FAILED, Problem.of(error)
     except OSError:

@@ -108,10 +108,12 @@ def test_work_is_done_in_order_stopped_and_begun_again(monkeypatch: pytest.Monke
     worker = Worker()
     try:
         first, second = (worker.submit("Working", works, {"seconds": 0}) for _ in range(2))
+        odd = worker.submit("Working", works, {"seconds": 0}, then=lambda _: works(print, 0, "input"))
         wrong, mistake = (worker.submit("Working", works, {"seconds": 0, "fails": f}) for f in ("input", "mistake"))
         long, waiting = (worker.submit("Working", works, {"seconds": 60}) for _ in range(2))
         ended(mistake)
         assert first.state == "done" and first.result == second.result != os.getpid()
+        assert odd.state == "failed" and odd.problem is not None and odd.problem.hint == "Mend it."
         assert wrong.problem is not None and (wrong.problem.words, wrong.problem.hint) == ("That is wrong.", "Mend it.")
         assert mistake.problem is not None and "Ann" not in mistake.problem.words
         waiting.stop()
