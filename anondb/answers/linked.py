@@ -74,13 +74,11 @@ def _unite(scope: Scope, one: Person, two: Person) -> None:
 
 
 def _unite_shared(node: exp.Select, scope: Scope) -> None:
-    """Make the persons one whose ids USING or NATURAL compares."""
+    """Make the persons one whose ids USING compares."""
     for join in node.args.get("joins") or ():
         shared = {lowered(name.name) for name in join.args.get("using") or ()}
         having = [
-            n
-            for n in scope.persons
-            if join.method == "NATURAL" or shared & {c for c, role in scope.sources[n][1].columns if role is Role.ID}
+            n for n in scope.persons if shared & {c for c, role in scope.sources[n][1].columns if role is Role.ID}
         ]
         for n in having[1:]:
             _unite(scope, scope.persons[having[0]], scope.persons[n])

@@ -265,9 +265,11 @@ class RoleReader(ValueRoles):
             before = list(scope.sources)
             self._source(node.this, scope, env)
             added = scope.sources[len(before) :]
-            shared = {lowered(name.name) for name in node.args.get("using") or ()}
             if node.method == "NATURAL":
-                shared = {n for _, r in before for n, _ in r.columns} & {n for _, r in added for n, _ in r.columns}
+                both = {n for _, r in before for n, _ in r.columns} & {n for _, r in added for n, _ in r.columns}
+                node.set("method", None)
+                node.set("using", [exp.to_identifier(name, quoted=True) for name in sorted(both)])
+            shared = {lowered(name.name) for name in node.args.get("using") or ()}
             for name in shared:
                 roles = [role for _, r in scope.sources for n, role in r.columns if n == name]
                 if Role.ID in roles and set(roles) != {Role.ID}:

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
-from anondb.query.item_tests import NO_ITEM
+from anondb.query.item_tests import ANY_ITEM, NO_ITEM, item_all, item_not
 from anondb.query.plan import Plan
-from anondb.query.predicates import ALWAYS
+from anondb.query.predicates import ALWAYS, met_by
 from anondb.query.reading import holdings, transactions_by_item
 from anondb.query.refusals import unsupported
 from anondb.query.relational import covered, values_part
@@ -79,6 +79,19 @@ def added(parts: Sequence[tuple[ItemCounts, int]]) -> list[ItemRow]:
 
 
 def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[ItemRow]:
+    """The counts of the items that pass a test; an item that meets the condition by itself has that of all persons."""
+    assert plan.test is not None
+    met = met_by(plan.condition)
+    if met in (ANY_ITEM, NO_ITEM) or (both := item_all(plan.test, met)) == NO_ITEM:
+        return _item_rows(release, plan, anatomy)
+    rows = [
+        *_item_rows(release, replace(plan, condition=ALWAYS, test=both), anatomy),
+        *_item_rows(release, replace(plan, test=item_all(plan.test, item_not(met))), anatomy),
+    ]
+    return sorted(rows)
+
+
+def _item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[ItemRow]:
     """The counts of the items that pass a test; without a condition on persons they are those of the whole release, which is
     the same object each time."""
     assert plan.test is not None

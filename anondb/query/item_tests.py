@@ -43,6 +43,7 @@ class ItemAny:
     parts: tuple[ItemTest, ...]
 
 
+MAX_COMPARED = 100  # labels of a test that are compared with another one
 ItemTest = Labels | Unnamed | ItemNot | ItemAll | ItemAny
 NO_ITEM = Labels(frozenset())
 ANY_ITEM = ItemNot(NO_ITEM)
@@ -93,6 +94,14 @@ def finite(test: ItemTest) -> frozenset[str] | None:
         parts = [finite(p) for p in test.parts]
         return None if None in parts else frozenset().union(*(s for s in parts if s is not None))
     return None
+
+
+def within(test: ItemTest, other: ItemTest) -> bool:
+    """Whether each item that passes a test is known to pass another one."""
+    if test == other or other == ANY_ITEM:
+        return True
+    labels = finite(test)
+    return labels is not None and len(labels) <= MAX_COMPARED and all(passes(other, {}, label) for label in labels)
 
 
 def listed(test: ItemTest) -> frozenset[str] | None:

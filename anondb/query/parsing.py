@@ -115,6 +115,23 @@ def _ended_inside(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+def _with_selects(tree: exp.Expr) -> exp.Expr:
+    """A query in which VALUES in an expression is ``SELECT * FROM (VALUES ...)``."""
+    for node in list(tree.find_all(exp.Values)):
+        around = node.parent
+        made = exp.Select(expressions=[exp.Star()])
+        if isinstance(around, exp.In):
+            around.set("expressions", None)
+            around.set("query", exp.Subquery(this=made))
+        elif isinstance(around, exp.Subquery):
+            node.replace(made)
+        else:
+            continue
+        node.set("alias", exp.TableAlias(this=exp.to_identifier("listed")))
+        made.set("from_", exp.From(this=node))
+    return tree
+
+
 @dataclass(frozen=True)
 class Statement:
     """One statement of a script.
@@ -227,7 +244,7 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     for node in trees[0].walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None
-    return _ended_inside(trees[0])
+    return _with_selects(_ended_inside(trees[0]))
 
 
 def _with_ends_outside(tokens: list[Token]) -> list[Token]:

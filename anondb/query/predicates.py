@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, finite, item_all, item_any, item_not
+from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, finite, item_all, item_any, item_not, within
 from anondb.query.refusals import too_complex
 from anondb.query.values import OnValue
 
@@ -133,13 +133,13 @@ def negate(condition: Condition) -> Condition:
     return Not(condition)
 
 
-def _needs_an_item(condition: Condition) -> bool:
-    """Whether the condition can only hold for a person with at least one item."""
+def _implies(condition: Condition, leaf: AtLeast) -> bool:
+    """Whether a person for whom a condition holds has as many items that pass the test of a leaf."""
     if isinstance(condition, AtLeast):
-        return True
+        return condition.count >= leaf.count and within(condition.test, leaf.test)
     if isinstance(condition, And):
-        return any(_needs_an_item(p) for p in condition.parts)
-    return isinstance(condition, Or) and all(_needs_an_item(p) for p in condition.parts)
+        return any(_implies(p, leaf) for p in condition.parts)
+    return isinstance(condition, Or) and all(_implies(p, leaf) for p in condition.parts)
 
 
 def _flat(kind: type[And] | type[Or], conditions: tuple[Condition, ...]) -> list[Condition]:
@@ -173,8 +173,9 @@ def both(*conditions: Condition) -> Condition:
     if NEVER in parts:
         return NEVER
     parts = [p for p in parts if p != ALWAYS]
-    if NOT_EMPTY in parts and any(_needs_an_item(p) for p in parts if p != NOT_EMPTY):
-        parts.remove(NOT_EMPTY)
+    for leaf in [p for p in parts if isinstance(p, AtLeast)]:
+        if any(_implies(p, leaf) for p in parts if p is not leaf):
+            parts.remove(leaf)
     return ALWAYS if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
@@ -190,6 +191,17 @@ def either(*conditions: Condition) -> Condition:
 def has(*labels: str) -> Condition:
     """The condition that the person has one of the labels."""
     return at_least(1, Labels(frozenset(labels)))
+
+
+def met_by(condition: Condition) -> ItemTest:
+    """The test of items any one of which meets a condition of its person, whatever else they have."""
+    if isinstance(condition, Constant):
+        return ANY_ITEM if condition.value else NO_ITEM
+    if isinstance(condition, AtLeast):
+        return condition.test if condition.count == 1 else NO_ITEM
+    if isinstance(condition, And | Or):
+        return (item_all if isinstance(condition, And) else item_any)(*map(met_by, condition.parts))
+    return NO_ITEM
 
 
 def leaves(condition: Condition) -> Iterator[Condition]:

@@ -370,3 +370,30 @@ SELECT sex, sum(k) AS n FROM (SELECT sex, tid, count(*) AS k FROM customers JOIN
 SELECT s.item, count(*) AS n FROM sales s JOIN customers c USING (tid) WHERE c.town = 'Cork' AND s.item IN ('milk', 'bread', 'coffee') GROUP BY s.item;
 SELECT item, count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM customers WHERE town = 'Cork') AND item IN ('milk', 'bread', 'coffee') GROUP BY item;
 SELECT item, count(*) FILTER (WHERE town = 'Cork') AS n FROM sales JOIN customers USING (tid) WHERE item IN ('milk', 'bread', 'coffee') GROUP BY item HAVING count(*) FILTER (WHERE town = 'Cork') > 0;
+
+-- either_not_both
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_or(item = 'milk') <> bool_or(item = 'bread'));
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid HAVING count(*) = 1);
+SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales) p WHERE (SELECT count(*) FROM sales s WHERE s.tid = p.tid AND s.item IN ('bread', 'milk')) = 1;
+SELECT count(*) AS n FROM (SELECT tid, list(item) AS l FROM sales GROUP BY tid) WHERE list_contains(l, 'milk') <> list_contains(l, 'bread');
+
+-- flags
+SELECT coalesce(sum(m), 0) AS a, coalesce(sum(b), 0) AS b, coalesce(sum(m * b), 0) AS c FROM (SELECT tid, max((item = 'milk')::INT) AS m, max((item = 'bread')::INT) AS b FROM sales GROUP BY tid);
+SELECT count(*) FILTER (WHERE m) AS a, count(*) FILTER (WHERE b) AS b, count(*) FILTER (WHERE m AND b) AS c FROM (SELECT tid, bool_or(item = 'milk') AS m, bool_or(item = 'bread') AS b FROM sales GROUP BY tid);
+SELECT count(*) FILTER (WHERE list_contains(l, 'milk')) AS a, count(*) FILTER (WHERE list_contains(l, 'bread')) AS b, count(*) FILTER (WHERE list_has_all(l, ['milk', 'bread'])) AS c FROM (SELECT tid, list(item) AS l FROM sales GROUP BY tid);
+
+-- size_of_lists
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) BETWEEN 3 AND 5);
+SELECT count(*) FILTER (WHERE len(l) >= 3 AND len(l) <= 5) AS n FROM (SELECT array_agg(item ORDER BY item) AS l FROM sales GROUP BY tid);
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING len(list(DISTINCT item)) IN (3, 4, 5));
+
+-- items_of_lists
+SELECT item, count(*) AS n FROM sales WHERE item IN ('milk', 'bread') GROUP BY item;
+SELECT x AS item, count(*) AS n FROM (SELECT tid, unnest(l) AS x FROM (SELECT tid, list(item) AS l FROM sales WHERE item < 'n' GROUP BY tid)) WHERE x IN (VALUES ('milk'), ('bread')) GROUP BY x;
+SELECT item, count(*) AS n FROM sales a NATURAL JOIN sales b WHERE item IN ('milk', 'bread') GROUP BY item;
+SELECT item, count(*) AS n FROM sales a JOIN sales b USING (tid, item) WHERE item = ANY (VALUES ('milk'), ('bread')) GROUP BY item;
+
+-- revenue_with_item [prices]
+SELECT sum(price) AS n FROM sales JOIN prices USING (item) WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk');
+SELECT sum(t) AS n FROM (SELECT tid, sum(price) AS t FROM sales NATURAL JOIN prices GROUP BY tid HAVING bool_or(item = 'milk'));
+SELECT sum(p.price) AS n FROM sales m JOIN sales s USING (tid) JOIN prices p ON p.item = s.item WHERE m.item = 'milk';

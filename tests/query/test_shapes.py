@@ -342,7 +342,7 @@ UNREAD: list[tuple[str, str]] = [
     ("SELECT count(*) FROM t a CROSS JOIN t b WHERE a.item = 'milk'", "without equal ids"),
     ("SELECT count(*) FROM t a JOIN t b ON a.item = b.item", "a join without equal ids"),
     ("SELECT count(*) FROM t a JOIN t b USING (item)", "a join without equal ids"),
-    ("SELECT count(*) FROM t NATURAL JOIN t u", "this kind of join"),
+    ("SELECT count(*) FROM t NATURAL LEFT JOIN t u", "equal items in a self-join"),
     ("SELECT count(*) FROM t a FULL JOIN t b USING (tid)", "FULL JOIN"),
     ("SELECT count(*) FROM t a POSITIONAL JOIN t b", "a join without equal ids"),
     ("SELECT count(*) FROM t WHERE EXISTS (SELECT 1 FROM t u WHERE u.item = 'milk')", "without the outer id"),

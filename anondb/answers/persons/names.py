@@ -19,9 +19,9 @@ from anondb.answers.persons.terms import (
     Truth,
 )
 from anondb.errors import InputError
-from anondb.query.item_tests import ANY_ITEM, Labels, item_not
+from anondb.query.item_tests import ItemTest, Labels, item_all, item_not
 from anondb.query.parsing import lowered, operands
-from anondb.query.predicates import ALWAYS, NEVER, Weights, at_least, both, has, negate
+from anondb.query.predicates import ALWAYS, Condition, Weights, at_least, both, negate
 from anondb.query.refusals import unsupported
 
 LISTS = (
@@ -132,17 +132,16 @@ class Names(Numbers):
         if kind == "len":
             if self.releases.bags:
                 raise unsupported("the length of a list, which may repeat an item", "Ask which items it has.")
-            weights = Weights(ANY_ITEM)
-            return self.column(Number(weights, there))
+            return self.column(Number(Weights(listing.test), there))
         assert other is not None
         labels = self._texts(self.resolved(other, scope), one=kind == "one")
         self.written |= labels
         if kind == "all":
-            met = both(*(has(label) for label in labels))
+            met = both(*(_in_list(listing, Labels(frozenset({label}))) for label in labels))
         elif kind == "inside":
-            met = negate(at_least(1, item_not(Labels(labels))))
+            met = negate(_in_list(listing, item_not(Labels(labels))))
         else:
-            met = has(*labels) if labels else NEVER
+            met = _in_list(listing, Labels(labels))
         true = both(met, there) if kind == "inside" or not labels else met
         return self.column(Truth(true, both(negate(met), there)))
 
@@ -158,6 +157,11 @@ class Names(Numbers):
         ):
             raise unsupported("a list of items compared with values that are not texts")
         return frozenset(v.unnest().name for v in values)
+
+
+def _in_list(listing: Listing, test: ItemTest) -> Condition:
+    """The condition that a list has an item that passes a test."""
+    return at_least(1, item_all(listing.test, test))
 
 
 def _all_of(node: exp.Expr) -> exp.Expr | None:

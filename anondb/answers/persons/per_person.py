@@ -16,6 +16,7 @@ from anondb.answers.persons.terms import (
     Column,
     Id,
     Item,
+    Listing,
     Number,
     PersonRows,
     Scope,
@@ -200,7 +201,7 @@ class PerPerson(Nested):
                     part.set(name, [visit(c) if isinstance(c, exp.Expr) else c for c in child])
                 elif isinstance(child, exp.Expr):
                     part.set(name, visit(child))
-            return part
+            return self._list_function(part, scopes[0]) or part
 
         return visit(node.copy())
 
@@ -249,7 +250,25 @@ class PerPerson(Nested):
             trees = [self.resolved(inner, scope) for scope in scopes]
             if len(set(trees)) == 1 and not self.rows_of(trees[0]):
                 return trees[0]
+        if isinstance(call, exp.ArrayAgg) and wanted is None and len(scopes) == 1:
+            listing = self._list(inner, scopes[0], met)
+            if listing is not None:
+                return self.column(listing)
         raise unsupported(name_of(call))
+
+    def _list(self, inner: exp.Expr, scope: Scope, met: Condition) -> Listing | None:
+        """The list of the items of a person's rows, each once; None for other lists."""
+        distinct = False
+        while isinstance(inner, exp.Order | exp.Distinct):
+            distinct = distinct or isinstance(inner, exp.Distinct)
+            inner = inner.this if isinstance(inner, exp.Order) else inner.expressions[0]
+        item = self.resolved(inner, scope)
+        atom = self.atom(item)
+        if not isinstance(atom, Item) or not (distinct or (scope.rows.exact and scope.rows.rows == {atom.row})):
+            return None
+        cases = self._one_row(scope.rows, item)
+        alone = len(cases) == 1 and self._holds(cases[0][0], met)
+        return Listing(False, cases[0][1]) if alone else None
 
     def _with(self, scope: Scope, tree: exp.Expr) -> Scope:
         return replace(scope, rows=replace(scope.rows, where=both(scope.rows.where, self.where(tree))))

@@ -19,6 +19,7 @@ from anondb.query.predicates import (
     both,
     either,
     negate,
+    on_item,
 )
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.values import LISTED
@@ -116,12 +117,8 @@ class Relations(Joins):
                 columns += [replace(c, alias="", merged=False) for c in shown]
                 continue
             if isinstance(inner, exp.Explode):
-                listing = self.atom(self.resolved(inner.this, scope))
-                if not isinstance(listing, Listing):
-                    raise unsupported("UNNEST of a list other than the items of a person")
-                row = next(self._fresh)
-                rows = replace(rows, rows=rows.rows | {row}, exact=rows.exact and not self.releases.bags)
-                columns.append(Column("", lowered(selected.alias_or_name or "unnest"), self.column(Item(row))))
+                rows, item = self._each(inner.this, scope, rows)
+                columns.append(Column("", lowered(selected.alias_or_name or "unnest"), item))
                 continue
             columns.append(Column("", lowered(selected.alias_or_name), self.resolved(inner, scope, quiet=True)))
         return [replace(rows, columns=tuple(columns))]
@@ -241,16 +238,12 @@ class Relations(Joins):
             return self._with_known(place.this, join, scope, pool)
         listed = self.source(place.this, scope.env)
         if not side and kind not in ("SEMI", "ANTI"):
-            made = []
-            for rows in listed:
-                both_ = self._beside(scope, rows, join)
-                made.append(self.filtered(both_, conjuncts(join.args.get("on"))))
-            return made
+            return [self.filtered(*self._beside(scope, rows, join)) for rows in listed]
         matched = []
         for rows in listed:
-            inner = self._beside(scope, rows, join)
+            inner, conditions = self._beside(scope, rows, join)
             start = replace(inner.rows, where=rows.where, rows=rows.rows, compared=rows.compared, exact=rows.exact)
-            found = self.filtered(replace(inner, rows=start), conjuncts(join.args.get("on")))
+            found = self.filtered(replace(inner, rows=start), conditions)
             self.check_one(found.rows)
             matched.append(found)
         present = either(*(self.closed(found.rows) for found in matched))
@@ -274,19 +267,18 @@ class Relations(Joins):
         )
         return [*joined, replace(scope, rows=absent)]
 
-    def _beside(self, scope: Scope, rows: PersonRows, join: exp.Join) -> Scope:
-        """Rows of a scope and of a source side by side; USING unites their persons."""
-        shared = {lowered(u.name) for u in join.args.get("using") or ()}
+    @staticmethod
+    def _beside(scope: Scope, rows: PersonRows, join: exp.Join) -> tuple[Scope, list[exp.Expr]]:
+        """Rows of a scope and of a source side by side, and the conditions of the join."""
+        conditions = conjuncts(join.args.get("on"))
+        shared = [lowered(u.name) for u in join.args.get("using") or ()]
         columns = [replace(c, merged=c.merged or c.name in shared) for c in rows.columns]
         for name in shared:
             left = [c.value for c in scope.rows.columns if c.name == name and not c.merged]
             right = [c.value for c in rows.columns if c.name == name]
-            ids = [self.atom(value) for value in (*left, *right)]
-            if len(ids) == 2 and all(isinstance(one, Item) for one in ids):
-                raise unsupported(f"USING ({name})", "Join on the id column.")
-            if len(ids) != 2 or not all(isinstance(one, Id) for one in ids):
-                raise unsupported(f"USING ({name})", "Join on the id column.")
-            self._unite(*(one.person for one in ids if isinstance(one, Id)))
+            if len(left) != 1 or len(right) != 1:
+                raise unsupported(f"USING ({name})", "Write the condition of the join with ON.")
+            conditions.append(exp.EQ(this=left[0].copy(), expression=right[0].copy()))
         made = PersonRows(
             (*scope.rows.columns, *columns),
             scope.rows.rows | rows.rows,
@@ -295,24 +287,30 @@ class Relations(Joins):
             scope.rows.exact and rows.exact,
             scope.rows.people | rows.people,
         )
-        return replace(scope, rows=made)
+        return replace(scope, rows=made), conditions
 
     def _unnested(self, node: exp.Unnest, scope: Scope) -> Scope:
         """The rows of a scope with each of the items of a list."""
         only(node, "expressions", "alias")
-        listing = self.atom(self.resolved(node.expressions[0], scope)) if len(node.expressions) == 1 else None
-        if not isinstance(listing, Listing):
-            raise unsupported("UNNEST of a list other than the items of a person")
-        alias, row = node.args.get("alias"), next(self._fresh)
+        if len(node.expressions) != 1:
+            raise unsupported("UNNEST of several lists")
+        rows, item = self._each(node.expressions[0], scope, scope.rows)
+        alias = node.args.get("alias")
         names = [c.name for c in alias.args.get("columns") or ()] if alias is not None else []
         column = Column(
-            lowered(alias.name) if alias is not None else "",
-            lowered(names[0]) if names else "unnest",
-            self.column(Item(row)),
+            lowered(alias.name) if alias is not None else "", lowered(names[0]) if names else "unnest", item
         )
-        rows = scope.rows
+        return replace(scope, rows=replace(rows, columns=(*rows.columns, column)))
+
+    def _each(self, lists: exp.Expr, scope: Scope, rows: PersonRows) -> tuple[PersonRows, exp.Expr]:
+        """Rows of a scope with each of the items of a list, and this item."""
+        listing = self.atom(self.resolved(lists, scope))
+        if not isinstance(listing, Listing):
+            raise unsupported("UNNEST of a list other than the items of a person")
+        row = next(self._fresh)
+        where = both(rows.where, on_item(row, listing.test))
         exact = rows.exact and not self.releases.bags
-        return replace(scope, rows=replace(rows, columns=(*rows.columns, column), rows=rows.rows | {row}, exact=exact))
+        return replace(rows, where=where, rows=rows.rows | {row}, exact=exact), self.column(Item(row))
 
     # ---------------------------------------------------------------- sources
 

@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.ranged.compiler import Env
-from anondb.query.item_tests import ItemAll, ItemAny, ItemNot
+from anondb.query.item_tests import ANY_ITEM, ItemAll, ItemAny, ItemNot, ItemTest
 from anondb.query.predicates import ALWAYS, Condition, Weights
 
 
@@ -54,9 +54,10 @@ class Id:
 
 @dataclass(frozen=True)
 class Listing:
-    """The list of a person's items; NULL for some persons without items if ``nullable``."""
+    """The list of those of a person's items that pass a test; NULL for some persons without items if ``nullable``."""
 
     nullable: bool
+    test: ItemTest = ANY_ITEM
 
 
 @dataclass(frozen=True)
