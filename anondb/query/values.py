@@ -37,7 +37,6 @@ _MOST_DIGITS = 38  # of a DECIMAL
 Value = Fraction | str
 DAY = 86_400_000_000  # microseconds
 MAX_DIGITS = 15  # of a number in a query: a DOUBLE distinguishes no more
-_CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?")
 
@@ -292,7 +291,7 @@ def _literal(node: exp.Expr, attribute: Attribute) -> Value:
     if not node.is_string or sign < 0:
         raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
     known = [value for _, value in attribute.values if value is not None]
-    if node.name not in known and (_CASTABLE.search(node.name) or kind_of(attribute.type, known)):
+    if node.name not in known and (not known or kind_of(attribute.type, known)):
         raise unsupported(
             f"a text that may be another spelling of a value of {attribute.name!r}", "Write values as the release does."
         )

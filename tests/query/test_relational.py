@@ -93,6 +93,7 @@ SHAPES = [
     "SELECT count(*) FROM (SELECT tid FROM records GROUP BY tid HAVING count(age) = 1)",
     "SELECT count(*) FROM records WHERE place > 'a'",
     "SELECT count(*) FROM records WHERE place LIKE 'a%'",
+    "SELECT count(*) FROM records WHERE place <> 't' AND place IN ('01', 'b')",
     "SELECT count(*) FROM records WHERE age > '20'",
     "SELECT count(*) FROM records WHERE age > 1.2345678901234567",
     "SELECT count(*) FROM records WHERE age > NULL",
@@ -107,7 +108,6 @@ SHAPES = [
 UNREAD = [
     ("SELECT size, count(*) FROM records GROUP BY size", "GROUP BY 'size'"),
     ("SELECT count(*) FROM records, held WHERE age > 20", "a join without equal ids"),
-    ("SELECT count(*) FROM records WHERE place = '01'", "another spelling"),
     ("SELECT count(*) FROM records WHERE age > size", "of an item beside another value"),
 ]
 
