@@ -71,8 +71,13 @@ class House(Protocol):
         """The types of the columns of a query."""
         ...
 
-    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
-        """The rows of a query with bounds, and notes; raises InputError where no rule reads it."""
+    def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Known, list[str]]:
+        """The rows of a query with bounds, and notes; raises InputError where no rule reads it.
+
+        Args:
+            tree: the query.
+            ended: whether its ORDER BY and LIMIT only say which of very many rows are needed.
+        """
         ...
 
 
@@ -108,12 +113,13 @@ def answered(
     if others is not None and others.worlds is not None:
         others.worlds.draw(items)
     try:
-        made = Estimator(house.engine, worlds, question, types, others).rows(known, chosen=ORDER_NOTE in notes)
+        made = Estimator(house.engine, worlds, question, types, others).rows(known)
     except InputError as error:  # the rules say more than DuckDB of what they do not read
         raise refusal or error from None
     if made.contradicted:
         notes.append(OUTSIDE_NOTE)
-    if any(question.roles[n].computed for end in question.ends for n in end.columns) and ORDER_NOTE not in notes:
+    by_estimates = any(question.roles[n].computed for end in question.ends for n in end.columns)
+    if (by_estimates or (known is not None and known.cut)) and ORDER_NOTE not in notes:
         notes.append(ORDER_NOTE)
     if others is not None and not empty:
         made = replace(made, called=note_of(others, house.counts_of_items(tree)))
@@ -141,7 +147,7 @@ def _ruled(question: Asked, house: House) -> tuple[Known | None, list[str], Inpu
     if question.unread is not None:
         return None, [f"{NO_BOUNDS}{question.unread}."], None
     try:
-        return *house.bounds_of(question.ruled), None
+        return *house.bounds_of(question.ruled, ended=question.first), None
     except InputError as error:
         if error.code not in UNREAD:
             raise

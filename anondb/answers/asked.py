@@ -25,6 +25,7 @@ class Asked:
 
     Attributes:
         ruled: its rows, as the rules of bounds read them, without the end.
+        first: whether ``ruled`` has an end, which only says which of very many rows are needed.
         drawn: its rows, as worlds compute them.
         roles: the roles of the columns of both.
         shown: the numbers of the columns that are shown.
@@ -50,6 +51,7 @@ class Asked:
     listed: bool = False
     kept: bool = False
     conditioned: bool = False
+    first: bool = False
     single: bool = False
     ends: tuple[End, ...] = ()
     of_persons: bool = False
@@ -115,12 +117,14 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
     unique = ended.with_keys()
     body = ended.body
     roles = tuple(role for _, role in ended.relation.columns)
+    ruled, first_alone = ended.ruled()
     drawn, kept = _unconditional(body, reader)
     reader.relation(drawn)
     conditioned = any(_is_condition(select, reader) for select in drawn.find_all(exp.Select))
     return replace(
         whole,
-        ruled=ended.ruled(),
+        ruled=ruled,
+        first=first_alone,
         drawn=drawn,
         roles=roles,
         shown=tuple(ended.shown),

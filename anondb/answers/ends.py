@@ -16,7 +16,7 @@ MARGIN = 20
 """Of groups by several columns, such as pairs of items, so many times as many as are shown are looked at in each world, and
 asked of the rules."""
 LEAST = 5_000
-"""At least so many are asked of the rules, which order them by estimates of their own."""
+"""At least so many are asked of the rules, which order them by what they expect of each."""
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
 
 
@@ -117,16 +117,17 @@ class Ended:
         self._hide([*(key.copy() for key in missing), *(told if sets else ())])
         return grouped is not None and not series
 
-    def ruled(self) -> exp.Query:
-        """The query for rules of bounds: of groups by several columns, which are many, those that may be shown."""
+    def ruled(self) -> tuple[exp.Query, bool]:
+        """The query for rules of bounds, and whether an end of it says which groups by several columns, which are many, may
+        be shown."""
         several = isinstance(self.body, exp.Select) and len(self.reader.grouped(self.body) or ()) > 1
         number = self.cut[1].args.get("expression") if self.cut is not None and several else None
         if self.cut is None or not isinstance(number, exp.Literal) or not number.name.isdigit():
-            return self.body
+            return self.body, False
         made = self.body.copy()
         made.set("order", self.cut[0].copy())
         made.set("limit", exp.Limit(expression=exp.convert(max(MARGIN * int(number.name) + MARGIN, LEAST))))
-        return made
+        return made, True
 
     def _peeled(self) -> bool:
         """Take off the end of this query; whether that was possible."""

@@ -11,7 +11,7 @@ from anondb.answers.drawn_rows import are_mixed
 from anondb.answers.ends import End
 from anondb.answers.first_rows import certain_first
 from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
-from anondb.answers.ranged.known import IN_WORLDS, INTEGERS, LIKELY, SURE, Column, Known
+from anondb.answers.ranged.known import IN_WORLDS, INTEGERS, SURE, Column, Known
 from anondb.answers.roles import Role
 from anondb.answers.spread import HIGH, LOW, Spread, with_spread
 from anondb.engine import Table
@@ -58,12 +58,11 @@ class Estimator(InWorlds):
 
     spread: Spread | None = None
 
-    def rows(self, known: Known | None, *, chosen: bool = False) -> Estimated:
+    def rows(self, known: Known | None) -> Estimated:
         """The rows of the query: keys, means over worlds, and bounds.
 
         Args:
             known: the rows of ``asked.ruled`` with bounds; None where no rule reads the query.
-            chosen: whether estimates chose these rows, so that others may be rows of the query.
 
         Raises:
             InputError: DuckDB refuses the query when it computes it.
@@ -77,7 +76,7 @@ class Estimator(InWorlds):
                 return Estimated(rows, made)
             if are_mixed(self.engine, self.asked, drawn, WORLD):
                 return self._first_world(drawn, made)
-            return self._beside(self._means(drawn), known, made, chosen)
+            return self._beside(self._means(drawn), known, made)
         except BaseException:
             self.engine.drop(*made)
             raise
@@ -124,7 +123,7 @@ class Estimator(InWorlds):
 
     # ---------------------------------------------------------------- bounds
 
-    def _beside(self, means: exp.Select, known: Known | None, made: list[Table], chosen: bool) -> Estimated:
+    def _beside(self, means: exp.Select, known: Known | None, made: list[Table]) -> Estimated:
         """The means of worlds with the bounds of rules, as rows in their last order."""
         half = exp.GTE(this=exp.column(WORLDS, "m"), expression=exp.convert((self.worlds.count + 1) // 2))
         drawn = means.subquery("m")
@@ -138,21 +137,21 @@ class Estimator(InWorlds):
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
         numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
         ruled = self.make("ruled", exp.select("*", self.copies()).from_(numbered.subquery("k")), made)
-        table = self.make("rows", self._joined(drawn, ruled, known, half, chosen), made)
+        table = self.make("rows", self._joined(drawn, ruled, known, half), made)
         table, columns = self._spread(table, columns, made)
         outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
         flagged = replace(known, flagged=known.flagged or known.open, columns=columns)
         bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
-        whole = not (bad or known.open or self.asked.leading) and len(self.asked.ends) == 1
+        whole = not (bad or known.open or self.asked.leading or known.cut) and len(self.asked.ends) == 1
         notes = certain_first(self.engine, self.asked.ends[0], flagged, table) if whole else []
         return Estimated(self._ended(flagged, table), made, bad, notes)
 
     def _column(self, n: int, ruled: Column | None) -> Column:
         """What is known of a column; a computed number that no rule reads has bounds that are NULL."""
-        unread = ruled is None or ruled.by_estimate
+        unread = ruled is None or ruled.unknown
         if self.asked.roles[n].computed and unread and self.types[n].startswith(NUMBERS):
-            return Column("", bounded=True, by_estimate=ruled is not None)
-        return ruled or Column("", by_estimate=self.asked.roles[n].computed)
+            return replace(ruled or Column(""), bounded=True, unknown=ruled is not None)
+        return ruled or Column("", unknown=self.asked.roles[n].computed)
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""
@@ -177,8 +176,9 @@ class Estimator(InWorlds):
             listed += [_nothing().as_(f"c{n}{end}") for end in ends]
         return listed
 
-    def _joined(self, drawn: exp.Subquery, ruled: Table, known: Known, half: exp.Expr, chosen: bool) -> exp.Select:
-        """Each row that rules list, and, where estimates chose these, those that half of the worlds have."""
+    def _joined(self, drawn: exp.Subquery, ruled: Table, known: Known, half: exp.Expr) -> exp.Select:
+        """Each row that rules list, and, where these are not all, those that half of the worlds have; these alone where
+        worlds choose."""
         on = [exp.column(COPY, "b").eq(exp.column(COPY, "m")), *self.same_keys("b", "m")]
         either = [
             exp.func("coalesce", exp.column(name, "b"), exp.column(name, "m")).as_(name) for name in (PLACE, COPY)
@@ -186,31 +186,30 @@ class Estimator(InWorlds):
         listed: list[exp.Expr] = [*either, self._share()]
         outside: list[exp.Expr] = []
         for n, column in enumerate(known.columns):
-            listed += self._cells(n, column, chosen, outside)
+            listed += self._cells(n, column, outside)
         here = exp.column(COPY, "b").is_(exp.null()).not_()
         if known.flagged or known.open:
             sure = exp.column(SURE, "b") if known.flagged else here.copy()
             listed.append(exp.func("coalesce", sure, exp.false()).as_(SURE))
-            listed.append(exp.func("coalesce", half.copy(), exp.false()).as_(LIKELY))
         wrong = exp.func("coalesce", exp.or_(*outside), exp.false()) if outside else exp.false()
         tree = exp.select(*listed, wrong.as_(OUTSIDE)).from_(exp.alias_(ruled.expression(), "b", table=True))
-        tree = tree.join(drawn, on=exp.and_(*on), join_type="full" if chosen else "left")
-        return tree.where(exp.or_(here, half.copy())) if chosen else tree
+        tree = tree.join(drawn, on=exp.and_(*on), join_type="full" if self.asked.first else "left")
+        return tree.where(half.copy() if known.cut else exp.or_(here, half.copy()))
 
-    def _cells(self, n: int, column: Column, chosen: bool, outside: list[exp.Expr]) -> list[exp.Expr]:
+    def _cells(self, n: int, column: Column, outside: list[exp.Expr]) -> list[exp.Expr]:
         """The columns of one column of the query: its value, and its bounds if it has some."""
         value: exp.Expr
-        value, lower, upper = (exp.column(f"c{n}{end}", "b") for end in ("", "_l", "_u"))
         mean: exp.Expr
+        value, lower, upper = (exp.column(f"c{n}{end}", "b") for end in ("", "_l", "_u"))
         mean, least, most = (exp.column(f"c{n}{end}", "m") for end in ("", "_l", "_u"))
         role = self.asked.roles[n]
-        if not role.computed or not (column.bounded or column.by_estimate):
-            if not role.computed and not column.bounded and self.types[n] in TYPED:
-                value = exp.cast(value, self.types[n]).as_(f"c{n}")
-            if chosen and not role.computed:
-                value = exp.func("coalesce", value.unalias(), mean).as_(f"c{n}")
-            return [value, *([lower, upper] if column.bounded else [])]
-        if column.by_estimate:
+        if not (column.bounded or column.unknown):
+            if not role.computed and self.types[n] in TYPED:
+                value = exp.cast(value, self.types[n])
+            if self.asked.first and not role.computed:
+                value = exp.func("coalesce", value, mean)
+            return [value.as_(f"c{n}")]
+        if column.unknown:
             ends = ("_l", "_u") if self._column(n, column).bounded else ()
             return [mean.as_(f"c{n}"), *(_nothing().as_(f"c{n}{end}") for end in ends)]
         if not self.types[n].startswith((*NUMBERS, "DATE", "TIME", "BOOLEAN")) or self.types[n].endswith("]"):
@@ -218,7 +217,7 @@ class Estimator(InWorlds):
         if column.truth:
             if self.worlds.possible:
                 outside.append(exp.or_(exp.LT(this=least, expression=lower), exp.GT(this=most, expression=upper)))
-            return [value, lower, upper]
+            return [mean, lower, upper]
         absent = role is Role.TOTAL and not self.asked.conditioned
         if absent and self.types[n].startswith(NUMBERS):
             nowhere = exp.column(COPY, "m").is_(exp.null())
@@ -251,7 +250,7 @@ class Estimator(InWorlds):
             ends = ("", *(("_l", "_u") * known.columns[n].bounded), *((LOW, HIGH) * known.columns[n].spread))
             listed += [exp.column(f"c{n}{end}").as_(f"c{place}{end}") for end in ends]
         if known.flagged:
-            listed += [(exp.false() if cut else exp.column(SURE)).as_(SURE), exp.column(LIKELY)]
+            listed += [(exp.false() if cut else exp.column(SURE)).as_(SURE)]
         listed.append(exp.column(IN_WORLDS))
         shown = exp.select(*listed).from_(rows).order_by(PLACE)
         if self.asked.single:

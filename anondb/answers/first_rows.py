@@ -28,7 +28,7 @@ def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) ->
         return []
     n, first, places = end.columns[0], end.order[0], int(number.name)
     column = known.columns[n]
-    if not isinstance(first.this, exp.Column) or not column.bounded or column.by_estimate or not places:
+    if not isinstance(first.this, exp.Column) or not column.bounded or column.unknown or not places:
         return []
     down = bool(first.args.get("desc"))
     near, far = (f"c{n}_l", f"c{n}_u") if down else (f"c{n}_u", f"c{n}_l")

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.sums import Bounds, Row
 from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.known import LIKELY, SURE, Known, described, fresh, projected
+from anondb.answers.ranged.known import SURE, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value
 from anondb.answers.tables import OwnTables
 from anondb.answers.views import OWN
@@ -164,7 +164,7 @@ class Desk:
         """Put rows on the desk until ``sweep``; see ``persons.people.Counts.put``."""
         counts = list(rows.values())
         if not keys:
-            cells_of = [cell for lower, upper in counts[0] for cell in (lower, guess(lower, upper), upper)]
+            cells_of = [end for bounds in counts[0] for end in bounds]
             return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), cells_of, strict=True)))
         cells = [tuple(zip(*(count[n] for count in counts), strict=True)) or ((),) * 2 for n in range(width + 1)]
         table = self._fill(keys, [[row[n] for row in rows] for n in range(len(keys))], cells)
@@ -178,8 +178,8 @@ class Desk:
         return table
 
     def _fill(self, kinds: Sequence[str], keys: Sequence[Sequence[Any]], counts: Sequence[Sequence[Any]]) -> Table:
-        """A table of groups: their keys with their types, and the lower bounds, guesses and upper bounds of each count; the
-        last count tells whether the group is there."""
+        """A table of groups: their keys with their types, and the bounds of each count; the last count tells whether the
+        group is there."""
         columns: dict[str, tuple[str, Iterable[Any]]] = {
             f"c{n}": column for n, column in enumerate(zip(kinds, keys, strict=True))
         }
@@ -188,9 +188,7 @@ class Desk:
             for end, numbers in zip(("_l", "_u"), ends, strict=True):
                 kind = "BIGINT" if set(map(type, numbers)) <= {int} else "DOUBLE"
                 columns[f"c{n}{end}"] = kind, numbers
-            columns[f"c{n}"] = "DOUBLE", list(map(guess, *ends))
         columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower in there[0]]
-        columns[LIKELY] = "BOOLEAN", [(number or 0) >= 0.5 for number in map(guess, *there)]
         return self.engine.put(Table("memory", "main", fresh("facts")), columns)
 
     def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
@@ -215,21 +213,14 @@ class Desk:
             self._temporary.clear()
 
 
-def guess(lower: float | None, upper: float | None) -> float | None:
-    """A number between its bounds, by which rows are ordered and chosen inside a query: analysts see means over worlds."""
-    if lower is None or upper is None:
-        return None if lower is None else float(lower)
-    return (lower + upper) / 2
-
-
 def _of(table: Table, keys: int, width: int) -> exp.Query:
     """The rows of a table of groups, with some of its counts."""
-    names = [*(f"c{n}" for n in range(keys)), *_names(keys, width), SURE, LIKELY]
+    names = [*(f"c{n}" for n in range(keys)), *_names(keys, width), SURE]
     return exp.select(*map(exp.column, names)).from_(table.expression())
 
 
 def _names(first: int, width: int) -> list[str]:
-    return [f"c{n}{end}" for n in range(first, first + width) for end in ("_l", "", "_u")]
+    return [f"c{n}{end}" for n in range(first, first + width) for end in ("_l", "_u")]
 
 
 def _literal(value: float | None) -> exp.Expr:

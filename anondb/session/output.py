@@ -81,8 +81,9 @@ def output(
             listed.append(exp.Case(ifs=decided))
             continue
         listed.append(_number(estimate, kind) if column.bounded else _whole(estimate, kind))
-        if column.by_estimate or (column.bounded and not numeric):
-            notes.append(f"The column {name!r} is computed from estimates, and has no bounds.")
+        if column.unknown or (column.bounded and not numeric):
+            reason = f", since no rule reads this: {column.why}" if column.why else ""
+            notes.append(f"The column {name!r} is computed from estimates, and has no bounds{reason}.")
         if column.bounded and numeric and bounds:
             listed += [_finite(lower, kind), _finite(upper, kind)]
             columns += [f"{name}{end}" for end in ENDS]

@@ -278,8 +278,8 @@ class Session:
         """The types of the columns of a query."""
         return [kind for _, kind in self._releases.bind(tree)]
 
-    def bounds_of(self, tree: exp.Expr) -> tuple[Known, list[str]]:
-        """The rows of a query with bounds, and notes.
+    def bounds_of(self, tree: exp.Expr, *, ended: bool) -> tuple[Known, list[str]]:
+        """The rows of a query with bounds, and notes (``answers.answer.House``).
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
@@ -292,7 +292,7 @@ class Session:
             made, releases = self._chosen(made)
             if releases is not self._releases:
                 releases.bind(made)
-            return _compiled(with_known_names(made), releases)
+            return _compiled(with_known_names(made), releases, ended)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
         """The columns of a query, and whether it reads tables of the original.
@@ -370,7 +370,7 @@ class Session:
         return f"<anondb session: {tables}>"
 
 
-def _compiled(tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
+def _compiled(tree: exp.Expr, releases: Releases, ended: bool) -> tuple[Known, list[str]]:
     """The rows of a query, and its notes."""
     compiler = Compiler(Persons(releases), releases, releases.start())
-    return compiler.query(tree, {}), list(compiler.notes)
+    return compiler.query(tree, {}, ended=ended), list(compiler.notes)

@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from anondb.answers.persons.terms import Atom, Item, Looked, Refused, Truth, choices
 from anondb.answers.ranged.compiler import Compiler
-from anondb.answers.ranged.expressions import DRAWN
 from anondb.answers.ranged.values import constant
 from anondb.query.item_tests import ANY_ITEM, ItemTest, Labels, Unnamed, finite, item_any, item_not, passes, patterns
 from anondb.query.parsing import bare
@@ -350,9 +349,7 @@ def check_kind(kind: str) -> None:
 
 
 def check_fixed(tree: exp.Expr) -> None:
-    """Refuse what may differ from one evaluation to the next."""
-    if tree.find(*DRAWN):
-        raise unsupported("a random number in a condition on persons")
+    """Refuse aggregates, which are no values of a person."""
     if tree.find(exp.AggFunc, exp.Window) and not tree.find(exp.Query):
         raise unsupported("an aggregate in this place")
 

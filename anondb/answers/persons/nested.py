@@ -142,7 +142,7 @@ class Nested(Names):
 
     def _chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""
-        atom, known = self.atom(left), self.compiler.listed(query, scope.env)
+        atom, known = self.atom(left), self.compiler.query(query, scope.env)
         if (
             not isinstance(atom, Item)
             or len(known.columns) != 1
@@ -177,7 +177,7 @@ class Nested(Names):
         value = scalar(exp.Subquery(this=query.copy()), self.compiler, scope.env)
         if not value.exact:
             raise unsupported("a comparison of persons with an estimate", "Compare the result of two queries.")
-        return exp.paren(value.estimate.copy())
+        return exp.paren(value.expression.copy())
 
     def _value_of(self, query: exp.Select, inner: Sequence[Scope]) -> exp.Expr:
         """The value that a subquery about the person has: an aggregate, or that of the only row, NULL without one."""

@@ -68,7 +68,7 @@ class Counts(Releases, Protocol):
         """The groups of a plan."""
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk; returns a SELECT with a column for each key, and three for each number."""
+        """Put rows on the desk; returns a SELECT with a column for each key, and two for each number."""
 
     def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
         """Put the rows of an answer with one key on the desk, with its number if ``width`` is 1."""
@@ -106,13 +106,13 @@ class Persons(RowsOfPersons):
                 return True
         return False
 
-    def facts(self, node: exp.Select, env: Env, compiler: Compiler) -> Facts:
+    def facts(self, node: exp.Select, env: Env, compiler: Compiler, *, ended: bool = False) -> Facts:
         """The groups and aggregates of a SELECT over tables of persons.
 
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex``, ``ambiguous_item``.
         """
-        return _Facts(self, compiler).facts(node, with_ctes(node, env, self.of_persons))
+        return _Facts(self, compiler).facts(node, with_ctes(node, env, self.of_persons), ended)
 
 
 class _Facts(Aggregates):
@@ -123,7 +123,7 @@ class _Facts(Aggregates):
         self.people, self.answers = people, people.counts
         self.start()
 
-    def facts(self, node: exp.Select, env: Env) -> Facts:
+    def facts(self, node: exp.Select, env: Env, ended: bool) -> Facts:
         scopes = self.scopes(node, env)
         for scope in scopes:
             self.check_one(scope.rows)
@@ -137,10 +137,8 @@ class _Facts(Aggregates):
         basics = composer.basics
         trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
         kinds = ["VARCHAR"] * len(keys)
-        limit = largest(node, replaced)
-        most = (
-            int(limit.expression.name) if limit is not None and len(basics) == 1 and not self.compiler.listing else None
-        )
+        limit = largest(node, replaced) if ended and len(basics) == 1 else None
+        most = None if limit is None else int(limit.expression.name)
         quick = self._listed_once(scopes, trees, basics)
         items = [isinstance(self.atom(tree), Item) and self.releases.typed for tree in trees[0]]
         if quick is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from anondb.answers.ranged import values
-from anondb.answers.ranged.expressions import DRAWN, Resolve, children_of, read, rebuilt
+from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
 from anondb.answers.ranged.values import Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
@@ -17,11 +17,6 @@ from anondb.query.refusals import name_of, unsupported
 AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
 PLACES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 """Window functions that give the value of another row, so that their bounds are the bounds of this value."""
-
-NO_ESTIMATES = exp.Anonymous | exp.AnonymousAggFunc | exp.BitwiseAndAgg | exp.BitwiseOrAgg | exp.BitwiseXorAgg
-"""Window functions that take no estimates: functions that are not known here, and those of whole numbers."""
-
-RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 
 
 def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
@@ -70,22 +65,20 @@ class Rows:
     """The rows that aggregates see.
 
     Attributes:
-        sure, likely: the conditions that a row is there, certainly and by the estimates; None if all are.
+        sure: the condition that a row is there for certain; None if all are.
         open: whether further rows may exist that are not listed.
         groups: whether they are divided by GROUP BY.
         wanted: the condition of FILTER that a row may satisfy; None without FILTER.
     """
 
-    sure: exp.Expr | None
-    likely: exp.Expr | None
+    sure: exp.Expr | None = None
     open: bool = field(default=False, kw_only=True)
     groups: bool = field(default=False, kw_only=True)
     wanted: exp.Expr | None = field(default=None, kw_only=True)
 
-    def among(self, certain: exp.Expr, likely: exp.Expr) -> Rows:
-        """The rows that satisfy a further condition, from its lower bound and its estimate."""
-        certain, likely = (values.holds(condition, unknown=False) for condition in (certain, likely))
-        return replace(self, sure=_both(self.sure, certain), likely=_both(self.likely, likely))
+    def among(self, certain: exp.Expr) -> Rows:
+        """The rows that satisfy a further condition, from its lower bound."""
+        return replace(self, sure=_both(self.sure, values.holds(certain, unknown=False)))
 
     def aggregate(self, node: exp.Expr, resolve: Resolve) -> Value:
         """The value of an aggregate over the rows of a group.
@@ -95,12 +88,8 @@ class Rows:
         """
         if isinstance(node, exp.Filter):
             condition = read(node.expression.this, resolve)
-            if condition.by_estimate:
-                raise unsupported("FILTER with a condition on a rank", "Write the condition into WHERE.")
-            if condition.estimate.find(*DRAWN):
-                raise unsupported("FILTER with a random number", "Write the condition into WHERE.")
             certain, possible = condition.truths
-            rows = self if condition.exact else self.among(certain, condition.estimate)
+            rows = self if condition.exact else self.among(certain)
             return replace(rows, wanted=possible).aggregate(node.this, resolve)
         if self.open:
             return self._for_all_rows(node, replace(self, open=False).aggregate(node, resolve))
@@ -114,19 +103,12 @@ class Rows:
         others = [read(e, resolve) for _, e in children_of(node) if e is not node.this]
         if any(part.item for part in (value, *others)):
             raise values.ambiguous(f"{name_of(node)} of them")
-        whole = [value.estimate, *(other.estimate for other in others)]
-        if isinstance(node, exp.ArgMax | exp.ArgMin) and len(others) == 1:
-            made = rebuilt(node, whole)
-            known = value.exact and others[0].exact and self.sure is None
-            return Value(self._of(made, self.likely), by_estimate=not known)
-        if value.exact and self.sure is None and all(other.exact for other in others):
-            return Value(self._of(rebuilt(node, whole)))
+        if self.sure is None and all(part.exact for part in (value, *others)):
+            return Value(self._of(rebuilt(node, [part.expression for part in (value, *others)])))
+        if value.unknown or isinstance(node, exp.ArgMax | exp.ArgMin):
+            return values.unread([value, *others])
         if node.args.get("count") is not None:
             raise unsupported(f"several values of {name_of(node)} of estimates", "Use ORDER BY and LIMIT.")
-        if value.estimate.find(*DRAWN):
-            raise unsupported(f"{name_of(node)} of a random number for rows that may not be there")
-        if value.by_estimate:
-            return Value(self._of(_over(node, value.estimate), self.likely), by_estimate=True)
         if isinstance(node, exp.CountIf):
             one, zero = (Value(exp.Literal.number(n)) for n in (1, 0))
             return self._sum(values.chosen([(value, one)], zero, numbers=True))
@@ -149,7 +131,7 @@ class Rows:
         """count(*) or count(x): the rows that are there, where a number may be NULL unless it has bounds."""
         what: exp.Expr = exp.Star()
         if value is not None and value.exact:
-            what = value.estimate.copy()
+            what = value.expression.copy()
         elif distinct:
             raise unsupported("count(DISTINCT ...) of an estimate")
         present: exp.Expr | None = None
@@ -159,8 +141,7 @@ class Rows:
         every = self._of(counted.copy())
         if self.sure is None and present is None:
             return Value(every, present=True, unsigned=True)
-        likely, sure = (self._of(counted.copy(), flag, present) for flag in (self.likely, self.sure))
-        return Value(likely, sure, every, present=True, unsigned=True)
+        return Value(self._of(counted.copy(), self.sure, present), every, present=True, unsigned=True)
 
     def _sum(self, value: Value) -> Value:
         """The sum of numbers with bounds: a row that may be absent adds 0 or its number."""
@@ -172,15 +153,13 @@ class Rows:
                 absent = zero if value.unsigned else extreme(end, zero)
                 added = exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=absent)
             ends.append(self._unless_empty(self._complete(exp.Sum(this=added), end)))
-        estimate = self._of(exp.Sum(this=value.estimate.copy()), self.likely)
-        return Value(estimate, *ends, unsigned=value.unsigned)
+        return Value(*ends, unsigned=value.unsigned)
 
     def _middle(self, node: exp.Expr, value: Value) -> Value:
         """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""
-        estimate = self._of(_over(node, value.estimate), self.likely)
         ends = [self._complete(_over(node, end), end) for end in value.bounds]
         if self.sure is None:
-            return Value(estimate, *ends)
+            return Value(*ends)
         low, high = value.bounds
         least, greatest = exp.Min(this=low.copy()), exp.Max(this=high.copy())
         extremes = [self._complete(least, low), self._complete(greatest, high)]
@@ -190,7 +169,6 @@ class Rows:
             extremes[0] = self._complete(exp.Max(this=low.copy()), low, self.sure)
         every = self._of(exp.LogicalAnd(this=self.sure.copy()))
         return Value(
-            estimate,
             *(
                 self._unless_empty(exp.Case(ifs=[exp.If(this=every.copy(), true=end)], default=extreme))
                 for end, extreme in zip(ends, extremes, strict=True)
@@ -215,57 +193,50 @@ class Rows:
         low, high = value.bounds
         none = exp.cast(exp.null(), "DOUBLE")
         kept = isinstance(node, exp.Count | exp.Max | exp.CountIf), isinstance(node, exp.Min)
-        return Value(value.estimate, low if kept[0] else none, high if kept[1] else none)
+        return Value(low if kept[0] else none, high if kept[1] else none)
 
     # ---------------------------------------------------------------- OVER
 
     def window(self, node: exp.Window, resolve: Resolve) -> Value:
-        """A window function: ranks and what an order of estimates decides have no bounds.
+        """A window function; nothing is known of ranks and of what an order of estimates decides.
 
         Raises:
             InputError: ``unsupported_query``.
         """
-        parts = {key: node.args.get(key) for key in ("partition_by", "order", "spec")}
-        ordered = parts["order"].expressions if parts["order"] else []
+        ordered = node.args["order"].expressions if node.args.get("order") else []
         keys = [read(o.this, resolve) for o in ordered]
-        partition = [read(p, resolve) for p in parts["partition_by"] or ()]
+        partition = [read(p, resolve) for p in node.args.get("partition_by") or ()]
         if not all(p.exact for p in partition):
             raise unsupported("PARTITION BY an estimate")
         function = node.this.this if isinstance(node.this, exp.Filter) else node.this
 
         def over(call: exp.Expr) -> exp.Expr:
-            made = exp.Window(this=call, partition_by=[p.estimate.copy() for p in partition], over="OVER")
+            made = exp.Window(this=call, partition_by=[p.expression.copy() for p in partition], over="OVER")
             if ordered:
-                listed = [_reordered(o, k.estimate) for o, k in zip(ordered, keys, strict=True)]
+                listed = [_reordered(o, k.expression) for o, k in zip(ordered, keys, strict=True)]
                 made.set("order", exp.Order(expressions=listed))
-            if parts["spec"] is not None:
-                made.set("spec", parts["spec"].copy())
+            if node.args.get("spec") is not None:
+                made.set("spec", node.args["spec"].copy())
             return made
 
         arguments = [read(e, resolve) for _, e in children_of(function)]
-        if isinstance(function, NO_ESTIMATES) and not all(a.exact for a in arguments):
-            raise unsupported(f"{name_of(function)} of estimates", "Ask for the rows, and compute it from them.")
         if any(v.item for v in (*keys, *(() if isinstance(function, exp.Count) else arguments))):
             raise values.ambiguous("a window function of them or in their order")
-        aggregate = isinstance(function, (*AGGREGATES, *QUANTILES))
-        placed = self.sure is None and not self.open and all(k.exact for k in keys)  # rows and their order are certain
-        if isinstance(function, RANKS) or (not aggregate and not placed):
-            made = over(rebuilt(function, [a.estimate for a in arguments]))
-            if placed and all(a.exact for a in arguments):
-                return Value(made)
-            return Value(made, by_estimate=True) if isinstance(function, RANKS) else Value(made, exp.null(), exp.null())
-        if not aggregate or (placed and all(a.exact for a in arguments)):
-            ends = zip(*((a.estimate, *a.bounds) for a in arguments), strict=True)
-            whole = [over(rebuilt(function, list(end))) for end in ends] or [over(function.copy())]
-            if all(a.exact for a in arguments):
-                return Value(whole[0])
-            chosen = isinstance(function, PLACES) and all(a.exact for a in arguments[1:2])  # which row it is
-            return Value(*whole) if chosen else Value(whole[0], exp.null(), exp.null())
         if not all(k.exact for k in keys):
-            made = over(rebuilt(function, [a.estimate for a in arguments]))
-            return Value(made, exp.null(), exp.null())
-        total = self.aggregate(node.this, resolve)
-        return Value(*(_each_over(e, over) for e in (total.estimate, *total.bounds)))
+            return Value()
+        aggregate = isinstance(function, (*AGGREGATES, *QUANTILES))
+        placed = self.sure is None and not self.open  # rows and their order are certain
+        exact = placed and all(a.exact for a in arguments)
+        if aggregate or isinstance(node.this, exp.Filter):
+            total = self.aggregate(node.this, resolve)
+            return total.replaced([_each_over(end, over) for end in total.ends])
+        if exact and not arguments:
+            return Value(over(function.copy()))
+        chosen = isinstance(function, PLACES) and all(a.exact for a in arguments[1:2])  # which row it is
+        if not exact and not (placed and chosen):
+            return Value()
+        ends = zip(*([a.expression] if exact else a.bounds for a in arguments), strict=True)
+        return Value(*(over(rebuilt(function, list(end))) for end in ends))
 
 
 def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

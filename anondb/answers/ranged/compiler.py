@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.answers.ranged.item_filters import with_counted_items
-from anondb.answers.ranged.known import LIKELY, SURE, Column, Known, Sources, projected
+from anondb.answers.ranged.known import SURE, Column, Known, Sources, projected
 from anondb.answers.ranged.set_operations import compared
 from anondb.answers.ranged.values import Value, check_equal
 from anondb.errors import InputError
@@ -43,8 +43,8 @@ class People(Protocol):
         """Whether the rows of a query belong to single persons, so that they cannot be shown."""
         ...
 
-    def facts(self, node: exp.Select, env: Env, compiler: Compiler) -> Facts:
-        """The groups and counts of a SELECT over tables of persons."""
+    def facts(self, node: exp.Select, env: Env, compiler: Compiler, *, ended: bool = False) -> Facts:
+        """The groups and counts of a SELECT over tables of persons; if it is ``ended``, those that LIMIT needs."""
         ...
 
 
@@ -109,20 +109,23 @@ class Compiler:
         people: the tables of persons.
         tables: the other tables.
         notes: remarks on the interpretation of the query, each once.
-        listing: whether LIMIT keeps all rows that it may choose, flagged, in place of the first by the estimates.
         queries: how many queries were converted; a common table expression is converted wherever it is named.
     """
 
     people: People
     tables: Tables
     notes: dict[str, None] = field(default_factory=dict)
-    listing: bool = False
     queries: int = 0
 
     # ---------------------------------------------------------------- queries
 
-    def query(self, node: exp.Expr, env: Env) -> Known:
+    def query(self, node: exp.Expr, env: Env, *, ended: bool = False) -> Known:
         """The rows of a query.
+
+        Args:
+            node: the query.
+            env: the common table expressions that it sees.
+            ended: whether ORDER BY and LIMIT are done elsewhere, and only say which rows are needed.
 
         Raises:
             InputError: ``unsupported_query`` or ``query_too_complex``.
@@ -132,7 +135,7 @@ class Compiler:
             raise too_complex(f"it asks more than {MAX_QUERIES:,} queries, of which it names some many times")
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
-            return self.query(node.this, env)
+            return self.query(node.this, env, ended=ended)
         from anondb.answers.ranged.equivalents import equivalent
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.unions import by_rows, grouping_sets
@@ -149,7 +152,7 @@ class Compiler:
             raise unsupported("the rows of single persons", ROWS_HINT)
         counted = with_counted_items(node, lambda query: self.people.of_persons(query, env))
         try:
-            return SelectRows(self, counted, env).rows()
+            return SelectRows(self, counted, env, ended=ended).rows()
         except InputError as error:
             refused = error.code == "unsupported_query"
             other = equivalent(node) if refused else None
@@ -157,15 +160,7 @@ class Compiler:
                 other = by_rows(node, env, self)
             if other is None:
                 raise
-            return self.query(other, env)
-
-    def listed(self, node: exp.Expr, env: Env) -> Known:
-        """The rows of a query whose values IN lists."""
-        before, self.listing = self.listing, True
-        try:
-            return self.query(node, env)
-        finally:
-            self.listing = before
+            return self.query(other, env, ended=ended)
 
     def _once(self, side: exp.Expr, env: Env) -> exp.Expr:
         """A side of a set operation that compares rows: a column of the tables of persons, each value once."""
@@ -189,8 +184,9 @@ class Compiler:
         columns = tuple(
             replace(
                 a,
-                **{k: getattr(a, k) or getattr(b, k) for k in ("bounded", "by_estimate", "truth", "item")},
+                **{k: getattr(a, k) or getattr(b, k) for k in ("bounded", "unknown", "truth", "item")},
                 plain=a.plain and b.plain,
+                why=a.why or b.why,
                 unsigned=a.unsigned and b.unsigned,
             )
             for a, b in pairs
@@ -208,7 +204,7 @@ class Compiler:
                 made.set(key, None)
             for key, side in zip(("this", "expression"), sides, strict=True):
                 made.set(key, _aligned_tree(side, columns, flagged))
-        together = Known(made, columns, flagged, asked, some, unsure)
+        together = Known(made, columns, flagged, asked, some, unsure, any(side.cut for side in sides))
         if not any(node.args.get(key) for key in ("order", "limit", "offset")):
             return together
         from anondb.answers.ranged.selects import SelectRows
@@ -230,9 +226,10 @@ def _aligned(side: Known, columns: Sequence[Column], source: Sources, flagged: b
     values = []
     for (_, value), column in zip(source.star(), columns, strict=True):
         ends = value.truths if column.truth else value.bounds
-        values.append(Value(value.estimate, *ends, truth=column.truth) if column.bounded else value)
+        values.append(
+            Value(*ends, truth=column.truth) if column.bounded else Value(why=column.why) if column.unknown else value
+        )
     listed = projected(values)
     if flagged:
-        for name, flags in ((SURE, source.sure), (LIKELY, source.likely)):
-            listed.append((flags[0] if flags else exp.true()).as_(name))
+        listed.append((source.sure[0] if source.sure else exp.true()).as_(SURE))
     return listed

@@ -21,8 +21,8 @@ FILLED = (
 )
 """Operations whose result is NULL only if an operand is."""
 
-DRAWN = (exp.Rand, exp.Uuid)
-"""Functions that give another value each time, so also for each bound."""
+SEVERAL = exp.Anonymous | exp.UDTF
+"""Functions that may take or return several rows."""
 
 NEVER_WRAPPED = (
     *(exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, exp.Anonymous),
@@ -38,7 +38,7 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
     """The value of an expression.
 
     Raises:
-        InputError: ``unsupported_query``: an operation on an estimate for which there are no bounds.
+        InputError: ``unsupported_query``.
     """
     known = resolve(node)
     if known is not None:
@@ -60,10 +60,12 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
     item = any(part.item for part in parts) and _is_item(node, parts)
     if all(part.exact for part in parts):
         literal, plain = isinstance(node, exp.Literal | exp.Boolean), item or isinstance(node, exp.Null)
-        return Value(rebuilt(node, [part.estimate for part in parts]), present=literal, item=item, plain=plain)
-    if any(part.exact and part.estimate.find(*DRAWN) for part in parts):
-        raise unsupported("a random number beside an estimate", "Its bounds would be of another random number.")
-    value = _inexact(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
+        return Value(rebuilt(node, [part.expression for part in parts]), present=literal, item=item, plain=plain)
+    if isinstance(node, SEVERAL):
+        raise unsupported(f"{name_of(node)} of an estimate", "Ask for the number itself.")
+    if any(part.unknown for part in parts):
+        return values.unread(parts)
+    value = _ranged(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
     if value.lower is not None and sum(1 for _ in islice(value.lower.walk(), MAX_NODES)) == MAX_NODES:
         raise too_complex("the bounds of an expression with so many operations would take too long")
     filled = isinstance(node, FILLED) or (isinstance(node, exp.Case) and node.args.get("default") is not None)
@@ -124,14 +126,14 @@ def rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
     return made
 
 
-def _inexact(node: exp.Expr, of: dict[int, Value]) -> Value:
-    """The value of an operation with at least one operand that is not exact."""
+def _ranged(node: exp.Expr, of: dict[int, Value]) -> Value:
+    """The value of an operation with operands that are exact or ranges; nothing is known of what is no rule here."""
 
     def part(key: str) -> Value:
         return of[id(node.args[key])]
 
     if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
-        return _without_bounds(node, of) or values.arithmetic(node, part("this"), part("expression"))
+        return values.arithmetic(node, part("this"), part("expression"))
     if isinstance(node, values.COMPARISONS):
         if isinstance(node.expression, exp.Any | exp.All) or (
             isinstance(node.expression, exp.Anonymous) and node.expression.name.upper() == "ALL"
@@ -143,7 +145,7 @@ def _inexact(node: exp.Expr, of: dict[int, Value]) -> Value:
     if isinstance(node, exp.Not):
         return values.negation(part("this"))
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null | exp.Boolean):
-        return _without_bounds(node, of) or values.tested(node, part("this"))
+        return values.tested(node, part("this"))
     if isinstance(node, exp.Between):
         only(node, "this", "low", "high")
         ends = ((exp.GTE, "low"), (exp.LTE, "high"))
@@ -161,8 +163,6 @@ def _inexact(node: exp.Expr, of: dict[int, Value]) -> Value:
         default = part("false") if node.args.get("false") is not None else Value(exp.null())
         results = [node.args["true"], *([node.args["false"]] if node.args.get("false") is not None else [])]
         return values.chosen([(part("this"), part("true"))], default, _numbers(results, of))
-    if without := _without_bounds(node, of):
-        return without
     return _function(node, of)
 
 
@@ -179,20 +179,18 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
             return _cast(node, this)
         if isinstance(node, exp.Abs):
             return values.absolute(node, this)
-        if isinstance(node, exp.Coalesce | exp.Nullif):
-            estimate = rebuilt(node, [this.estimate, *(value.estimate for value in rest)])
-            if isinstance(node, exp.Coalesce):  # a number with bounds is not NULL
-                return Value(estimate, *this.bounds)
+        if isinstance(node, exp.Coalesce):  # a number with bounds is not NULL
+            return Value(*this.bounds)
+        if isinstance(node, exp.Nullif):
             equal = values.compared(exp.EQ(this=node.this, expression=node.expression), this, rest[0])
-            return values.chosen([(equal, Value(exp.null()))], replace(this, estimate=estimate), numbers=True)
+            return values.chosen([(equal, Value(exp.null()))], this, numbers=True)
     if isinstance(node, exp.Array) and node.expressions and not any(value.truth for value in of.values()):
         return values.listed([of[id(child)] for child in node.expressions])
     if isinstance(node, exp.Least | exp.Greatest):
-        operands_of = [of[id(child)] for _, child in children_of(node)]
-        lows, highs = zip(*(v.bounds for v in operands_of), strict=True)
+        lows, highs = zip(*(of[id(child)].bounds for _, child in children_of(node)), strict=True)
         extreme = values.least if isinstance(node, exp.Least) else values.greatest
-        return Value(rebuilt(node, [v.estimate for v in operands_of]), extreme(*lows), extreme(*highs))
-    raise unsupported(f"{name_of(node).replace(' in this place', '')} of an estimate", "Ask for the number itself.")
+        return Value(extreme(*lows), extreme(*highs))
+    return Value(why=f"{name_of(node).replace(' in this place', '')} of an estimate")
 
 
 def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:
@@ -200,15 +198,8 @@ def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:
     made = exp.TryCast(this=node.this, to=node.to)
     if isinstance(node, exp.TryCast):
         return values.rising(made, value)
-    ends = (exp.TryCast(this=exp.paren(end), to=node.to.copy()) for end in (value.estimate, *value.bounds))
+    ends = (exp.TryCast(this=exp.paren(end), to=node.to.copy()) for end in value.bounds)
     return Value(*ends, unsigned=value.unsigned)
-
-
-def _without_bounds(node: exp.Expr, of: dict[int, Value]) -> Value | None:
-    """An operation on a value without bounds has none."""
-    if not any(value.by_estimate for value in of.values()):
-        return None
-    return Value(rebuilt(node, [of[id(child)].estimate for _, child in children_of(node)]), by_estimate=True)
 
 
 def _case(node: exp.Case, of: dict[int, Value]) -> Value:

@@ -1,9 +1,8 @@
 """Known rows: relations whose rows, but not all of whose values, are the same for every consistent original.
 
-A relation is a SELECT on the session's own database, the *desk*. Column number i is there ``c<i>``, with bounds ``c<i>_l``
-and ``c<i>_u``; beside bounds, ``c<i>`` is a guess by which rows are ordered and chosen. Where a condition on such a column
-chose the rows, all possible ones are there, with two more columns: ``sure`` says that the row belongs to the result for
-every consistent original, ``likely`` that it does by the guesses. Analysts see means over possible worlds in their place.
+A relation is a SELECT on the session's own database, the *desk*. An exact column number i is there ``c<i>``, and one with
+bounds is ``c<i>_l`` and ``c<i>_u``. Where a condition on bounds chose the rows, all possible ones are there, with one more
+column: ``sure`` says that the row is certain, which means that it belongs to the result for every consistent original.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from anondb.answers.ranged.values import Value, check_equal
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 
-SURE, LIKELY, IN_WORLDS = "sure", "likely", "in_worlds"
+SURE, IN_WORLDS = "sure", "in_worlds"
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 
@@ -30,21 +29,23 @@ class Column:
     Attributes:
         name: its name in the query.
         bounded: whether it has bounds.
-        by_estimate: whether it depends on estimates without bounds.
+        unknown: whether nothing is known of it.
         truth: whether it is a condition with bounds.
         present: whether no value is NULL for any original.
         item, plain, unsigned: as for ``Value``.
+        why: the construct that no rule reads, as for ``Value``.
         spread: whether it has the ends of a spread, ``c<i>_low`` and ``c<i>_high``.
     """
 
     name: str
     bounded: bool = False
-    by_estimate: bool = False
+    unknown: bool = False
     truth: bool = False
     present: bool = False
     item: bool = False
     plain: bool = False
     unsigned: bool = False
+    why: str = ""
     spread: bool = False
 
 
@@ -55,10 +56,11 @@ class Known:
     Attributes:
         tree: the SELECT, with the columns described above.
         columns: its columns.
-        flagged: whether it has the columns ``sure`` and ``likely``.
+        flagged: whether it has the column ``sure``.
         asked: whether a condition of the query is a reason for that, and not only groups that may be empty.
         unsure: whether one of the groups may be empty.
         open: whether rows may be missing: items that were suppressed are not listed. Such relations are flagged.
+        cut: whether what has no bounds, or an order of bounds, chose among the rows, so that worlds say which are shown.
     """
 
     tree: exp.Query
@@ -67,11 +69,12 @@ class Known:
     asked: bool = False
     open: bool = False
     unsure: bool = False
+    cut: bool = False
 
     @property
     def exact(self) -> bool:
         """Whether the rows are the same for every consistent original."""
-        return not self.flagged and not any(c.bounded or c.by_estimate for c in self.columns)
+        return not self.flagged and not any(c.bounded or c.unknown for c in self.columns)
 
     def values(self, alias: str) -> list[tuple[str, Value]]:
         """The names and values of the columns, as the source ``alias`` of a SELECT."""
@@ -80,20 +83,17 @@ class Known:
 
 def column_value(number: int, column: Column, alias: str) -> Value:
     """The value of a column of a source."""
-    here = [exp.column(f"c{number}{end}", alias) for end in ("", "_l", "_u")]
-    if column.bounded:
-        return Value(*here, truth=column.truth, present=column.present, unsigned=column.unsigned)
-    flags = {name: getattr(column, name) for name in ("by_estimate", "present", "item", "plain")}
-    return Value(here[0], **flags)
+    ends = [] if column.unknown else [f"c{number}{end}" for end in (("_l", "_u") if column.bounded else ("",))]
+    flags = {name: getattr(column, name) for name in ("truth", "present", "item", "plain", "unsigned", "why")}
+    return Value(*(exp.column(end, alias) for end in ends), **flags)
 
 
 def projected(values: Sequence[Value]) -> list[exp.Expr]:
     """The expressions of a SELECT for the columns of a relation."""
     listed: list[exp.Expr] = []
     for n, value in enumerate(values):
-        listed.append(value.estimate.copy().as_(f"c{n}"))
-        if value.lower is not None and value.upper is not None:
-            listed += [value.lower.copy().as_(f"c{n}_l"), value.upper.copy().as_(f"c{n}_u")]
+        names = [f"c{n}_l", f"c{n}_u"] if value.upper is not None else [f"c{n}"]
+        listed += [end.copy().as_(name) for end, name in zip(value.ends or [exp.null()], names, strict=True)]
     return listed
 
 
@@ -101,10 +101,13 @@ def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ..
     """The columns of a relation with these values."""
     pairs = zip(names, values, strict=True)
     return tuple(
-        Column(name, v.lower is not None, v.by_estimate, v.truth, v.present, v.item, v.plain, v.unsigned)
+        Column(name, v.upper is not None, v.unknown, v.truth, v.present, v.item, v.plain, v.unsigned, v.why)
         for name, v in pairs
     )
 
+
+ONE_GROUP = exp.Group(expressions=[exp.Tuple(expressions=[])])
+"""GROUP BY (): one group of all rows, also where a SELECT names no aggregate."""
 
 _numbers = count()
 
@@ -121,8 +124,8 @@ class Sources:
     Attributes:
         tree: the SELECT so far, without expressions.
         by_alias: for each source its alias in the query, and its columns.
-        sure, likely: the conditions that the row of each flagged source is there.
-        asked, open, unsure: as for the sources.
+        sure: the conditions that the row of each flagged source is there.
+        asked, open, unsure, cut: as for the sources.
         merged: the aliases of sources with columns that are shown once (USING).
         totals: the aggregates over all rows that are columns of the rows, if any.
     """
@@ -130,10 +133,10 @@ class Sources:
     tree: exp.Select = field(default_factory=exp.Select)
     by_alias: list[tuple[str, list[tuple[str, Value]]]] = field(default_factory=list)
     sure: list[exp.Expr] = field(default_factory=list)
-    likely: list[exp.Expr] = field(default_factory=list)
     asked: bool = False
     open: bool = False
     unsure: bool = False
+    cut: bool = False
     merged: frozenset[str] = frozenset()
     totals: exp.Select | None = None
 
@@ -141,10 +144,9 @@ class Sources:
         """Register a relation; returns it as a source for FROM or JOIN."""
         name = fresh("s")
         self.by_alias.append((alias, relation.values(name)))
-        self.open = self.open or relation.open
+        self.open, self.cut = self.open or relation.open, self.cut or relation.cut
         if relation.flagged:
             self.sure.append(exp.column(SURE, name))
-            self.likely.append(exp.column(LIKELY, name))
             self.asked, self.unsure = self.asked or relation.asked, self.unsure or relation.unsure
         return exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier(name)))
 
@@ -186,10 +188,10 @@ class Sources:
         if not one.exact or not other.exact:
             raise unsupported(f"USING ({name})")
         check_equal(one, other)
-        equal = exp.EQ(this=one.estimate.copy(), expression=other.estimate.copy())
+        equal = exp.EQ(this=one.expression.copy(), expression=other.expression.copy())
         if side in ("RIGHT", "FULL"):  # the column without the name of a table has the values of both sides
-            both = exp.Coalesce(this=one.estimate.copy(), expressions=[other.estimate.copy()])
-            before[m : m + 1] = [(left, cs[:n]), ("", [(shown, replace(one, estimate=both))]), (left, cs[n + 1 :])]
+            both = exp.Coalesce(this=one.expression.copy(), expressions=[other.expression.copy()])
+            before[m : m + 1] = [(left, cs[:n]), ("", [(shown, replace(one, lower=both))]), (left, cs[n + 1 :])]
         self.merged |= {left, right}
         self.by_alias = [*before, (right, [(c, v) for c, v in columns if lowered(c) != name])]
         return equal
@@ -203,17 +205,18 @@ class Sources:
 
     def total(self, value: Value) -> Value:
         """An aggregate over all rows of the only source, as columns of its rows: much quicker than a window function."""
+        if value.unknown:
+            return value
         place = self.tree.args["from_"].this
         if self.totals is None:
             self.totals, alias = exp.select().from_(place.copy()), exp.TableAlias(this=exp.to_identifier(fresh("t")))
+            self.totals.set("group", ONE_GROUP.copy())
             every = (exp.Column(this=exp.Star(), table=exp.to_identifier(name)) for name in (place.alias, alias.name))
             one = exp.Join(this=exp.Subquery(this=self.totals, alias=alias), kind="CROSS")
             joined = exp.select(*every).from_(place)
             joined.append("joins", one)
             self.tree.set("from_", exp.From(this=joined.subquery(place.alias, copy=False)))
-        ends = {fresh("w"): end for end in (value.estimate, value.lower, value.upper) if end is not None}
+        ends = {fresh("w"): end for end in value.ends}
         for name, end in ends.items():
             self.totals.append("expressions", end.copy().as_(name))
-        estimate, *bounds = (exp.column(name, place.alias) for name in ends)
-        lower, upper = bounds or (None, None)
-        return replace(value, estimate=estimate, lower=lower, upper=upper)
+        return value.replaced([exp.column(name, place.alias) for name in ends])

@@ -1,4 +1,4 @@
-"""The rows that ORDER BY an estimate and LIMIT choose: for certain, by the estimates, and possibly."""
+"""The rows that ORDER BY a number with bounds and LIMIT choose: for certain, and possibly."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
 
-from anondb.answers.ranged.known import LIKELY, SURE
+from anondb.answers.ranged.known import SURE
 from anondb.query.refusals import unsupported
 
-RANKED, OTHER = "ranked", "other"
+RANKED = "ranked"
 MOST_ROWS = (1 << 63) - 1
 
 
@@ -34,52 +34,35 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def leading(rows: exp.Query, key: int, columns: Sequence[str], most: exp.Expr, *, largest: bool) -> exp.Query:
+def leading(rows: exp.Query, key: int, columns: Sequence[str], most: int, *, largest: bool) -> exp.Select:
     """The rows that may be among the first; rows with equal keys may come in any order.
 
-    A row is among them for certain if fewer than ``most`` others may come before it, and possibly if fewer do for certain.
+    A row may be among them if fewer than ``most`` others come before it for certain: it reaches the end, at which it comes
+    last, of the row that is number ``most`` of the certain ones. It is among them for certain if no more than these reach
+    the end at which it comes last.
 
     Args:
-        rows: the rows that may be there, with the columns ``sure`` and ``likely``.
-        key: the number of the column by which they are ordered.
+        rows: the rows that may be there, with the column ``sure``.
+        key: the number of the column by which they are ordered, which has bounds.
         columns: the columns that are kept.
         most: the number of rows that LIMIT keeps.
         largest: whether the order is descending.
     """
-    first, last = ("_u", "_l") if largest else ("_l", "_u")  # the ends of a key at which its row comes first, and last
-    before = exp.and_(
-        exp.column(SURE, OTHER), _comes(_end(key, last, OTHER), _end(key, first, RANKED), exp.GT, largest)
-    )
-    beside = _comes(_end(key, first, OTHER), _end(key, last, RANKED), exp.GTE, largest)
-    by_estimate = exp.Window(
-        this=exp.RowNumber(),
-        order=exp.Order(
-            expressions=[
-                exp.Ordered(this=exp.column(LIKELY, RANKED), desc=True),
-                exp.Ordered(this=exp.column(f"c{key}", RANKED), desc=largest, nulls_first=False),
-                exp.Ordered(this=exp.column("c0", RANKED)),
-            ]
-        ),
-    )
-    sure = exp.and_(exp.column(SURE, RANKED), exp.LTE(this=_number(beside), expression=most.copy()))
-    likely = exp.and_(exp.column(LIKELY, RANKED), exp.LTE(this=by_estimate, expression=most.copy()))
-    listed = [exp.column(name, RANKED) for name in columns]
-    tree = exp.select(*listed, sure.as_(SURE), likely.as_(LIKELY)).from_(RANKED)
-    tree = tree.where(exp.LT(this=_number(before), expression=most.copy()))
-    return tree.with_(RANKED, as_=rows, materialized=True)
+    first, last = (exp.column(f"c{key}{end}") for end in (("_u", "_l") if largest else ("_l", "_u")))
+    reached = _end(last, most - 1, largest=largest, nulls_first=False).where(exp.column(SURE))
+    beyond = _end(first, most, largest=largest, nulls_first=True)
+    ahead, behind = (exp.GT, exp.LT) if largest else (exp.LT, exp.GT)
+    missed = behind(this=first.copy(), expression=reached.subquery())
+    few = exp.select(exp.Count(this=exp.Star())).from_(RANKED).subquery() <= exp.convert(most)
+    sure = exp.and_(exp.column(SURE), exp.or_(few, ahead(this=last.copy(), expression=beyond.subquery())))
+    known = exp.func("coalesce", sure, exp.false()).as_(SURE)
+    tree = exp.select(*map(exp.column, columns), known).from_(RANKED)
+    tree = tree.where(exp.Not(this=exp.func("coalesce", missed, exp.false())) if most else exp.false())
+    inner = exp.select(*map(exp.column, [*columns, SURE])).from_(tree.subquery("chosen"))
+    return inner.with_(RANKED, as_=rows, materialized=True)
 
 
-def _number(condition: exp.Expr) -> exp.Subquery:
-    """The number of rows for which a condition holds, beside a row."""
-    return exp.select(exp.Count(this=exp.Star())).from_(exp.to_table(RANKED).as_(OTHER)).where(condition).subquery()
-
-
-def _end(key: int, end: str, table: str) -> exp.Expr:
-    """An end of the interval of a key; infinite if there is no bound."""
-    infinite = exp.cast(exp.Literal.string("-inf" if end == "_l" else "inf"), "DOUBLE")
-    return exp.Coalesce(this=exp.column(f"c{key}{end}", table), expressions=[infinite])
-
-
-def _comes(one: exp.Expr, other: exp.Expr, than: type[exp.GT] | type[exp.GTE], largest: bool) -> exp.Expr:
-    """The comparison of two keys, turned round where the smallest come first."""
-    return than(this=one, expression=other) if largest else than(this=other, expression=one)
+def _end(end: exp.Expr, place: int, *, largest: bool, nulls_first: bool) -> exp.Select:
+    """The end of the row at a place, in the order of these ends."""
+    order = exp.Ordered(this=end.copy(), desc=largest, nulls_first=nulls_first)
+    return exp.select(end.copy()).from_(RANKED).order_by(order).limit(1).offset(max(place, 0))

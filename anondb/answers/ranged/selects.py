@@ -13,15 +13,17 @@ from anondb.answers.ranged.asking import rows_kept
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.answers.ranged.expressions import read
 from anondb.answers.ranged.item_filters import with_item_filters
-from anondb.answers.ranged.known import LIKELY, SURE, Known, Sources, described, fresh, projected
+from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, fresh, projected
 from anondb.answers.ranged.leading import check_limits, leading
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.answers.ranged.subqueries import among, exists, of_group, scalar
 from anondb.answers.ranged.values import Value, ambiguous
-from anondb.query.parsing import bare, lowered, whole
+from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
+
+CHOSEN_NOTE = "Estimates alone choose the rows, since no rule reads this: "
 
 ITEM_NOTE = "Items are ordered as texts; in the original they are numbers or the like, with another order."
 
@@ -29,11 +31,13 @@ ITEM_NOTE = "Items are ordered as texts; in the original they are numbers or the
 class SelectRows:
     """One SELECT while it is converted."""
 
-    def __init__(self, compiler: Compiler, node: exp.Select, env: Env, source: Known | None = None) -> None:
+    def __init__(
+        self, compiler: Compiler, node: exp.Select, env: Env, source: Known | None = None, *, ended: bool = False
+    ) -> None:
         parts = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order", "limit")
         only(node, *parts, "offset", "with_")
         check_limits(node)
-        self.compiler, self.node, self.env = compiler, node, env
+        self.compiler, self.node, self.env, self.ended = compiler, node, env, ended
         self.sources = Sources()
         self.facts: Facts | None = None
         self.aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
@@ -42,14 +46,14 @@ class SelectRows:
             self.sources.tree.set("from_", exp.From(this=self.sources.add(source, "")))
         elif self._on_persons():
             self.node = node = with_item_filters(node, lambda query: compiler.people.of_persons(query, env))
-            self.facts = compiler.people.facts(node, env, compiler)
+            self.facts = compiler.people.facts(node, env, compiler, ended=ended)
             self.sources.tree.set("from_", exp.From(this=self.sources.add(self.facts.rows, "")))
         else:
             self._from()
         groups = self.facts is None and node.args.get("group") is not None
-        self._rows = Rows(_all(self.sources.sure), _all(self.sources.likely), open=self.sources.open, groups=groups)
+        self._rows = Rows(_all(self.sources.sure), open=self.sources.open, groups=groups)
         self._shown = self._windowed = self._rows  # after GROUP BY; what window functions see, which is before QUALIFY
-        self._asked = False
+        self._asked, self._cut = False, self.sources.cut
 
     # ---------------------------------------------------------------- FROM
 
@@ -88,7 +92,7 @@ class SelectRows:
             condition = read(join.args["on"], self.resolve)
             if not condition.exact:
                 raise unsupported("a join on an estimate", "Write the condition into WHERE.")
-            conditions.append(condition.estimate)
+            conditions.append(condition.expression)
         shared = [lowered(identifier.name) for identifier in join.args.get("using") or ()]
         conditions += [self.sources.shared(name, join.side) for name in shared]
         self.sources.missing(join.side)
@@ -112,7 +116,8 @@ class SelectRows:
             if self._all_groups and over_all(node):
                 return self.sources.total(self._windowed.aggregate(node.this, self.resolve))
             value = self._computed_once(self._windowed.window(node, self.resolve))
-            if value.by_estimate:
+            terms = node.args["order"].expressions if node.args.get("order") is not None else ()
+            if not all(read(term.this, self.resolve).exact for term in terms):
                 self.compiler.notes[ORDER_NOTE] = None
             return value
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
@@ -144,13 +149,11 @@ class SelectRows:
         if not self._all_groups:
             return value
         source = self.sources.tree.args["from_"].this
-        ends = {fresh("w"): end for end in (value.estimate, value.lower, value.upper) if end is not None}
+        ends = {fresh("w"): end for end in value.ends}
         every = exp.Column(this=exp.Star(), table=exp.to_identifier(source.alias))
         inner = exp.select(every, *(end.copy().as_(name) for name, end in ends.items())).from_(source)
         self.sources.tree.set("from_", exp.From(this=inner.subquery(source.alias, copy=False)))
-        estimate, *bounds = (exp.column(name, source.alias) for name in ends)
-        lower, upper = bounds or (None, None)
-        return replace(value, estimate=estimate, lower=lower, upper=upper)
+        return value.replaced([exp.column(name, source.alias) for name in ends])
 
     def _key(self, node: exp.Expr) -> int | None:
         """The column of a grouped expression; columns are compared by their names."""
@@ -206,24 +209,17 @@ class SelectRows:
             if clause == "having":
                 self._windowed = self._shown
         names, values = self._projection()
-        listed = projected(values)
-        cut = self._is_cut(values)
-        if cut:
-            chosen = self._leading(names, values) if self.compiler.listing else None
-            if chosen is not None:
-                return chosen
-            self._shown = Rows(exp.false(), exp.true(), open=True)
-        rows, tree = self._shown, self.sources.tree
-        if rows.sure is not None and rows.likely is not None:
-            listed += [rows.sure.copy().as_(SURE), rows.likely.copy().as_(LIKELY)]
-        tree.set("expressions", listed)
         if self.node.args.get("distinct") is not None:
             self._distinct(values)
-        self._order(values)
+        tree, listed = self._ended(values)
+        rows = self._shown
+        if rows.sure is not None:
+            listed.append(rows.sure.copy().as_(SURE))
+        tree.set("expressions", listed)
         flagged = rows.sure is not None
         asked = flagged and (self._asked or self.sources.asked)
-        unsure = flagged and self.sources.unsure and not cut  # of those that LIMIT chose, none is certain
-        return Known(tree, described(names, values), flagged, asked, rows.open, unsure)
+        unsure = flagged and self.sources.unsure and not self._cut  # of those that an order chose, none is certain
+        return Known(tree, described(names, values), flagged, asked, rows.open, unsure, self._cut)
 
     def _groups(self) -> bool:
         """Whether the SELECT groups known rows."""
@@ -235,29 +231,40 @@ class SelectRows:
     def _grouped(self) -> Rows:
         """Set GROUP BY; a group is there for certain if one of its rows is, and always without GROUP BY."""
         if self.node.args.get("group") is None:
-            return Rows(None, None)
+            self.sources.tree.set("group", ONE_GROUP.copy())
+            self._cut = False
+            return Rows()
         keys = [read(node, self.resolve) for node in grouped(self.node, lambda c: self.sources.column(c) is not None)]
         if not all(key.exact for key in keys):
             raise unsupported("GROUP BY an estimate")
-        self.sources.tree.set("group", exp.Group(expressions=[key.estimate.copy() for key in keys]))
-        flags = (self._rows.sure, self._rows.likely)
-        return Rows(*(None if f is None else exp.LogicalOr(this=f.copy()) for f in flags), open=self._rows.open)
+        self.sources.tree.set("group", exp.Group(expressions=[key.expression.copy() for key in keys]))
+        sure = self._rows.sure
+        return Rows(None if sure is None else exp.LogicalOr(this=sure.copy()), open=self._rows.open)
 
     def _filter(self, node: exp.Expr, clause: str, rows: Rows) -> Rows:
         """Keep the rows for which a condition is possible; returns which of these are there for certain."""
-        value = read(node, self.resolve)
-        certain, possible = value.truths
-        kept = value.estimate if value.by_estimate else possible
-        before = self.sources.tree.args.get(clause)
-        kept = kept.copy() if before is None else exp.and_(before.this, kept)
+        parts = operands(bare(node)) if clause != "qualify" and isinstance(bare(node), exp.And) else [node]
         holder = {"where": exp.Where, "having": exp.Having, "qualify": exp.Qualify}[clause]
-        self.sources.tree.set(clause, holder(this=kept))
-        if value.by_estimate:  # other rows may belong to the result
-            return Rows(exp.false(), exp.true(), open=True, groups=rows.groups)
-        if value.lower is None:
-            return rows
-        self._asked = True
-        return rows.among(certain, value.estimate)
+        for part in parts:
+            value = read(part, self.resolve)
+            if value.unknown:
+                if value.why:
+                    self.compiler.notes[f"{CHOSEN_NOTE}{value.why}."] = None
+                rows, self._asked = self._without_bounds(rows), True
+                continue
+            certain, possible = value.truths
+            before = self.sources.tree.args.get(clause)
+            kept = possible.copy() if before is None else exp.and_(before.this, possible)
+            self.sources.tree.set(clause, holder(this=kept))
+            if not value.exact:
+                self._asked = True
+                rows = rows.among(certain)
+        return rows
+
+    def _without_bounds(self, rows: Rows) -> Rows:
+        """The rows of which what has no bounds chooses some: all are possible, and none is certain."""
+        self._cut = True
+        return replace(rows, sure=exp.false())
 
     def _projection(self) -> tuple[list[str], list[Value]]:
         names, values = [], []
@@ -291,51 +298,41 @@ class SelectRows:
             raise unsupported("DISTINCT of estimates, or of rows that an estimate chose")
         self.sources.tree.set("distinct", exp.Distinct())
 
-    def _is_cut(self, values: Sequence[Value]) -> bool:
-        """Whether LIMIT or OFFSET chooses rows by estimates."""
-        by = [self._ordered(o, values) for o in self._orderings(values)]
-        cut = any(self.node.args.get(key) is not None for key in ("limit", "offset"))
+    def _ended(self, values: Sequence[Value]) -> tuple[exp.Select, list[exp.Expr]]:
+        """ORDER BY, LIMIT and OFFSET; returns the rows that may be there, and their columns.
+
+        An order of bounds tells of some rows whether they are among the first ones; for others, all rows are possible.
+        """
+        tree, orderings, listed = self.sources.tree, self._orderings(values), projected(values)
+        by = [self._ordered(o, values) for o in orderings]
+        ends = [key for key in ("limit", "offset") if self.node.args.get(key) is not None]
         if any(value.item for value in takewhile(lambda v: v.exact, by)):
-            if cut:
+            if ends:
                 raise ambiguous("which rows come first")
             self.compiler.notes[ITEM_NOTE] = None
-        return cut and (self._shown.sure is not None or self._shown.open or not all(value.exact for value in by))
-
-    def _leading(self, names: Sequence[str], values: Sequence[Value]) -> Known | None:
-        """The rows that may be among the first ones by a count; None if this cannot be told."""
-        orderings, most = self._orderings(values), rows_kept(self.node.args.get("limit"))
-        if not orderings or most is None or any(self.node.args.get(key) for key in ("offset", "distinct")):
-            return None
-        key, rows = self._ordered(orderings[0], values), self._shown
-        if key.lower is None or not key.present or rows.open:
-            return None
-        flags = [flag.copy() if flag is not None else exp.true() for flag in (rows.sure, rows.likely)]
-        listed = projected([*values, key])
-        tree = self.sources.tree
-        tree.set("expressions", [*listed, flags[0].as_(SURE), flags[1].as_(LIKELY)])
-        largest = bool(orderings[0].args.get("desc"))
-        kept = [column.alias for column in projected(values)]
-        chosen = leading(tree, len(values), kept, most, largest=largest)
-        return Known(chosen, described(names, values), flagged=True, asked=True)
-
-    def _order(self, values: Sequence[Value]) -> None:
-        """ORDER BY, LIMIT and OFFSET: by the estimates; equal rows are ordered by the exact columns."""
-        tree = self.sources.tree
-        listed, exact = [], True
-        for ordered in self._orderings(values):
-            value = self._ordered(ordered, values)
-            exact = exact and value.exact
-            made = ordered.copy()
-            made.set("this", value.estimate.copy())
-            listed.append(made)
-        if listed:
-            ties = [exp.Ordered(this=v.estimate.copy()) for v in values if v.exact]
-            tree.set("order", exp.Order(expressions=[*listed, *ties]))
-        for key in ("limit", "offset"):
-            if self.node.args.get(key) is not None:
+        if self.ended or not ends:
+            self._shown = replace(self._shown, open=self._shown.open or bool(ends))
+            return tree, listed
+        if self._shown.sure is None and not self._shown.open and all(value.exact for value in by):
+            made = [ordered.copy() for ordered in orderings]
+            for ordered, value in zip(made, by, strict=True):
+                ordered.set("this", value.expression.copy())
+            ties = [exp.Ordered(this=v.expression.copy()) for v in values if v.exact]
+            tree.set("order", exp.Order(expressions=[*made, *ties]) if made else None)
+            for key in ends:
                 tree.set(key, self._number_of_rows(self.node.args[key]))
-                if not exact:
-                    self.compiler.notes[ORDER_NOTE] = None
+            return tree, listed
+        most = rows_kept(self.node.args.get("limit"))
+        plain = ends == ["limit"] and self.node.args.get("distinct") is None and not self._shown.open
+        before, self._shown = self._shown, self._without_bounds(self._shown)
+        if most is None or not plain or not by or by[0].upper is None or not by[0].present:
+            return tree, listed
+        sure = exp.true() if before.sure is None else before.sure.copy()
+        tree.set("expressions", [*projected([*values, by[0]]), sure.as_(SURE)])
+        self._shown = replace(self._shown, sure=exp.column(SURE))
+        names = [column.alias for column in listed]
+        chosen = leading(tree, len(values), names, int(most.name), largest=bool(orderings[0].args.get("desc")))
+        return chosen, [exp.column(name) for name in names]
 
     def _number_of_rows(self, node: exp.Expr) -> exp.Expr:
         """LIMIT or OFFSET, whose number may be an expression."""
@@ -344,7 +341,7 @@ class SelectRows:
             value = read(number, self.resolve)
             if not value.exact:
                 raise unsupported(f"{node.key.upper()} of an estimate", "Write a whole number.")
-            made.set("expression", exp.paren(value.estimate))
+            made.set("expression", exp.paren(value.expression))
         return made
 
     def _orderings(self, values: Sequence[Value]) -> list[exp.Ordered]:

@@ -1,4 +1,4 @@
-"""UNION, INTERSECT and EXCEPT of rows that counts chose: which rows the result has for certain, probably, and possibly."""
+"""UNION, INTERSECT and EXCEPT of rows that counts chose: which rows the result has for certain, and possibly."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from anondb.answers.ranged.known import LIKELY, SURE, Known
+from anondb.answers.ranged.known import SURE, Known
 from anondb.query.refusals import unsupported
 
 SIDE = "side"
-_FLAGS = {"there": exp.true(), SURE: exp.column(SURE), LIKELY: exp.column(LIKELY)}
+_FLAGS = {"there": exp.true(), SURE: exp.column(SURE)}
 
 
 def compared(node: exp.SetOperation, sides: Sequence[Known], trees: Sequence[exp.Select], width: int) -> exp.Select:
@@ -36,11 +36,10 @@ def compared(node: exp.SetOperation, sides: Sequence[Known], trees: Sequence[exp
         kept = exp.and_(left["there"], exp.not_(right[SURE]))
         # a row that the other side does not list may be there if rows are missing from it
         sure = exp.false() if sides[1].open else exp.and_(left[SURE], exp.not_(right["there"]))
-        likely = exp.and_(left[LIKELY], exp.not_(right[LIKELY]))
     else:
         join = exp.and_ if isinstance(node, exp.Intersect) else exp.or_
-        kept, sure, likely = (join(left[name], right[name]) for name in _FLAGS)
-    return exp.select(*columns, sure.as_(SURE), likely.as_(LIKELY)).from_(grouped.subquery("groups")).where(kept)
+        kept, sure = (join(left[name], right[name]) for name in _FLAGS)
+    return exp.select(*columns, sure.as_(SURE)).from_(grouped.subquery("groups")).where(kept)
 
 
 def _any(flag: str, side: int) -> exp.Expr:

@@ -11,7 +11,7 @@ from anondb.answers.ranged.asking import is_count
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Resolve, read
-from anondb.answers.ranged.known import INTEGERS, LIKELY, SURE, Sources, fresh
+from anondb.answers.ranged.known import INTEGERS, SURE, Sources, fresh
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.values import Value, check_equal, constant
 from anondb.query.parsing import is_null, lowered, operands
@@ -26,25 +26,24 @@ PARTS = {"expressions", "from_", "joins", "where"}
 def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
     """A subquery with a single row and column, as a constant of its type; NULL without a row."""
     relation = compiler.query(node, env)
-    if len(relation.columns) != 1 or relation.flagged:
+    if len(relation.columns) != 1 or relation.flagged or relation.cut:
         raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
     source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
     ((_, value),) = relation.values("one")
-    ends = [end for end in (value.estimate, value.lower, value.upper) if end is not None]
-    kind = exp.Anonymous(this="typeof", expressions=[value.estimate.copy()])
-    text = exp.cast(value.estimate.copy(), "VARCHAR")
+    if value.unknown:
+        return value
     row = exp.select(exp.Literal.number(1)).subquery("row")
-    asked = (
-        exp.select(kind, text, *(end.copy() for end in ends)).from_(row).join(source, on=exp.true(), join_type="left")
-    )
+    kind = exp.Anonymous(this="typeof", expressions=[value.ends[0].copy()])
+    shown = [exp.cast(value.expression.copy(), "VARCHAR")] if value.exact else [end.copy() for end in value.ends]
+    asked = exp.select(kind, *shown).from_(row).join(source, on=exp.true(), join_type="left")
     rows = compiler.tables.rows(asked.limit(2))
     if len(rows) > 1:
         raise unsupported("a scalar subquery with several rows")
-    ((of, written, *cells),) = rows
-    if value.exact and of != '"NULL"':
-        return replace(value, estimate=_constant_of_type(exp.convert(written), str(of)))
-    estimate, *bounds = map(constant, cells)
-    return replace(value, estimate=estimate, lower=bounds[0] if bounds else None, upper=bounds[1] if bounds else None)
+    ((of, *cells),) = rows
+    if value.exact:
+        (written,) = cells
+        return value.replaced([exp.null() if of == '"NULL"' else _constant_of_type(exp.convert(written), str(of))])
+    return value.replaced([constant(cell) for cell in cells])
 
 
 def of_group(
@@ -69,14 +68,14 @@ def of_group(
     (_, listed), (_, count) = relation.values(name)
     none = exp.Literal.number(0)
     absent = exp.null() if relation.open else none
-    known = (count.estimate, count.bounds[0])
-    ends: list[exp.Expr] = [exp.Coalesce(this=end, expressions=[none.copy()]) for end in known]
-    ends.append(exp.Case(ifs=[exp.If(this=is_null(listed.estimate), true=absent)], default=count.bounds[1]))
+    low, high = count.bounds
+    ends: list[exp.Expr] = [exp.Coalesce(this=low, expressions=[none.copy()])]
+    ends.append(exp.Case(ifs=[exp.If(this=is_null(listed.expression), true=absent)], default=high))
     columns = {fresh("w"): end for end in ends}
     every = exp.Column(this=exp.Star(), table=exp.to_identifier(place.alias))
     joined = exp.select(every, *(end.as_(column) for column, end in columns.items())).from_(place)
     other = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier(name)))
-    joined = joined.join(other, on=exp.EQ(this=key.estimate.copy(), expression=listed.estimate), join_type="left")
+    joined = joined.join(other, on=exp.EQ(this=key.expression.copy(), expression=listed.expression), join_type="left")
     sources.tree.set("from_", exp.From(this=joined.subquery(place.alias, copy=False)))
     return Value(*(exp.column(column, place.alias) for column in columns), present=True, unsigned=True)
 
@@ -120,23 +119,22 @@ def _constant_of_type(value: exp.Expr, kind: str) -> exp.Expr:
 def among(node: exp.In, resolve: Resolve, compiler: Compiler, env: Env) -> Value:
     """IN with a subquery; where counts chose its rows, it is certain for the values of rows that are certain."""
     only(node, "this", "query")
-    left, relation = read(node.this, resolve), compiler.listed(node.args["query"], env)
+    left, relation = read(node.this, resolve), compiler.query(node.args["query"], env)
     if not left.exact or len(relation.columns) != 1 or not replace(relation, flagged=False).exact:
         raise unsupported("IN with a subquery of estimates")
     check_equal(left, *relation.columns)
 
-    def listed(flag: str | None) -> exp.Expr:
-        rows = first_column(relation)
-        if flag is not None:
-            rows = rows.where(exp.column(flag))
-        return exp.In(this=left.estimate.copy(), query=exp.Subquery(this=rows))
+    rows = first_column(relation)
+
+    def listed(rows: exp.Query) -> exp.Expr:
+        return exp.In(this=left.expression.copy(), query=exp.Subquery(this=rows))
 
     if not relation.flagged:
-        return Value(listed(None))
-    if compiler.tables.rows(first_column(relation).where("c0 IS NULL").limit(1)):
+        return Value(listed(rows))
+    if compiler.tables.rows(rows.where("c0 IS NULL").limit(1)):
         raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
-    certain = exp.and_(is_null(left.estimate).not_(), listed(SURE))
-    return Value(listed(LIKELY), certain, exp.true() if relation.open else listed(None), truth=True)
+    certain = exp.and_(is_null(left.expression).not_(), listed(rows.where(exp.column(SURE))))
+    return Value(certain, exp.true() if relation.open else listed(rows), truth=True)
 
 
 def exists(node: exp.Exists, compiler: Compiler, env: Env) -> Value:

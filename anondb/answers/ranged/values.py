@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.query.parsing import bare, is_null
-from anondb.query.refusals import name_of, unsupported
+from anondb.query.refusals import unsupported
 
 if TYPE_CHECKING:
     from anondb.answers.ranged.known import Column
@@ -28,40 +28,59 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Value:
-    """SQL expressions for a value.
+    """SQL expressions for a value: one if it is exact, two if it is a range, and none if nothing is known of it.
 
     Attributes:
-        estimate: the value itself, or a guess.
-        lower, upper: the bounds of a number or, with ``truth``, of a condition; None if ``estimate`` is exact or has none.
-        by_estimate: whether it has no bounds because it depends on estimates, such as a rank.
+        lower, upper: the bounds of a number or, with ``truth``, of a condition; an exact value has ``lower`` alone.
         truth: whether it is a boolean with bounds.
         present: whether it is not NULL for any original.
         item: whether it is an item that is a text here, but may be a number or the like in the original.
         plain: whether it equals such an item as a text if and only if it does in the original.
         unsigned: whether neither it nor its bounds are negative, as of counts.
+        why: the construct that no rule reads, where nothing is known of the value, if there is one to name.
     """
 
-    estimate: exp.Expr
     lower: exp.Expr | None = None
     upper: exp.Expr | None = None
-    by_estimate: bool = field(default=False, kw_only=True)
     truth: bool = field(default=False, kw_only=True)
     present: bool = field(default=False, kw_only=True)
     item: bool = field(default=False, kw_only=True)
     plain: bool = field(default=False, kw_only=True)
     unsigned: bool = field(default=False, kw_only=True)
+    why: str = field(default="", kw_only=True)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing is known of it."""
+        return self.lower is None
 
     @property
     def exact(self) -> bool:
         """Whether the value is the same for every consistent original."""
-        return self.lower is None and not self.by_estimate
+        return self.lower is not None and self.upper is None
+
+    @property
+    def expression(self) -> exp.Expr:
+        """The expression of an exact value."""
+        assert self.lower is not None and self.upper is None
+        return self.lower
+
+    @property
+    def ends(self) -> list[exp.Expr]:
+        """Its expressions: one, two, or none."""
+        return [end for end in (self.lower, self.upper) if end is not None]
+
+    def replaced(self, ends: Sequence[exp.Expr]) -> Value:
+        """The same with other expressions, as many as in ``ends``."""
+        lower, upper = (*ends, None, None)[:2]
+        return replace(self, lower=lower, upper=upper)
 
     @property
     def bounds(self) -> tuple[exp.Expr, exp.Expr]:
         """Expressions for the bounds of a number: NULL where there are none, and where the value may be NULL."""
-        if self.by_estimate:
+        if self.lower is None:
             return exp.null(), exp.null()
-        low, high = self.lower or self.estimate, self.upper or self.estimate
+        low, high = self.lower, self.upper or self.lower
         if self.truth and not self.present:
             decided = exp.or_(is_true(low), exp.Not(this=_paren(high)))
             low, high = (exp.Case(ifs=[exp.If(this=decided.copy(), true=end.copy())]) for end in (low, high))
@@ -70,9 +89,9 @@ class Value:
     @property
     def truths(self) -> tuple[exp.Expr, exp.Expr]:
         """Expressions for the bounds of a condition, in the order false, NULL, true."""
-        if self.by_estimate:
+        if self.lower is None:
             return exp.false(), exp.true()
-        low, high = self.lower or self.estimate, self.upper or self.estimate
+        low, high = self.lower, self.upper or self.lower
         return (low, high) if self.truth or self.exact else (holds(low, unknown=False), holds(high, unknown=True))
 
 
@@ -172,12 +191,8 @@ def constant(value: Any) -> exp.Expr:
 
 def _constant(value: Value) -> float | None:
     """The number that a value is, if it is written as one."""
-    node = value.estimate
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if value.exact and isinstance(node, exp.Literal) and not node.is_string:
-        return float(node.name)
-    return None
+    node = bare(value.expression) if value.exact else None
+    return float(node.name) if isinstance(node, exp.Literal) and not node.is_string else None
 
 
 def _is_unsigned(value: Value) -> bool:
@@ -189,7 +204,7 @@ def _is_unsigned(value: Value) -> bool:
 def negated(node: exp.Expr, value: Value) -> Value:
     """The negative of a number."""
     low, high = value.bounds
-    return Value(_copy(node, value.estimate), _copy(node, high), _copy(node, low))
+    return Value(_copy(node, high), _copy(node, low))
 
 
 def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
@@ -197,59 +212,48 @@ def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
     (a, b), (c, d) = left.bounds, right.bounds
     unsigned = _is_unsigned(left) and _is_unsigned(right)
     if isinstance(node, exp.Add):
-        ends = _copy(node, a, c), _copy(node, b, d)
-        return Value(_copy(node, left.estimate, right.estimate), *ends, unsigned=unsigned)
+        return Value(_copy(node, a, c), _copy(node, b, d), unsigned=unsigned)
     if isinstance(node, exp.Sub):
-        return Value(_copy(node, left.estimate, right.estimate), _copy(node, a, d), _copy(node, b, c))
+        return Value(_copy(node, a, d), _copy(node, b, c))
     if isinstance(node, exp.Mul):
-        estimate = _copy(node, left.estimate, right.estimate)
         if unsigned:
-            return Value(estimate, _copy(node, a, c), _copy(node, b, d), unsigned=True)
+            return Value(_copy(node, a, c), _copy(node, b, d), unsigned=True)
         for factor, other in ((right, left), (left, right)):
             number = _constant(factor)
             if number is not None and number >= 0:
-                scaled = [_copy(node, end, factor.estimate) for end in other.bounds]
-                return Value(estimate, *scaled)
+                return Value(*(_copy(node, end, factor.expression) for end in other.bounds))
         products = [_copy(node, x, y) for x in (a, b) for y in (c, d)]
-        return Value(estimate, least(*products), greatest(*products))
-    if isinstance(node, exp.Div):
-        return _quotient(node, left, right, unsigned=unsigned)
-    raise unsupported(f"{name_of(node)} with a count")
+        return Value(least(*products), greatest(*products))
+    return _quotient(node, left, right, unsigned=unsigned)
 
 
 def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> Value:
     """A quotient, which has no bounds where the divisor may be 0."""
     (a, b), (c, d), zero = left.bounds, right.bounds, exp.Literal.number(0)
-    estimate = _copy(node, left.estimate, exp.Nullif(this=right.estimate.copy(), expression=zero))
     number = _constant(right)
     if number is not None and number > 0:
-        ends = _copy(node, a, right.estimate), _copy(node, b, right.estimate)
-        return Value(estimate, *ends, unsigned=unsigned)
+        return Value(_copy(node, a, right.expression), _copy(node, b, right.expression), unsigned=unsigned)
     away: exp.Expr = exp.GT(this=_paren(c), expression=zero)
     if unsigned:
-        low, high = (exp.Case(ifs=[exp.If(this=away.copy(), true=_copy(node, x, y))]) for x, y in ((a, d), (b, c)))
-        return Value(estimate, low, high, unsigned=True)
-    away = exp.or_(away, exp.LT(this=_paren(d), expression=zero))
-    quotients = [_copy(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
-    low, high = (
-        exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in (least(*quotients), greatest(*quotients))
-    )
-    return Value(estimate, low, high)
+        ends = _copy(node, a, d), _copy(node, b, c)
+    else:
+        away = exp.or_(away, exp.LT(this=_paren(d), expression=zero))
+        quotients = [_copy(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
+        ends = least(*quotients), greatest(*quotients)
+    return Value(*(exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in ends), unsigned=unsigned)
 
 
 def rising(node: exp.Expr, value: Value) -> Value:
     """A function that never falls while its first argument rises; TRY_CAST and roots give NULL or NaN for some numbers."""
-    one, two, three = (_with_first(node, end) for end in (value.estimate, *value.bounds))
+    low, high = (_with_first(node, end) for end in value.bounds)
+    condition: exp.Expr | None = None
     if isinstance(node, exp.TryCast):
-        two, three = (exp.Case(ifs=[exp.If(this=_known(two, three), true=end.copy())]) for end in (two, three))
+        condition = _known(low, high)
     elif isinstance(node, exp.Sqrt | exp.Ln) and not value.unsigned:
-        places = zip((value.estimate, value.bounds[0], value.bounds[0]), (one, two, three), strict=True)
-        zero = exp.Literal.number(0)
-        one, two, three = (
-            exp.Case(ifs=[exp.If(this=exp.GTE(this=_paren(of), expression=zero.copy()), true=end)])
-            for of, end in places
-        )
-    return Value(one, two, three, unsigned=value.unsigned and not isinstance(node, exp.Ln))
+        condition = exp.GTE(this=_paren(value.bounds[0]), expression=exp.Literal.number(0))
+    if condition is not None:
+        low, high = (exp.Case(ifs=[exp.If(this=condition.copy(), true=end.copy())]) for end in (low, high))
+    return Value(low, high, unsigned=value.unsigned and not isinstance(node, exp.Ln))
 
 
 def _with_first(node: exp.Expr, operand: exp.Expr) -> exp.Expr:
@@ -263,7 +267,6 @@ def absolute(node: exp.Expr, value: Value) -> Value:
     low, high = value.bounds
     zero = exp.Literal.number(0)
     return Value(
-        _with_first(node, value.estimate),
         exp.Case(ifs=[exp.If(this=_known(low, high), true=_max(low, exp.Neg(this=_paren(high)), zero))]),
         greatest(_with_first(node, low), _with_first(node, high)),
     )
@@ -275,14 +278,9 @@ def _max(*parts: exp.Expr) -> exp.Expr:
 
 def listed(parts: Sequence[Value]) -> Value:
     """A list of numbers, whose bounds are lists; none where a number has none."""
-    estimate, *ends = (exp.Array(expressions=[end.copy() for end in of]) for of in _ends(parts))
-    low, high = (exp.Case(ifs=[exp.If(this=_known(*end.expressions), true=end)]) for end in ends)
-    return Value(estimate, low, high)
-
-
-def _ends(parts: Sequence[Value]) -> list[list[exp.Expr]]:
-    """The estimates, the lower and the upper bounds of values."""
-    return [list(of) for of in zip(*((part.estimate, *part.bounds) for part in parts), strict=True)]
+    ends = zip(*(part.bounds for part in parts), strict=True)
+    lists = [exp.Array(expressions=[end.copy() for end in of]) for of in ends]
+    return Value(*(exp.Case(ifs=[exp.If(this=_known(*end.expressions), true=end)]) for end in lists))
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------
@@ -290,8 +288,6 @@ def _ends(parts: Sequence[Value]) -> list[list[exp.Expr]]:
 
 def compared(node: exp.Expr, left: Value, right: Value) -> Value:
     """The comparison of two values."""
-    if left.by_estimate or right.by_estimate:
-        return Value(_copy(node, left.estimate, right.estimate), by_estimate=True)
     if isinstance(node, exp.NEQ):
         return negation(compared(exp.EQ(this=node.left, expression=node.right), left, right))
     (a, b), (c, d) = left.bounds, right.bounds
@@ -302,44 +298,27 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
     if isinstance(node, exp.EQ):
         certain: exp.Expr = exp.and_(of(exp.EQ, a, d), of(exp.EQ, b, c))
         possible: exp.Expr = exp.and_(holds(of(exp.LTE, a, d), unknown=True), holds(of(exp.LTE, c, b), unknown=True))
-        sides = left.estimate, right.estimate
-        plain = left.truth or right.truth or any(map(_no_number, sides))
-        whole = sides if plain else [exp.Round(this=side.copy()) for side in sides]
-        estimate = of(exp.EQ, *whole)
     else:
         kind = type(node)
         (w, x), (y, z) = ((a, b), (c, d)) if kind in (exp.GT, exp.GTE) else ((b, a), (d, c))
         certain, possible = of(kind, w, z), of(kind, x, y)
-        estimate = of(kind, left.estimate, right.estimate)
-    ends = holds(estimate, unknown=False), holds(certain, unknown=False), holds(possible, unknown=True)
-    return Value(*ends, truth=True)
-
-
-def _no_number(node: exp.Expr) -> bool:
-    """Whether a value is written as a text or a date, which DuckDB does not round."""
-    node = bare(node)
-    return (isinstance(node, exp.Literal) and node.is_string) or (
-        isinstance(node, exp.Cast) and node.to.this in exp.DataType.TEMPORAL_TYPES
-    )
+    return Value(holds(certain, unknown=False), holds(possible, unknown=True), truth=True)
 
 
 def tested(node: exp.Is, value: Value) -> Value:
     """IS TRUE, IS FALSE or IS NULL."""
-    estimate = _copy(node, value.estimate)
     if isinstance(node.expression, exp.Null):
         low, high = value.bounds
         missing = exp.false() if value.present else exp.Not(this=exp.paren(_known(low, high)))
-        return Value(estimate, exp.false(), missing, truth=True)
+        return Value(exp.false(), missing, truth=True)
     ends = [_copy(node, end) for end in value.truths]
-    return Value(estimate, *(ends if node.expression.this else reversed(ends)), truth=True)
+    return Value(*(ends if node.expression.this else reversed(ends)), truth=True)
 
 
 def negation(value: Value) -> Value:
     """NOT."""
-    if value.by_estimate:
-        return replace(value, estimate=exp.Not(this=_paren(value.estimate)))
     low, high = value.truths
-    return Value(*(exp.Not(this=_paren(end)) for end in (value.estimate, high, low)), truth=True)
+    return Value(*(exp.Not(this=_paren(end)) for end in (high, low)), truth=True)
 
 
 def connected(kind: type[exp.Expr], parts: Sequence[Value]) -> Value:
@@ -348,11 +327,13 @@ def connected(kind: type[exp.Expr], parts: Sequence[Value]) -> Value:
     def joined(ends: Sequence[exp.Expr]) -> exp.Expr:
         return reduce(lambda x, y: kind(this=_paren(x), expression=_paren(y)), ends)
 
-    estimate = joined([p.estimate for p in parts])
-    if any(p.by_estimate for p in parts):
-        return Value(estimate, by_estimate=True)
     lows, highs = zip(*(p.truths for p in parts), strict=True)
-    return Value(estimate, joined(lows), joined(highs), truth=True)
+    return Value(joined(lows), joined(highs), truth=True)
+
+
+def unread(parts: Sequence[Value]) -> Value:
+    """The value of an operation on operands of which nothing is known of at least one."""
+    return Value(why=next((part.why for part in parts if part.why), ""))
 
 
 def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) -> Value:
@@ -363,20 +344,17 @@ def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) 
         default: the value where no condition holds.
         numbers: whether the values are numbers; others but booleans have no bounds where a condition is not certain.
     """
-    estimate = exp.Case(
-        ifs=[exp.If(this=c.estimate.copy(), true=v.estimate.copy()) for c, v in cases], default=default.estimate.copy()
-    )
     results = [*(v for _, v in cases), default]
-    truth = all(v.truth or _is_boolean(v) for v in results)
-    if not (numbers or truth) or any(v.by_estimate for v in (*results, *(c for c, _ in cases))):
-        return Value(estimate, by_estimate=True)
+    truth = all(v.truth or (v.exact and isinstance(v.expression, exp.Boolean | exp.Null)) for v in results)
+    if not (numbers or truth):
+        return Value()
     ends = [v.truths if truth else v.bounds for v in results]
     low, high = ends.pop()
     for (condition, _), (least_of, greatest_of) in zip(reversed(cases), reversed(ends), strict=True):
         extremes = (exp.and_, exp.or_) if truth else (least, greatest)
         low = _either(condition, least_of, low, extremes[0])
         high = _either(condition, greatest_of, high, extremes[1])
-    return Value(estimate, low, high, truth=truth)
+    return Value(low, high, truth=truth)
 
 
 def _either(condition: Value, one: exp.Expr, other: exp.Expr, extreme: Callable[..., exp.Expr]) -> exp.Expr:
@@ -387,7 +365,3 @@ def _either(condition: Value, one: exp.Expr, other: exp.Expr, extreme: Callable[
         exp.If(this=exp.Not(this=is_true(possible)), true=other.copy()),
     ]
     return exp.Case(ifs=branches, default=extreme(one.copy(), other.copy()))
-
-
-def _is_boolean(value: Value) -> bool:
-    return isinstance(value.estimate, exp.Boolean | exp.Null)
