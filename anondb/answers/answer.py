@@ -103,6 +103,9 @@ def answered(
         return modelled(tree, bound, house, of_worlds=False)
     question = replace(question, empty=empty)
     known, notes, refusal = _ruled(question, house)
+    if known is not None:  # what has bounds is no key
+        listed = zip(question.roles, known.columns, strict=True)
+        question = replace(question, roles=tuple(Role.VALUE if c.bounded and not r.computed else r for r, c in listed))
     same = question.shown == tuple(range(len(question.roles)))
     types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
     items, worlds = house.items_named(tree), house.own if empty else house.worlds

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import write_first_rows
 from anondb.answers.ranged.unions import sets_of
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Relation
@@ -139,10 +140,11 @@ class Ended:
             return False
         distinct = body.args.get("distinct")
         on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
-        if on is not None and body.args.get("qualify") is not None:
-            return False
-        if on is not None:
-            _rank(body, on)
+        if on is not None and isinstance(body, exp.Select):
+            write_first_rows(body)
+            if body.args.get("distinct") is not None:
+                return False
+            self.relation = self.reader.relation(body)
         order, qualify = body.args.get("order"), body.args.get("qualify")
         terms: list[exp.Ordered] = []
         hidden = list[exp.Expr]()
@@ -254,15 +256,6 @@ def has_series(node: exp.Expr) -> bool:
     return any(
         one.find_ancestor(exp.Query) is node.find_ancestor(exp.Query) for one in node.find_all(exp.Explode, exp.Unnest)
     )
-
-
-def _rank(body: exp.Query, on: exp.Expr) -> None:
-    """Write DISTINCT ON as a condition on the rank of each row."""
-    parts = on.expressions if isinstance(on, exp.Tuple) else [on]
-    order = body.args.get("order")
-    rank = exp.Window(this=exp.RowNumber(), partition_by=[part.copy() for part in parts], order=order and order.copy())
-    body.set("distinct", None)
-    body.set("qualify", exp.Qualify(this=exp.EQ(this=rank, expression=exp.Literal.number(1))))
 
 
 def _query_of(body: exp.Select, source: exp.Expr | None) -> exp.Query | None:

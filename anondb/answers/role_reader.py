@@ -190,7 +190,7 @@ class RoleReader(ValueRoles):
                 grouped is not None
                 and any(isinstance(g, exp.Column) and not g.table and lowered(g.name) == name for g in grouped)
             )
-            if (key or distinct) and role.computed:
+            if (key or (distinct and not node.args["distinct"].args.get("on"))) and role.computed:
                 role = Role.KEY
             columns.append((name, role))
             scope.aliases[name] = role

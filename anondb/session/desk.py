@@ -165,7 +165,8 @@ class Desk:
         counts = list(rows.values())
         if not keys:
             cells_of = [end for bounds in counts[0] for end in bounds]
-            return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), cells_of, strict=True)))
+            listed = [_literal(v).as_(n) for n, v in zip(_names(0, width), cells_of, strict=True)]
+            return exp.select(*listed or [exp.convert(1).as_("one")])
         cells = [tuple(zip(*(count[n] for count in counts), strict=True)) or ((),) * 2 for n in range(width + 1)]
         table = self._fill(keys, [[row[n] for row in rows] for n in range(len(keys))], cells)
         self._temporary.append(table)

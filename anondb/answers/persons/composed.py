@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -13,15 +13,8 @@ from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.merged import VALUES
 from anondb.query.parsing import is_null
 from anondb.query.predicates import ALWAYS
-from anondb.query.refusals import HINT, name_of, only, unsupported
+from anondb.query.refusals import name_of, only, unsupported
 
-HINTS: Mapping[type[exp.Expr], str] = {
-    exp.ApproxDistinct: "Use count(DISTINCT ...).",
-    exp.Mode: "GROUP BY it, and take the first by ORDER BY count(*) DESC LIMIT 1.",
-    exp.GroupConcat: "Ask for the rows, and put them together.",
-    exp.ArrayAgg: "Ask for the rows, and put them together.",
-}
-"""What to do in place of an aggregate."""
 _KINDS: tuple[type[exp.Expr], ...] = (exp.Min, exp.Max, *QUANTILES, *SPREADS)
 
 
@@ -50,8 +43,8 @@ class Composer:
         some = exp.GT(this=self._rows(wanted), expression=exp.Literal.number(0))
         return exp.Case(ifs=[exp.If(this=some, true=value)])
 
-    def composed(self, call: exp.Expr) -> exp.Expr:
-        """An aggregate, with its FILTER, as an expression of others.
+    def composed(self, call: exp.Expr) -> exp.Expr | str:
+        """An aggregate, with its FILTER, as an expression of others, or the name of one that no rule reads.
 
         Raises:
             InputError: ``unsupported_query``.
@@ -61,7 +54,7 @@ class Composer:
             only(call, "this", "expression")
             wanted, call = call.expression.this, call.this
         if call.args.get("count") is not None:
-            raise unsupported(f"several values of {name_of(call)}", "Ask for the values and their numbers of rows.")
+            return f"several values of {name_of(call)}"
         if isinstance(call, exp.CountIf):
             only(call, "this")
             return self._unless_empty(self._rows(_both(wanted, call.this)), _both(wanted, _present(call.this)))
@@ -70,10 +63,6 @@ class Composer:
             return self._unless_empty(self._decided(call, wanted), _both(wanted, _present(call.this)))
         if isinstance(call, exp.Count):
             return self._count(call, wanted)
-        if isinstance(call, exp.Sum | exp.Avg) and any(
-            isinstance(self._reader.atom(t), Id) for t in self._trees(call.this)
-        ):
-            raise unsupported(f"{name_of(call)} of ids", "Count the ids.")
         if isinstance(call, exp.Sum):
             only(call, "this")
             value = call.this.unnest()
@@ -87,7 +76,7 @@ class Composer:
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
-        raise unsupported(name_of(call), HINTS.get(type(call), HINT))
+        return name_of(call)
 
     def _key(self, node: exp.Expr) -> exp.Expr | None:
         """A grouped expression, or one that each group has one value of."""

@@ -99,7 +99,7 @@ class Rows:
         if isinstance(node, exp.Count):
             return self._count(value, distinct)
         if value is None or distinct:
-            raise unsupported(f"{name_of(node)} DISTINCT")
+            return Value(why=f"{name_of(node)} DISTINCT")
         others = [read(e, resolve) for _, e in children_of(node) if e is not node.this]
         if any(part.item for part in (value, *others)):
             raise values.ambiguous(f"{name_of(node)} of them")
@@ -108,7 +108,7 @@ class Rows:
         if value.unknown or isinstance(node, exp.ArgMax | exp.ArgMin):
             return values.unread([value, *others])
         if node.args.get("count") is not None:
-            raise unsupported(f"several values of {name_of(node)} of estimates", "Use ORDER BY and LIMIT.")
+            return Value(why=f"several values of {name_of(node)} of estimates")
         if isinstance(node, exp.CountIf):
             one, zero = (Value(exp.Literal.number(n)) for n in (1, 0))
             return self._sum(values.chosen([(value, one)], zero, numbers=True))
@@ -120,7 +120,7 @@ class Rows:
             if isinstance(node, QUANTILES):
                 quantile_of(node)  # refuses other shares than numbers
             return self._middle(node, value)
-        raise unsupported(f"{name_of(node)} of estimates", "Ask for the rows, and put them together.")
+        return Value(why=f"{name_of(node)} of estimates")
 
     def _of(self, call: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of the rows that FILTER wants and that satisfy further conditions."""
@@ -133,7 +133,7 @@ class Rows:
         if value is not None and value.exact:
             what = value.expression.copy()
         elif distinct:
-            raise unsupported("count(DISTINCT ...) of an estimate")
+            return Value(why="count(DISTINCT ...) of an estimate")
         present: exp.Expr | None = None
         if value is not None and not value.exact:
             present = exp.and_(*(is_null(end).not_() for end in value.bounds))

@@ -17,7 +17,7 @@ def rows_kept(limit: exp.Expr | None) -> exp.Expr | None:
     return number if plain and (options is None or not options.args.get("percent")) else None
 
 
-def largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr]) -> exp.Limit | None:
+def largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr | str]) -> exp.Limit | None:
     """The LIMIT of a SELECT that asks for nothing but the groups with the largest counts; None for others."""
     order, limit = node.args.get("order"), node.args.get("limit")
     if order is None or limit is None or any(node.args.get(k) for k in ("having", "qualify", "offset", "distinct")):

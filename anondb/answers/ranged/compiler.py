@@ -55,12 +55,13 @@ class Facts:
     Attributes:
         rows: one row for each group.
         keys: for each grouped expression the number of its column.
-        counts: for each aggregate of the SELECT the expression that replaces it, with columns of ``rows``.
+        counts: for each aggregate of the SELECT the expression that replaces it, with columns of ``rows``, or the name of
+            one that no rule reads.
     """
 
     rows: Known
     keys: Mapping[exp.Expr, int]
-    counts: Mapping[exp.Expr, exp.Expr]
+    counts: Mapping[exp.Expr, exp.Expr | str]
 
 
 def with_ctes(node: exp.Expr, env: Env, of_persons: Callable[[exp.Expr, Env], bool]) -> Env:
@@ -136,7 +137,6 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env, ended=ended)
-        from anondb.answers.ranged.equivalents import equivalent
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.unions import by_rows, grouping_sets
 
@@ -154,10 +154,8 @@ class Compiler:
         try:
             return SelectRows(self, counted, env, ended=ended).rows()
         except InputError as error:
-            refused = error.code == "unsupported_query"
-            other = equivalent(node) if refused else None
-            if other is None and refused and "join" in str(error).lower():  # other refusals say more than its own
-                other = by_rows(node, env, self)
+            joined = error.code == "unsupported_query" and "join" in str(error).lower()
+            other = by_rows(node, env, self) if joined else None  # other refusals say more than its own
             if other is None:
                 raise
             return self.query(other, env, ended=ended)

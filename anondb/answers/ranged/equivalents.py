@@ -1,4 +1,4 @@
-"""Other ways to write a query that is refused as it stands, with the same result in DuckDB."""
+"""Other ways to write a query, with the same result in DuckDB."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 
 
 def with_known_names(tree: exp.Expr) -> exp.Expr:
-    """A query in which functions have the names under which they are known here."""
+    """A query with other spellings in place of those that are not known here, with the same result in DuckDB."""
     made = tree.copy()
-    for call in list(made.find_all(exp.Anonymous, exp.IgnoreNulls)):
+    for call in list(made.find_all(exp.Anonymous, exp.IgnoreNulls, exp.WithinGroup)):
         if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
             call.replace(exp.Avg(this=call.expressions[0].copy()))
         elif isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
             call.replace(call.this.copy())
+        elif isinstance(call, exp.WithinGroup) and (quantile := _quantile(call)) is not None:
+            call.replace(quantile)
     for select in made.find_all(exp.Select):
         _write_windows(select)
+        if select.args.get("order") is not None:
+            write_first_rows(select)
     return made
 
 
@@ -40,25 +44,6 @@ def _write_windows(select: exp.Select) -> None:
         select.set("windows", None)
 
 
-def equivalent(node: exp.Expr) -> exp.Expr | None:
-    """The query with each of its parts written in another way, if there is one; None if there is none."""
-    made, changed = node.copy(), False
-    for rewrite in (_first_of_each, _most_frequent):
-        for select in list(made.find_all(exp.Select)):
-            other = rewrite(select)
-            changed = changed or other is not None
-            if other is not None and select is made:
-                made = other
-            elif other is not None:
-                select.replace(other)
-    for call in list(made.find_all(exp.WithinGroup)):
-        quantile = _quantile(call)
-        if quantile is not None:
-            call.replace(quantile)
-            changed = True
-    return made if changed else None
-
-
 def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
     """``percentile_cont(share) WITHIN GROUP (ORDER BY x)`` as ``quantile_cont(x, share)``."""
     ordered = node.expression.expressions
@@ -71,22 +56,19 @@ def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
     return type(node.this)(this=ordered[0].this.copy(), expression=node.this.this.copy())
 
 
-def _first_of_each(node: exp.Select) -> exp.Select | None:
-    """``SELECT DISTINCT ON (keys) ... ORDER BY ...`` as the rows that ``row_number()`` numbers 1 for each key."""
-    distinct = node.args.get("distinct")
+def write_first_rows(node: exp.Select) -> None:
+    """Write ``SELECT DISTINCT ON (keys)`` as the rows that ``row_number()`` numbers 1 for each key, if it can be."""
+    distinct, order = node.args.get("distinct"), node.args.get("order")
     keys = None if distinct is None else distinct.args.get("on")
-    order = node.args.get("order")
-    if keys is None or order is None or node.args.get("qualify") is not None or order.find(exp.Var):  # ORDER BY ALL
-        return None
-    made = node.copy()
-    made.set("distinct", None)
+    if keys is None or node.args.get("qualify") is not None or (order is not None and order.find(exp.Var)):
+        return  # ORDER BY ALL is a Var
     by = [_resolved(key, node) for key in (keys.expressions if isinstance(keys, exp.Tuple) else [bare(keys)])]
-    ordered = order.copy()
-    for part in ordered.expressions:
+    ordered = None if order is None else order.copy()
+    for part in () if ordered is None else ordered.expressions:
         part.set("this", _resolved(part.this, node))
     window = exp.Window(this=exp.RowNumber(), partition_by=by, order=ordered, over="OVER")
-    made.set("qualify", exp.Qualify(this=exp.EQ(this=window, expression=exp.Literal.number(1))))
-    return made
+    node.set("distinct", None)
+    node.set("qualify", exp.Qualify(this=exp.EQ(this=window, expression=exp.Literal.number(1))))
 
 
 def _resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
@@ -118,21 +100,6 @@ def as_first_row(node: exp.Select) -> exp.Select | None:
     first = exp.Ordered(this=parts[1].copy(), desc=not isinstance(shown, exp.ArgMin), nulls_first=False)
     made.set("order", exp.Order(expressions=[first]))
     made.set("limit", exp.Limit(expression=exp.convert(1)))
-    return made
-
-
-def _most_frequent(node: exp.Select) -> exp.Select | None:
-    """``SELECT mode(x)`` as ``arg_max`` of each x and its number of rows."""
-    listing = as_first_row(node)
-    if listing is None or not isinstance(node.expressions[0].unalias(), exp.Mode):
-        return None
-    (first,) = listing.args["order"].expressions
-    listing.set("expressions", [listing.expressions[0].as_("value"), first.this.as_("number")])
-    for key in ("with_", "order", "limit"):
-        listing.set(key, None)
-    value = exp.ArgMax(this=exp.column("value"), expression=exp.column("number"))
-    made = exp.select(exp.alias_(value, node.expressions[0].alias or "mode")).from_(listing.subquery("listing"))
-    made.set("with_", node.args["with_"].copy() if node.args.get("with_") is not None else None)
     return made
 
 

@@ -17,7 +17,7 @@ from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, describ
 from anondb.answers.ranged.leading import check_limits, leading
 from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.answers.ranged.subqueries import among, exists, of_group, scalar
-from anondb.answers.ranged.values import Value, ambiguous
+from anondb.answers.ranged.values import Value, ambiguous, holds
 from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
 
@@ -79,7 +79,7 @@ class SelectRows:
         return self.sources.add(relation, lowered(alias))
 
     def _join(self, join: exp.Join) -> None:
-        """Join known rows: the condition must not depend on estimates."""
+        """Join known rows: each two for which the condition is possible, unless rows without another stay, too."""
         only(join, "this", "side", "kind", "on", "using")
         if join.kind in ("SEMI", "ANTI"):
             raise unsupported(f"{join.kind} JOIN of known rows", "Use IN or NOT IN.")
@@ -90,9 +90,13 @@ class SelectRows:
         conditions = []
         if join.args.get("on") is not None:
             condition = read(join.args["on"], self.resolve)
+            if not condition.exact and join.side:
+                raise unsupported(f"{join.side} JOIN on an estimate")
+            certain, possible = condition.truths
+            conditions.append(possible)
             if not condition.exact:
-                raise unsupported("a join on an estimate", "Write the condition into WHERE.")
-            conditions.append(condition.expression)
+                self.sources.asked, self.sources.cut = True, self.sources.cut or condition.unknown
+                self.sources.sure.append(holds(certain, unknown=False))
         shared = [lowered(identifier.name) for identifier in join.args.get("using") or ()]
         conditions += [self.sources.shared(name, join.side) for name in shared]
         self.sources.missing(join.side)
@@ -106,8 +110,8 @@ class SelectRows:
         if isinstance(node, exp.Literal) and self.compiler.tables.typed:
             return Value(node.copy(), present=True, plain=self.compiler.tables.plain(frozenset({node.name})))
         if self.facts is not None:
-            if node in self.facts.counts:
-                return read(self.facts.counts[node], self.resolve)
+            if (found := self.facts.counts.get(node)) is not None:
+                return Value(why=found) if isinstance(found, str) else read(found, self.resolve)
             if (key := self._key_value(node)) is not None:
                 return key
         if isinstance(node, exp.Column):
@@ -209,14 +213,19 @@ class SelectRows:
             if clause == "having":
                 self._windowed = self._shown
         names, values = self._projection()
-        if self.node.args.get("distinct") is not None:
-            self._distinct(values)
+        once = self.node.args.get("distinct") is not None and self._is_merged(values)
         tree, listed = self._ended(values)
         rows = self._shown
         if rows.sure is not None:
             listed.append(rows.sure.copy().as_(SURE))
         tree.set("expressions", listed)
         flagged = rows.sure is not None
+        if once and flagged:  # equal rows are there for certain if one of them is
+            some = exp.LogicalOr(this=exp.column(SURE)).as_(SURE)
+            keys = [exp.column(f"c{n}") for n in range(len(values))]
+            tree = exp.select(*keys, some).from_(tree.subquery("each")).group_by(*keys)
+        elif once:
+            tree.set("distinct", exp.Distinct())
         asked = flagged and (self._asked or self.sources.asked)
         unsure = flagged and self.sources.unsure and not self._cut  # of those that an order chose, none is certain
         return Known(tree, described(names, values), flagged, asked, rows.open, unsure, self._cut)
@@ -289,14 +298,15 @@ class SelectRows:
             names.append(selected.alias if isinstance(selected, exp.Alias) else inner.output_name)
         return names, values
 
-    def _distinct(self, values: Sequence[Value]) -> None:
+    def _is_merged(self, values: Sequence[Value]) -> bool:
+        """Whether DISTINCT merges rows; each group of persons is a row of its own."""
         only(self.node.args["distinct"])
         selected = (e.this if isinstance(e, exp.Alias) else e for e in self.node.expressions)
         if self.facts is not None and set(self.facts.keys.values()) <= {self._key(e) for e in selected}:
-            return  # each row has a group of its own
-        if self._shown.sure is not None or not all(v.exact for v in values):
-            raise unsupported("DISTINCT of estimates, or of rows that an estimate chose")
-        self.sources.tree.set("distinct", exp.Distinct())
+            return False
+        if not all(value.exact for value in values):
+            raise unsupported("DISTINCT of estimates")
+        return True
 
     def _ended(self, values: Sequence[Value]) -> tuple[exp.Select, list[exp.Expr]]:
         """ORDER BY, LIMIT and OFFSET; returns the rows that may be there, and their columns.
