@@ -180,9 +180,9 @@ class Estimator(InWorlds):
         """Each row that rules list, and, where these are not all, those that half of the worlds have; these alone where
         worlds choose."""
         on = [exp.column(COPY, "b").eq(exp.column(COPY, "m")), *self.same_keys("b", "m")]
-        either = [
-            exp.func("coalesce", exp.column(name, "b"), exp.column(name, "m")).as_(name) for name in (PLACE, COPY)
-        ]
+        ranked = any(column.unknown for column in known.columns)  # DuckDB gives rows in the order of their ranks
+        sides = {PLACE: "mb" if ranked else "bm", COPY: "bm"}
+        either = [exp.func("coalesce", *(exp.column(name, t) for t in of)).as_(name) for name, of in sides.items()]
         listed: list[exp.Expr] = [*either, self._share()]
         outside: list[exp.Expr] = []
         for n, column in enumerate(known.columns):
@@ -231,8 +231,9 @@ class Estimator(InWorlds):
         )
         outside.append(bad)
         within = [exp.Case(ifs=[exp.If(this=bad.copy(), true=exp.null())], default=end) for end in (lower, upper)]
-        rounded = _clipped(mean, *within) if self.types[n].startswith(("FLOAT", "DOUBLE")) else mean
-        return [rounded.as_(f"c{n}"), *(end.as_(f"c{n}{name}") for end, name in zip(within, ("_l", "_u"), strict=True))]
+        if self.types[n].startswith(NUMBERS):  # a row that is not in all worlds counts 0 in the others
+            mean = _clipped(mean, *within)
+        return [mean.as_(f"c{n}"), *(end.as_(f"c{n}{name}") for end, name in zip(within, ("_l", "_u"), strict=True))]
 
     # ---------------------------------------------------------------- the end
 

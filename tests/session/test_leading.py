@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from each import each
 from sqlglot import exp, parse_one
 
 import anondb
@@ -83,3 +84,45 @@ def test_order_by_all_is_by_the_columns_from_left_to_right(shop: Path, direction
         assert by_all == session.sql(f"{listed} n{direction}, item{direction} LIMIT 3").fetchall()
         (largest, *_, first), *_ = by_all
         assert (first == "milk" and largest == 20) == bool(direction)
+
+
+LISTED = "SELECT left(item, 1) AS letter, item, count(*) AS n FROM sales GROUP BY item"
+
+
+def test_the_first_row_of_each_group_has_the_estimate_of_the_row(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        every = {row[1]: row[:5] for row in session.sql(LISTED).fetchall()}
+        first = session.sql(f"SELECT DISTINCT ON (letter) letter, item, n FROM ({LISTED}) ORDER BY letter, n DESC")
+        assert first.fetchall() == [every[item] for _, item, *_ in first.fetchall()] != []
+
+
+@each(
+    "rows",
+    [
+        f"({LISTED} ORDER BY n DESC LIMIT 3) t ON p.item = t.item",
+        f"(SELECT *, rank() OVER (ORDER BY n DESC) AS r FROM ({LISTED})) t ON p.item = t.item AND t.r <= 3",
+    ],
+)
+def test_first_rows_inside_a_query_keep_their_bounds(shop: Path, rows: str) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        session.sql("CREATE TABLE p AS SELECT unnest(['milk', 'bread', 'butter', 'rolls', 'dates', 'figs']) AS item")
+        every = {row[1]: row[3:5] for row in session.sql(LISTED).fetchall()}
+        shown = session.sql(f"SELECT p.item, t.n FROM p JOIN {rows}").fetchall()
+        assert shown and all(row[2:4] == every[row[0]] for row in shown)
+
+
+def test_what_no_rule_reads_leaves_the_rest_with_its_bounds(shop: Path) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        counted = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").bounds
+        result = session.sql("SELECT count(*) AS n, count(*) % 7 AS m, mode(item) AS k FROM sales WHERE item = 'milk'")
+        ((*bounds, _, lower, upper, _),) = [(row[1], row[0], row[2], *row[3:]) for row in result.fetchall()]
+        assert tuple(bounds) == counted and (lower, upper) == (None, None)
+        assert any("'m'" in note and "the operator %" in note for note in result.notes)
+
+
+def test_a_join_on_a_count_and_distinct_rows_are_certain_or_possible(shop: Path) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        counts = "SELECT item, count(*) AS n FROM sales GROUP BY item"
+        joined = f"SELECT t.item FROM (VALUES (5), (9)) AS v(least) JOIN ({counts}) t ON t.n > v.least"
+        expected = {row[0]: row[-1] for row in session.sql(f"{counts} HAVING count(*) > 5").fetchall()}
+        assert dict(session.sql(f"SELECT DISTINCT item FROM ({joined})").fetchall()) == expected

@@ -1,1 +1,1 @@
-"""Range-annotated relations: rows whose numbers have an estimate and two bounds, and SQL on them."""
+"""Range-annotated relations: rows whose numbers have two bounds, some of which are only possible, and SQL on them."""

@@ -190,6 +190,10 @@ class Rows:
     @staticmethod
     def _for_all_rows(node: exp.Expr, value: Value) -> Value:
         """An aggregate of the listed rows as one of all rows: more rows can raise a count or a maximum, and so on."""
+        if value.unknown:
+            return value
+        if not isinstance(node, (*AGGREGATES, *QUANTILES, exp.CountIf)):
+            return Value(why=f"{name_of(node)} where items were suppressed")
         low, high = value.bounds
         none = exp.cast(exp.null(), "DOUBLE")
         kept = isinstance(node, exp.Count | exp.Max | exp.CountIf), isinstance(node, exp.Min)

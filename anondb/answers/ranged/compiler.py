@@ -182,7 +182,8 @@ class Compiler:
         columns = tuple(
             replace(
                 a,
-                **{k: getattr(a, k) or getattr(b, k) for k in ("bounded", "unknown", "truth", "item")},
+                **{k: getattr(a, k) or getattr(b, k) for k in ("bounded", "truth", "item")},
+                unknown=(a.unknown or b.unknown) and not (a.bounded or b.bounded),
                 plain=a.plain and b.plain,
                 why=a.why or b.why,
                 unsigned=a.unsigned and b.unsigned,

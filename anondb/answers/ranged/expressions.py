@@ -190,6 +190,8 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
         lows, highs = zip(*(of[id(child)].bounds for _, child in children_of(node)), strict=True)
         extreme = values.least if isinstance(node, exp.Least) else values.greatest
         return Value(extreme(*lows), extreme(*highs))
+    if isinstance(node, exp.Order | exp.Ordered):
+        return Value(why="ORDER BY an estimate")
     return Value(why=f"{name_of(node).replace(' in this place', '')} of an estimate")
 
 
