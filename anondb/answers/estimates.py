@@ -232,7 +232,8 @@ class Estimator(InWorlds):
         outside.append(bad)
         within = [exp.Case(ifs=[exp.If(this=bad.copy(), true=exp.null())], default=end) for end in (lower, upper)]
         if self.types[n].startswith(NUMBERS):  # a row that is not in all worlds counts 0 in the others
-            mean = _clipped(mean, *within)
+            there = mean.copy().is_(exp.null()).not_()
+            mean = exp.Case(ifs=[exp.If(this=there, true=_clipped(mean, *within))])
         return [mean.as_(f"c{n}"), *(end.as_(f"c{n}{name}") for end, name in zip(within, ("_l", "_u"), strict=True))]
 
     # ---------------------------------------------------------------- the end

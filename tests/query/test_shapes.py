@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from each import each
-from query.sealing import WITHOUT_BOUNDS, Answered, Asked, answer_of
+from query.sealing import Answered, Asked, answer_of, has_no_bounds
 from query.sealing import opened as opened_on
 from query.small import release, untouched
 from session.checker import check_bounds, without_bounds
@@ -493,7 +493,7 @@ def test_without_bounds(opened: dict[tuple[str, str], Asked], sql: str, words: s
         result = opened[_table(sql), name].session.sql(sql)
         ends = [n for n, column in enumerate(result.columns) if column.endswith(("_lower", "_upper"))]
         assert all(row[n] is None for row in result.fetchall() for n in ends)
-        assert any(note.startswith(WITHOUT_BOUNDS) and words in note for note in result.notes), result.notes
+        assert any(has_no_bounds(note) and words in note for note in result.notes), result.notes
 
 
 def test_rows_of_a_self_join(original: duckdb.DuckDBPyConnection, opened: dict[tuple[str, str], Asked]) -> None:

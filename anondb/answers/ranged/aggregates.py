@@ -19,6 +19,10 @@ PLACES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 """Window functions that give the value of another row, so that their bounds are the bounds of this value."""
 
 
+RANKED = (*PLACES, exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
+"""Window functions of the order of rows."""
+
+
 def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
     """The outermost aggregates of an expression, with their FILTER; those of subqueries and of OVER are left out."""
     if node is None or isinstance(node, exp.Query):
@@ -238,7 +242,7 @@ class Rows:
             return Value(over(function.copy()))
         chosen = isinstance(function, PLACES) and all(a.exact for a in arguments[1:2])  # which row it is
         if not exact and not (placed and chosen):
-            return Value()
+            return Value(why="" if isinstance(function, RANKED) else f"{name_of(function)} of estimates")
         ends = zip(*([a.expression] if exact else a.bounds for a in arguments), strict=True)
         return Value(*(over(rebuilt(function, list(end))) for end in ends))
 

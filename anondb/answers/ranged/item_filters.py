@@ -6,10 +6,11 @@ DISTINCT item, and decides for each item of the list whether it is kept, by the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import link
 from anondb.query.parsing import lowered
 
 
@@ -100,7 +101,8 @@ def _as_in(node: exp.Exists, key: exp.Column) -> exp.In | None:
         return None
     inside = {lowered(table.alias_or_name) for table in query.find_all(exp.Table)}
     parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
-    equal = [(part, shown) for part in parts if (shown := _equal_to(part, key, inside)) is not None]
+    links = [(part, sides) for part in parts if (sides := link(part, inside)) is not None]
+    equal = [(part, shown) for part, (shown, outer) in links if lowered(outer.name) == lowered(key.name)]
     made = query.copy()
     rest = [part.copy() for part in parts if not equal or part is not equal[0][0]]
     made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
@@ -109,14 +111,3 @@ def _as_in(node: exp.Exists, key: exp.Column) -> exp.In | None:
     shown = equal[0][1]
     made.set("expressions", [shown.copy()])
     return exp.In(this=key.copy(), query=exp.Subquery(this=made))
-
-
-def _equal_to(part: exp.Expr, key: exp.Column, inside: Set[str]) -> exp.Column | None:
-    """The column of a subquery that a condition compares with the grouped column around it; None if it is another one."""
-    sides = (part.this, part.expression) if isinstance(part, exp.EQ) else ()
-    for one, other in zip(sides, reversed(sides), strict=True):
-        if isinstance(one, exp.Column) and isinstance(other, exp.Column) and lowered(one.table) in inside:
-            outer = bool(other.table) and lowered(other.table) not in inside
-            if outer and lowered(other.name) == lowered(key.name):
-                return one
-    return None
