@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -15,6 +15,13 @@ from anondb.query.parsing import is_null
 from anondb.query.predicates import ALWAYS
 from anondb.query.refusals import name_of, only, unsupported
 
+HINTS: Mapping[type[exp.Expr], str] = {
+    exp.ApproxDistinct: "Use count(DISTINCT ...)",
+    exp.Mode: "GROUP BY it, and take the first by ORDER BY count(*) DESC LIMIT 1",
+    exp.GroupConcat: "Ask for the rows, and put them together",
+    exp.ArrayAgg: "Ask for the rows, and put them together",
+}
+"""What to do in place of an aggregate."""
 _KINDS: tuple[type[exp.Expr], ...] = (exp.Min, exp.Max, *QUANTILES, *SPREADS)
 
 
@@ -44,7 +51,7 @@ class Composer:
         return exp.Case(ifs=[exp.If(this=some, true=value)])
 
     def composed(self, call: exp.Expr) -> exp.Expr | str:
-        """An aggregate, with its FILTER, as an expression of others, or the name of one that no rule reads.
+        """An aggregate, with its FILTER, as an expression of others, or what to say of one that no rule reads.
 
         Raises:
             InputError: ``unsupported_query``.
@@ -54,7 +61,7 @@ class Composer:
             only(call, "this", "expression")
             wanted, call = call.expression.this, call.this
         if call.args.get("count") is not None:
-            return f"several values of {name_of(call)}"
+            return f"several values of {name_of(call)}. Ask for the values and their numbers of rows"
         if isinstance(call, exp.CountIf):
             only(call, "this")
             return self._unless_empty(self._rows(_both(wanted, call.this)), _both(wanted, _present(call.this)))
@@ -76,7 +83,7 @@ class Composer:
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
-        return name_of(call)
+        return ". ".join(filter(None, [name_of(call), HINTS.get(type(call))]))
 
     def _key(self, node: exp.Expr) -> exp.Expr | None:
         """A grouped expression, or one that each group has one value of."""

@@ -112,7 +112,7 @@ class Rows:
         if value.unknown or isinstance(node, exp.ArgMax | exp.ArgMin):
             return values.unread([value, *others])
         if node.args.get("count") is not None:
-            return Value(why=f"several values of {name_of(node)} of estimates")
+            return Value(why=f"several values of {name_of(node)} of estimates. Use ORDER BY and LIMIT")
         if isinstance(node, exp.CountIf):
             one, zero = (Value(exp.Literal.number(n)) for n in (1, 0))
             return self._sum(values.chosen([(value, one)], zero, numbers=True))
@@ -124,7 +124,7 @@ class Rows:
             if isinstance(node, QUANTILES):
                 quantile_of(node)  # refuses other shares than numbers
             return self._middle(node, value)
-        return Value(why=f"{name_of(node)} of estimates")
+        return Value(why=f"{name_of(node)} of estimates. Ask for the rows, and put them together")
 
     def _of(self, call: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of the rows that FILTER wants and that satisfy further conditions."""

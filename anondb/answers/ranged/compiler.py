@@ -55,8 +55,8 @@ class Facts:
     Attributes:
         rows: one row for each group.
         keys: for each grouped expression the number of its column.
-        counts: for each aggregate of the SELECT the expression that replaces it, with columns of ``rows``, or the name of
-            one that no rule reads.
+        counts: for each aggregate of the SELECT the expression that replaces it, with columns of ``rows``, or what
+            to say of one that no rule reads.
     """
 
     rows: Known

@@ -138,7 +138,7 @@ def _ranged(node: exp.Expr, of: dict[int, Value]) -> Value:
         if isinstance(node.expression, exp.Any | exp.All) or (
             isinstance(node.expression, exp.Anonymous) and node.expression.name.upper() == "ALL"
         ):
-            return Value(why="ANY or ALL with an estimate")
+            return Value(why="ANY or ALL with an estimate. Write out the comparisons")
         return values.compared(node, part("this"), part("expression"))
     if isinstance(node, exp.And | exp.Or):
         return values.connected(type(node), [part("this"), part("expression")])
@@ -192,7 +192,7 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
         return Value(extreme(*lows), extreme(*highs))
     if isinstance(node, exp.Order | exp.Ordered):
         return Value(why="ORDER BY an estimate")
-    return Value(why=f"{name_of(node).replace(' in this place', '')} of an estimate")
+    return Value(why=f"{name_of(node).replace(' in this place', '')} of an estimate. Ask for the number itself")
 
 
 def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:

@@ -37,7 +37,7 @@ class Value:
         item: whether it is an item that is a text here, but may be a number or the like in the original.
         plain: whether it equals such an item as a text if and only if it does in the original.
         unsigned: whether neither it nor its bounds are negative, as of counts.
-        why: the construct that no rule reads, where nothing is known of the value, if there is one to name.
+        why: the construct that no rule reads, and what to do, where nothing is known of the value for this reason.
     """
 
     lower: exp.Expr | None = None
