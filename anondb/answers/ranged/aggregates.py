@@ -109,10 +109,10 @@ class Rows:
             raise values.ambiguous(f"{name_of(node)} of them")
         if self.sure is None and all(part.exact for part in (value, *others)):
             return Value(self._of(rebuilt(node, [part.expression for part in (value, *others)])))
-        if value.unknown or isinstance(node, exp.ArgMax | exp.ArgMin):
-            return values.unread([value, *others])
         if node.args.get("count") is not None:
             return Value(why=f"several values of {name_of(node)} of estimates. Use ORDER BY and LIMIT")
+        if value.unknown or isinstance(node, exp.ArgMax | exp.ArgMin):
+            return values.unread([value, *others])
         if isinstance(node, exp.CountIf):
             one, zero = (Value(exp.Literal.number(n)) for n in (1, 0))
             return self._sum(values.chosen([(value, one)], zero, numbers=True))

@@ -142,12 +142,12 @@ class Compiler:
 
         env = with_ctes(node, env, self.people.of_persons)
         if isinstance(node, exp.SetOperation):
-            return self._set_operation(node, env)
+            return self._set_operation(node, env, ended=ended)
         if not isinstance(node, exp.Select):
             raise unsupported(name_of(node))
         several = grouping_sets(node)
         if several is not None:
-            return self.query(several, env)
+            return self.query(several, env, ended=ended)
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
         counted = with_counted_items(node, lambda query: self.people.of_persons(query, env))
@@ -168,7 +168,7 @@ class Compiler:
         made.set("distinct", exp.Distinct())
         return made
 
-    def _set_operation(self, node: exp.SetOperation, env: Env) -> Known:
+    def _set_operation(self, node: exp.SetOperation, env: Env, *, ended: bool) -> Known:
         only(node, "this", "expression", "distinct", "with_", "order", "limit", "offset")
         repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
         sides = [self.query(side if repeated else self._once(side, env), env) for side in (node.this, node.expression)]
@@ -204,8 +204,8 @@ class Compiler:
             for key, side in zip(("this", "expression"), sides, strict=True):
                 made.set(key, _aligned_tree(side, columns, flagged))
         together = Known(made, columns, flagged, asked, some, unsure, any(side.cut for side in sides))
-        if not any(node.args.get(key) for key in ("order", "limit", "offset")):
-            return together
+        if ended or not any(node.args.get(key) for key in ("order", "limit", "offset")):
+            return replace(together, open=together.open or ended)
         from anondb.answers.ranged.selects import SelectRows
 
         outer = exp.Select(expressions=[exp.Star()])
