@@ -75,7 +75,7 @@ HARD = {
     "SELECT count(*) FROM plain WHERE abs(week) = 1": None,
     "SELECT count(DISTINCT week) FROM plain": None,
     "SELECT max(week) FROM plain": "the function MAX",
-    "SELECT count(*) FROM plain AS s JOIN plain AS t USING (tid, week)": "USING (week)",
+    "SELECT count(*) FROM plain AS s JOIN plain AS t USING (tid, week)": None,
     "SELECT count(*) FROM plain AS s JOIN plain AS t ON s.tid = t.tid AND s.week <> t.week": None,
     "SELECT count(*) FROM (SELECT tid FROM plain WHERE week = 1 UNION SELECT tid FROM plain WHERE week = 2) AS q": None,
 }
