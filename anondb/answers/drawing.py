@@ -9,7 +9,7 @@ import numpy as np
 
 from anondb.answers.expected import Flags, Floats, Ints, begins
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, of_worlds
-from anondb.answers.hashing import OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h
+from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, reads
 
@@ -51,10 +51,7 @@ class Sets:
     @cached_property
     def _lengths(self) -> Ints:
         """How many released items each transaction shows."""
-        counted = self._desk.select(reads.counted(self.rows, "tid"), "drawing worlds")
-        lengths = np.zeros(counted["tid"].max(initial=0) + 1, dtype=np.int64)
-        lengths[counted["tid"]] = counted["n"]
-        return lengths
+        return np.bincount(self._desk.select(reads.rows(self.rows, "tid"), "drawing worlds")["tid"])
 
     @cached_property
     def _weights(self) -> Floats:
@@ -89,12 +86,13 @@ class Sets:
         other places, by another permutation: those who show more hold more of what each stands for.
         """
         label, of = np.unique(self._numbered.label[some], return_inverse=True)
-        with self._desk.registered({"label": label}) as chosen:
-            shown = reads.among(self.rows, chosen, "label", "label, tid", order="label, tid")
-            rows = self._desk.select(shown, "drawing worlds")
-        begin = np.searchsorted(rows["label"], label)
-        size = np.diff(begin, append=len(rows["label"]))
-        tids = self._ordered(np.repeat(np.arange(len(label)), size), rows["tid"])
+        with self._desk.registered({"label": label.astype(np.int32)}) as chosen:  # the type of the rows' column
+            rows = self._desk.select(reads.among(self.rows, chosen, "label", "label, tid"), "drawing worlds")
+        keys = (rows["label"].astype(np.int64) << 32) + rows["tid"]
+        keys.sort(kind="stable")  # files have them in order, which takes no time then
+        begin = np.searchsorted(keys, label << 32)
+        size = np.diff(begin, append=len(keys))
+        tids = self._ordered(np.repeat(np.arange(len(label)), size), keys & MASK)
         cells, step = self._cells(some, of, begin, len(tids))
         place, step = _numbered_in(size), np.repeat(step[np.flatnonzero(begins(of))], size)
         rank = (step * place + place // np.repeat(cycle(size, step[begin]), size)) % np.repeat(size, size)
