@@ -1,26 +1,20 @@
-"""Draws who holds what in releases of sets: all worlds in one statement for some released items.
-
-NumPy has what there is for each member and world: how many hold it, and the permutations. SQL has what there is for each
-row.
-"""
+"""Draws who holds what in releases of sets: all worlds together, in arrays, a portion of the released items at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
-from sqlglot import exp
 
-from anondb.answers.expected import Flags, Ints, begins
-from anondb.answers.files import DRAWN, ROWS, File, Numbered, of_worlds, place
-from anondb.answers.hashing import OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h, hashed
+from anondb.answers.expected import Flags, Floats, Ints, begins
+from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, of_worlds
+from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h
 from anondb.answers.rounding import rounded
-from anondb.engine import DuckDBEngine, NamedRows, load
+from anondb.engine import DuckDBEngine, reads
 
-LENGTHS, ORIGINS, COUNTS, CANDIDATES = map(place, ("lengths", "origins", "counts", "candidates"))
-AT_ONCE = 1_000_000  # rows that one statement draws, if no single released item has more
-NARROW = {"world": "SMALLINT", "ordering": "SMALLINT", "label": "INTEGER", "member": "INTEGER", "wanted": "INTEGER"}
-KEPT = ("world", "member", "wanted", "tid", "weight")
+AT_ONCE = 1_000_000  # rows that are drawn together, if no single released item has more
+Columns = Mapping[str, Ints]
 
 
 class Sets:
@@ -42,26 +36,27 @@ class Sets:
 
     def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range, of: int | None = None) -> None:
         self._desk, self._numbers, self._of = desk, np.array(numbers), of or len(numbers)
-        self._drawn, self._lengths, self._origins = (of_worlds(one, numbers[0]) for one in (DRAWN, LENGTHS, ORIGINS))
-        self._numbered = numbered = Numbered.of(files)
+        self._drawn, self._seed = of_worlds(DRAWN, numbers[0]), files[0].facts.seed
+        self._numbered = Numbered.of(files)
         self._support = np.concatenate([file.members.support for file in files])
         self.single = np.concatenate([file.members.size == 1 for file in files])
         self._missing = ~self.single
         self.counts = np.concatenate([self._holders(file) for file in files])
-        some = np.flatnonzero(begins(numbered.label))
-        origins = {"label": numbered.label, "tids_before": numbered.tids, "members_before": numbered.first}
-        origins |= {"seed": numbered.seed}
-        desk.put(self._origins, {name: ("BIGINT", values[some]) for name, values in origins.items()})
-        desk.create(self._lengths, self._lengths_of(files))
 
     def _holders(self, file: File) -> Ints:
         """How many transactions hold each member (row) of a file in each world (column)."""
         every = rounded(file.members, file.means, file.members.label, self._of, file.facts.seed)
         return every[:, self._numbers]
 
-    def _lengths_of(self, files: Sequence[File]) -> NamedRows | exp.Query:
-        """The orders of transactions by which their ranks go, and their weights: one order for all worlds."""
-        return NamedRows("answers/lengths", {"rows": self.rows}, {})
+    @cached_property
+    def _lengths(self) -> Ints:
+        """How many released items each transaction shows."""
+        return np.bincount(self._desk.select(reads.rows(self.rows, "tid"), "drawing worlds")["tid"])
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """The weights in a race of transactions by their lengths (columns); a row for each order of the transactions."""
+        return np.arange(self._lengths.max(initial=0) + 1, dtype=np.float64)[None]
 
     def draw(self, chosen: Flags) -> None:
         """Append the holders of members to the table ``DRAWN``, unless they are there.
@@ -70,16 +65,9 @@ class Sets:
             chosen: for each member of all files whether to draw it; all members of a released item together.
         """
         for some in self._portions(np.flatnonzero(chosen & self._missing)):
-            self._desk.drop(COUNTS, CANDIDATES)  # of a draw that was interrupted
-            columns = {name: (NARROW.get(name, "BIGINT"), values) for name, values in self._table(some).items()}
-            self._desk.put(COUNTS, columns)
-            tables = {"counts": COUNTS, "rows": self.rows, "lengths": self._lengths}
-            self._desk.create(CANDIDATES, "answers/candidates", tables)
-            raced = load("answers/raced").bind({"candidates": CANDIDATES, "origins": self._origins}, {"salt": RACE})
-            drawn = load("answers/drawn").bind({"candidates": CANDIDATES, "raced": hashed(raced, KEPT)}, {})
-            self._desk.run(exp.Insert(this=self._drawn.expression(), expression=drawn), "drawing worlds")
+            rows = self._drawn_rows(some)
+            self._desk.insert(self._drawn, {name: (kind, rows[name]) for name, kind in DRAWN_COLUMNS.items()})
             self._missing[some] = False
-            self._desk.drop(COUNTS, CANDIDATES)
 
     def _portions(self, members: Ints) -> Sequence[Ints]:
         """Divide members, whole released items at a time, into portions of about ``AT_ONCE`` rows."""
@@ -90,41 +78,96 @@ class Sets:
         portion = (np.cumsum(rows) - rows)[starts] // AT_ONCE
         return np.split(members, starts[np.flatnonzero(begins(portion))][1:])
 
-    def _table(self, some: Ints) -> dict[str, Ints]:
-        """The rows of ``counts`` in ``sql/answers/candidates.sql`` for whole released items."""
-        numbered = self._numbered
-        n, support, world = self.counts[some], self._support[some, None], self._numbers
-        starts = np.flatnonzero(begins(numbered.label[some]))
-        of = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(some)]))
+    def _drawn_rows(self, some: Ints) -> Columns:
+        """The rows of ``DRAWN`` for whole released items; those of a world lie together.
+
+        The transactions that show a released item have places from 0, which a permutation takes to their ranks. A member
+        holds the places for which it is the first member. If it wants more, it has the best of four times as many of the
+        other places, by another permutation: those who show more hold more of what each stands for.
+        """
+        label, of = np.unique(self._numbered.label[some], return_inverse=True)
+        with self._desk.registered({"label": label.astype(np.int32)}) as chosen:  # the type of the rows' column
+            rows = self._desk.select(reads.among(self.rows, chosen, "label", "label, tid"), "drawing worlds")
+        keys = (rows["label"].astype(np.int64) << 32) + rows["tid"]
+        keys.sort(kind="stable")  # files have them in order, which takes no time then
+        begin = np.searchsorted(keys, label << 32)
+        size = np.diff(begin, append=len(keys))
+        tids = self._ordered(np.repeat(np.arange(len(label)), size), keys & MASK)
+        cells, step = self._cells(some, of, begin, len(tids))
+        place, step = _numbered_in(size), np.repeat(step[np.flatnonzero(begins(of))], size)
+        rank = (step * place + place // np.repeat(cycle(size, step[begin]), size)) % np.repeat(size, size)
+
+        def held(cells: Columns, times: Ints, place: Ints) -> Ints:
+            """The transactions at places, so many of each cell."""
+            begin, support, shift, order = (np.repeat(cells[n], times) for n in ("begin", "support", "shift", "order"))
+            turned = rank[begin + place] + shift
+            turned -= support * (turned >= support)
+            return np.asarray(tids.ravel()[order * len(rank) + begin + turned])
+
+        firsts = cells["firsts"]
+        first = held(cells, firsts, _numbered_in(firsts) + np.repeat(cells["first"], firsts))
+        more = {name: values[cells["wanted"] > 0] for name, values in cells.items()}
+        tried, places = _others(more)
+        other = held(more, tried, places)
+        best = in_order(np.repeat(np.arange(len(tried)), tried), self._race(more, tried, other), other)
+        wins = _numbered_in(tried) < np.repeat(more["wanted"], tried)
+        made = {"tid": np.concatenate((first, other[best][wins]))}
+        for name in ("world", "member"):
+            made[name] = np.repeat(np.concatenate((cells[name], more[name])), np.concatenate((firsts, more["wanted"])))
+        return made
+
+    def _cells(self, some: Ints, of: Ints, begin: Ints, orders: int) -> tuple[Columns, Ints]:
+        """What there is for each member of whole released items and world, if it has holders there; by worlds.
+
+        Args:
+            some: the members.
+            of: the place of the released item of each.
+            begin: the first of the rows of each released item.
+            orders: the number of orders of the transactions.
+
+        Returns:
+            The columns; and, for each member, the step from a place to the rank of the next one.
+        """
+        numbered, n = self._numbered, self.counts[some]
+        support, seed, label = self._support[some, None], numbered.seed[some, None], numbered.number[some, None]
+        starts = np.flatnonzero(begins(of))
         upto, total = self._upto(some, of, n), np.add.reduceat(n, starts, axis=0)[of]
         first = support * (upto - n) // total
-        firsts = support * upto // total - first
-        first, firsts = np.where(n == support, 0, first), np.where(n == support, support, firsts)
-        others = np.maximum(support - firsts, 1)
-        label, member, seed = (
-            numbered.number[some, None],
-            (some - numbered.first[some])[:, None],
-            numbered.seed[some, None],
-        )
-        ordering, step, shift = self._ranks(label, support, seed)
-        others_step = 1 + h(label, member, world + OTHERS_STEP + seed) % others
+        firsts = np.where(n == support, support, support * upto // total - first)
+        step, shift = self._turned(label, support, seed)
         columns = {
-            "world": world,
-            "label": numbered.label[some, None],
+            "world": self._numbers,
+            "salt": self._numbers + seed,
+            "label": label,
             "member": some[:, None],
-            "ordering": ordering,
+            "number": (some - numbered.first[some])[:, None],
+            "tids_before": numbered.tids[some, None],
+            "begin": begin[of][:, None],
+            "order": np.arange(len(self._numbers)) % orders,
             "support": support,
-            "first_place": first,
+            "first": np.where(n == support, 0, first),
             "firsts": firsts,
             "wanted": n - firsts,
-            "step": step,
-            "cycle": cycle(support, step),
             "shift": shift,
-            "others_step": others_step,
-            "others_cycle": cycle(others, others_step),
-            "others_shift": h(member, label, world + OTHERS_SHIFT + seed) % others,
         }
-        return {name: np.broadcast_to(values, n.shape)[n > 0] for name, values in columns.items()}
+        return {name: np.broadcast_to(values, n.shape).T[n.T > 0] for name, values in columns.items()}, step[:, 0]
+
+    def _race(self, cells: Columns, tried: Ints, tid: Ints) -> Floats:
+        """The times of transactions in the race of their cells; those of greater weight are faster."""
+        before, number, salt, order = (
+            np.repeat(cells[name], tried) for name in ("tids_before", "number", "salt", "order")
+        )
+        u = (h(tid - before, number, salt + RACE) + 0.5) / 2**32
+        return np.asarray(-np.log(u) / self._weights[order, self._lengths[tid]])
+
+    def _ordered(self, of: Ints, tid: Ints) -> Ints:
+        """The transactions of released items by their ranks, a row for each order: here one, that of their numbers.
+
+        Args:
+            of: the place of the released item of each, ascending.
+            tid: the transactions, ascending for each released item.
+        """
+        return tid[None]
 
     def _upto(self, some: Ints, of: Ints, n: Ints) -> Ints:
         """How many holders the members of a released item have up to each of them, in the order in which they are first."""
@@ -132,7 +175,37 @@ class Sets:
         before = upto - n
         return np.asarray(upto - before[np.flatnonzero(begins(of))][of])
 
-    def _ranks(self, label: Ints, support: Ints, seed: Ints) -> tuple[Ints | int, Ints, Ints]:
-        """Which order of transactions ranks follow, and the step and the shift from places to ranks."""
+    def _turned(self, label: Ints, support: Ints, seed: Ints) -> tuple[Ints, Ints]:
+        """The step and the shift from places to ranks."""
         turned = support * ((self._numbers + h(label, TURN, seed)) % self._of) // self._of
-        return 0, 1 + h(label, STEP, seed) % support, (h(label, SHIFT, seed) + turned) % support
+        return 1 + h(label, STEP, seed) % support, (h(label, SHIFT, seed) + turned) % support
+
+
+def _numbered_in(sizes: Ints) -> Ints:
+    """The numbers from 0 in each of some groups that lie one after the other."""
+    return np.asarray(np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes))
+
+
+def _others(cells: Columns) -> tuple[Ints, Ints]:
+    """How many of the other places the member of each cell tries, and these."""
+    end, support, label, number = cells["first"] + cells["firsts"], cells["support"], cells["label"], cells["number"]
+    others = support - cells["firsts"]
+    tried = np.minimum(4 * cells["wanted"], others)
+    step = 1 + h(label, number, cells["salt"] + OTHERS_STEP) % others
+    shift = h(number, label, cells["salt"] + OTHERS_SHIFT) % others
+    turn = _numbered_in(tried)
+    every = (end, support, others, step, shift, cycle(others, step))
+    end, support, others, step, shift, again = (np.repeat(values, tried) for values in every)
+    return tried, (end + (step * turn + turn // again + shift) % others) % support
+
+
+def in_order(group: Ints, key: Floats, tid: Ints) -> Ints:
+    """The order by group, key and transaction of rows whose groups are in order: ``lexsort`` in a fifth of the time."""
+    order = np.argsort(key)
+    narrow = group.astype(np.min_scalar_type(group.max(initial=0)))  # small integers are sorted in linear time
+    order = order[np.argsort(narrow[order], kind="stable")]
+    same = np.flatnonzero((np.diff(key[order]) == 0) & (np.diff(group[order]) == 0))
+    ties = np.union1d(same, same + 1)
+    tied = order[ties]
+    order[ties] = tied[np.lexsort((tid[tied], key[tied], group[tied]))]
+    return np.asarray(order)

@@ -18,7 +18,7 @@ from sqlglot import exp
 from anondb.answers.expected import Floats, Ints, Members, expected
 from anondb.answers.facts import Facts, facts_of
 from anondb.answers.hashing import seed_of
-from anondb.engine import DuckDBEngine, Table
+from anondb.engine import DuckDBEngine, Table, reads
 from anondb.engine.failures import wrap
 from anondb.engine.queries import NamedRows
 from anondb.release.digest import content_digest
@@ -190,9 +190,10 @@ def _copy(desk: DuckDBEngine, one: SealedRelease, number: int, tids: int, labels
         _carry(one.engine, exp.select("*").from_(stored("buckets").expression()), desk, place("buckets", number))
         return
     before = {"labels_before": labels, "tids_before": tids}
-    rows = NamedRows("answers/rows", {"transaction_items": stored("transaction_items")}, before).tree()
-    of_sets = exp.select("label", "tid").from_(rows.subquery("rows"))
-    _carry(one.engine, of_sets if one.manifest["semantics"] == "set" else rows, desk, ROWS)
+    rows = NamedRows("answers/rows", {"transaction_items": stored("transaction_items")}, before)
+    columns = "label, tid" if one.manifest["semantics"] == "set" else "label, tid, copies"
+    shown = one.engine.select(reads.rows(rows, columns), "reading a release")
+    (desk.insert if desk.exists(ROWS) else desk.put)(ROWS, {name: ("INTEGER", shown[name]) for name in shown})
     for name in ("records", "released_values") if one.kind.attributes is not None else ():
         _carry(one.engine, exp.select("*").from_(stored(name).expression()), desk, place(name, number))
 

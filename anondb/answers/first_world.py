@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from anondb.answers.files import copied
-from anondb.answers.views import schema_of, world_is
-from anondb.answers.worlds import Worlds
 from anondb.release.digest import modelled_line
 from anondb.release.modelled import modelled_tables
 from anondb.release.objects import SchemaName
@@ -13,6 +10,10 @@ from anondb.release.reader import SealedRelease
 
 def first_world(one: SealedRelease) -> SchemaName:
     """Draw the first world of a release on its engine; returns the schema of its tables, in the database in memory."""
+    from anondb.answers.files import copied
+    from anondb.answers.views import schema_of, world_is
+    from anondb.answers.worlds import Worlds
+
     worlds = Worlds(one.engine, copied(one.engine, [one]), most=1)
     worlds.draw()
     one.engine.run(world_is(0), "choosing a world")

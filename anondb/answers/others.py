@@ -7,19 +7,15 @@ follow one random order of the transactions, and members are first holders in a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
-from sqlglot import exp
 
-from anondb.answers.drawing import Sets
-from anondb.answers.expected import Ints
-from anondb.answers.files import File, of_worlds, place
-from anondb.answers.hashing import BASKETS, MEMBERS, POWER, SHIFT, h, hashed
+from anondb.answers.drawing import Sets, in_order
+from anondb.answers.expected import Floats, Ints
+from anondb.answers.files import File
+from anondb.answers.hashing import BASKETS, MEMBERS, POWER, SHIFT, h
 from anondb.answers.holders import drawn_holders
-from anondb.engine import NamedRows, load
-
-POWERS = place("powers")
 
 
 class OtherSets(Sets):
@@ -28,16 +24,14 @@ class OtherSets(Sets):
     def _holders(self, file: File) -> Ints:
         return drawn_holders(file, self._numbers)
 
-    def _lengths_of(self, files: Sequence[File]) -> exp.Query:
-        """An order of the transactions for each world, and their weights."""
-        seed = files[0].facts.seed
-        power = (h(self._numbers, 0, POWER + seed) + 0.5) / 2**31
-        worlds = {"world": ("BIGINT", self._numbers), "power": ("DOUBLE", power)}
-        powers = self._desk.put(of_worlds(POWERS, int(self._numbers[0])), worlds)
-        lengths = NamedRows("answers/lengths", {"rows": self.rows}, {})
-        arguments = load("answers/orders").bind({"lengths": lengths, "powers": powers}, {"salt": BASKETS + seed})
-        orders = hashed(arguments, ["ordering", "tid", "weight"])
-        return exp.select("ordering", "tid", exp.column("h").as_("place"), "weight").from_(orders.subquery("orders"))
+    @cached_property
+    def _weights(self) -> Floats:
+        power = (h(self._numbers, 0, POWER + self._seed) + 0.5) / 2**31
+        return np.asarray(super()._weights ** power[:, None])
+
+    def _ordered(self, of: Ints, tid: Ints) -> Ints:
+        places = (h(tid, world, BASKETS + self._seed).astype(np.float64) for world in self._numbers)
+        return np.stack([tid[in_order(of, place, tid)] for place in places])
 
     def _upto(self, some: Ints, of: Ints, n: Ints) -> Ints:
         numbered = self._numbered
@@ -47,5 +41,5 @@ class OtherSets(Sets):
         np.put_along_axis(upto, order, super()._upto(some, of, np.take_along_axis(n, order, axis=0)), axis=0)
         return upto
 
-    def _ranks(self, label: Ints, support: Ints, seed: Ints) -> tuple[Ints, Ints, Ints]:
-        return self._numbers, np.ones_like(support), h(label, self._numbers, SHIFT + seed) % support
+    def _turned(self, label: Ints, support: Ints, seed: Ints) -> tuple[Ints, Ints]:
+        return np.ones_like(support), h(label, self._numbers, SHIFT + seed) % support

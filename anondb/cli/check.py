@@ -106,7 +106,7 @@ def _is_release(source: str) -> bool:
     """Whether a source is a release: a sealed file, a folder of Parquet files, or a schema of PostgreSQL."""
     from anondb.engine.elsewhere import is_url
     from anondb.reading.formats import is_data_file
-    from anondb.release.parquet import is_parquet_release
+    from anondb.release.paths import is_parquet_release
     from anondb.release.reader import is_sealed
     from anondb.warehouse.postgres.place import place_of
 

@@ -6,12 +6,7 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from anondb.data.constraints import PrivacyConstraints
-from anondb.data.requirements import read_privacy
-from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
-from anondb.data.taxonomy import load_taxonomy
-from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
@@ -25,6 +20,8 @@ from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, rel
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    from anondb.data.constraints import PrivacyConstraints
+    from anondb.data.transactions import Dataset
     from anondb.verify.anatomy import AnatomyVerification
 
 
@@ -135,6 +132,8 @@ def verify_source(
         raise InputError(
             f"quasi_identifiers applies to the models {_names('relational')}, not to {model.name}.", code="bad_usage"
         )
+    from anondb.data.transactions import load_transactions
+
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         knowledge = read_knowledge(engine, model, privacy_constraints, sensitive, of_release=False)
         with contextlib.nullcontext() if records is None else open_source(engine, records, "records") as people:
@@ -149,6 +148,9 @@ def verify_source(
 
 def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
     """The labels of items that are not leaves of a taxonomy; sources as in ``pipeline.anonymize``."""
+    from anondb.data.taxonomy import load_taxonomy
+    from anondb.data.transactions import load_transactions
+
     with engine.transaction():
         with open_source(engine, transactions, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=id, item_column=item)
@@ -174,6 +176,7 @@ def verify_buckets(
 
     With the original transactions, also check that the buckets contain each of them once, as far as multisets can tell.
     """
+    from anondb.data.transactions import load_transactions
     from anondb.verify.anatomy import AnatomyVerification
 
     with engine.transaction(), open_source(engine, buckets, "buckets") as source:
@@ -224,9 +227,13 @@ def read_knowledge(
     privacy: PrivacyConstraints | str | None = None
     private: tuple[str, ...] | None = None
     if privacy_constraints is not None:
+        from anondb.data.requirements import read_privacy
+
         _check_taken(model, "privacy_constraints")
         privacy = read_privacy(engine, privacy_constraints)
     if sensitive is not None:
+        from anondb.data.sensitive import load_sensitive
+
         if of_release and PROMISES[model.name].relational:
             raise InputError(
                 "The release already names its sensitive items.", code="bad_usage", hint="Leave --sensitive out."

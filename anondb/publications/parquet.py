@@ -18,8 +18,17 @@ from anondb.release.catalog import Finding
 from anondb.release.digest import file_digest
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.objects import Kind, SchemaName
-from anondb.release.parquet import MANIFEST_FILE, is_parquet_release, read_back, write_manifest, write_tables
-from anondb.release.paths import PRIVATE, build_directory, check_target, described, sync, valid_path
+from anondb.release.parquet import read_back, write_manifest, write_tables
+from anondb.release.paths import (
+    MANIFEST_FILE,
+    PRIVATE,
+    build_directory,
+    check_target,
+    described,
+    is_parquet_release,
+    sync,
+    valid_path,
+)
 from anondb.release.publish import BUILD_NAME
 from anondb.release.publish import publish as seal
 from anondb.release.reader import sealed_release

@@ -39,7 +39,7 @@ from anondb.release.objects import (
     layout_of,
     relational_kind,
 )
-from anondb.release.paths import valid_path
+from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
 from anondb.release.publish import (
     BUILD_NAME,
     IN_MEMORY,
@@ -50,7 +50,6 @@ from anondb.release.publish import (
     rows_in,
 )
 
-MANIFEST_FILE = "manifest.json"
 FORMAT = "anondb parquet 1"
 Scripts = Callable[[Kind, Mapping[str, str]], Mapping[str, str]]  # the SQL files of a release by its manifest, by name
 _KEYS = {"format", "manifest", "content_digest", "files"}
@@ -70,11 +69,6 @@ class ReadBack:
 
     file: Path | None
     findings: tuple[Finding, ...]
-
-
-def is_parquet_release(path: Any) -> bool:
-    """Whether a path is that of a folder with a ``manifest.json``."""
-    return isinstance(path, str | os.PathLike) and os.path.isfile(os.path.join(os.fspath(path), MANIFEST_FILE))
 
 
 # ---------------------------------------------------------------------- writing

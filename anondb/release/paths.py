@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
@@ -18,7 +19,13 @@ from anondb.errors import AnondbError, EngineError, InputError
 
 _BUILD_PREFIX = ".anondb-build-"
 PRIVATE = 0o600  # the permissions of a sealed file, unless the owner says others
+MANIFEST_FILE = "manifest.json"  # of a folder of Parquet files
 DATA_SUFFIXES = (".csv", ".dat", ".parquet", ".tree", ".txt", ".sql", ".json")
+
+
+def is_parquet_release(path: Any) -> bool:
+    """Whether a path is that of a folder with a ``manifest.json``."""
+    return isinstance(path, str | os.PathLike) and os.path.isfile(os.path.join(os.fspath(path), MANIFEST_FILE))
 
 
 def wal_of(path: Path) -> Path:

@@ -188,7 +188,7 @@ def is_sealed(path: str | os.PathLike[str]) -> bool:
     """
     engine, schema, _ = locked_engine(path)
     try:
-        return any(
+        return engine.exists(schema.table("manifest")) or any(
             name.lower() == "manifest" for place, _, name in listed(engine, schema.catalog) if place == schema.name
         )
     finally:

@@ -27,7 +27,7 @@ def files_of(folder: str) -> list[str]:
     Raises:
         InputError: ``no_such_file``: it holds none.
     """
-    from anondb.release.parquet import is_parquet_release
+    from anondb.release.paths import is_parquet_release
 
     if is_parquet_release(folder):
         return [folder]

@@ -14,7 +14,7 @@ from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.publications import history
 from anondb.publications.targets import FORMATS, check_format, check_target, how
-from anondb.release.parquet import is_parquet_release
+from anondb.release.paths import is_parquet_release
 from anondb.views.parts import Part, Value
 
 _SUFFIXES = {"duckdb": ".duckdb", "parquet": ""}

@@ -13,7 +13,7 @@ from answers.naive_worlds import Naive
 from sqlglot import exp
 
 from anondb.answers import drawing, hashing
-from anondb.answers.drawing import LENGTHS, ORIGINS, Sets
+from anondb.answers.drawing import Sets
 from anondb.answers.expected import Members, expected
 from anondb.answers.facts import SETS, Column, Facts
 from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, begin, make_empty
@@ -89,7 +89,7 @@ def drawn(
     desk: DuckDBEngine, files: Sequence[File], worlds: int, labels: Sequence[int] | None = None
 ) -> list[set[Row]]:
     """The rows (transaction, member) of each world that are drawn: of all files, numbered through."""
-    desk.drop(DRAWN, LENGTHS, ORIGINS)
+    desk.drop(DRAWN)
     make_empty(desk, DRAWN, DRAWN_COLUMNS)
     sets, label = Sets(desk, files, range(worlds)), Numbered.of(files).label
     for some in [label >= 0] if labels is None else [label == one for one in labels]:
@@ -193,6 +193,15 @@ def test_a_draw_that_was_interrupted_continues(monkeypatch: pytest.MonkeyPatch) 
     assert rows_of(engine, 20) == as_drawn(files, 20)
     assert stopped.count("") == 3
     engine.close()
+
+
+def test_equal_times_of_a_race_go_by_transaction() -> None:
+    rng = np.random.default_rng(49)
+    group = np.sort(rng.integers(0, 70_000, 100_000))  # more groups than a narrow integer has values, many rows of few
+    group[:50_000] = 0
+    key, tid = rng.integers(0, 9, 100_000).astype(float), rng.permutation(100_000)
+    assert drawing.in_order(group, key, tid).tolist() == np.lexsort((tid, key, group)).tolist()
+    assert not len(drawing.in_order(group[:0], key[:0], tid[:0]))
 
 
 # ---------------------------------------------------------------- golden cases
