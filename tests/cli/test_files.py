@@ -41,6 +41,16 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, run: Run) -> None:
     assert {stat.S_IMODE(name.stat().st_mode) for name in written} == {0o600}
 
 
+def test_a_pipe_is_not_replaced(tmp_path: Path, run: Run) -> None:
+    """Nor is a device: as root, writing to /dev/null would leave a file in its place."""
+    pipe = tmp_path / "pipe.html"
+    os.mkfifo(pipe)
+    with anondb.connect(tmp_path / "shop.duckdb") as database:
+        _sales(database)
+    refused = run("profile", tmp_path / "shop.duckdb", "--transactions", "sales", "--html", pipe)
+    assert refused.code == 2 and "cannot be written" in refused.err and stat.S_ISFIFO(pipe.stat().st_mode)
+
+
 def test_a_log_is_a_plain_file(tmp_path: Path, run: Run) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
