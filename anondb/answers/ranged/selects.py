@@ -16,7 +16,7 @@ from anondb.answers.ranged.item_filters import with_item_filters
 from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, fresh, projected
 from anondb.answers.ranged.leading import check_limits, leading
 from anondb.answers.ranged.sources import grouped, source_rows
-from anondb.answers.ranged.subqueries import among, exists, of_group, scalar
+from anondb.answers.ranged.subqueries import among, beside_rows, exists, scalar
 from anondb.answers.ranged.values import Value, ambiguous, holds
 from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
@@ -129,7 +129,7 @@ class SelectRows:
         if isinstance(node, exp.Anonymous):
             self._check_function(node)
         if isinstance(node, exp.Subquery):
-            of = of_group(node, self._key_value, self.sources, self.compiler, self.env) if self.facts else None
+            of = beside_rows(node, self._key_value, self.sources, self.compiler, self.env)
             return of or scalar(node, self.compiler, self.env)
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return among(node, self.resolve, self.compiler, self.env)
@@ -173,7 +173,12 @@ class SelectRows:
         return None
 
     def _key_value(self, node: exp.Expr) -> Value | None:
-        """The value of a grouped expression."""
+        """The value of a grouped expression, or, without groups, of a column of the only source."""
+        if self.facts is None:
+            if len(self.sources.by_alias) != 1 or not isinstance(node, exp.Column):
+                return None
+            value = self.sources.column(node)
+            return value if value is not None and value.exact else None
         key = self._key(node)
         return None if key is None else self.sources.by_alias[0][1][key][1]
 

@@ -46,16 +46,16 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
     return value.replaced([constant(cell) for cell in cells])
 
 
-def of_group(
+def beside_rows(
     node: exp.Subquery, key_of: Callable[[exp.Expr], Value | None], sources: Sources, compiler: Compiler, env: Env
 ) -> Value | None:
-    """``(SELECT count(*) FROM t s WHERE s.item = a.item)`` beside groups by ``a.item``, as a column of the groups; None for
-    other subqueries.
+    """``(SELECT count(*) FROM t s WHERE s.item = a.item)`` beside rows with ``a.item``, as a column of these; None for other
+    subqueries.
 
     Args:
         node: the subquery.
-        key_of: the value of a grouped column.
-        sources: the groups, which get the column.
+        key_of: the value of a column of the rows.
+        sources: the rows, which get the column.
         compiler, env: convert the subquery by itself, grouped by the column that it compares.
     """
     found = _correlated(node.this, key_of)
@@ -81,14 +81,17 @@ def of_group(
 
 
 def _correlated(node: exp.Expr, key_of: Callable[[exp.Expr], Value | None]) -> tuple[exp.Select, Value] | None:
-    """A count whose WHERE compares a column with one of the groups around it, as counts by this column; and that column."""
+    """A count whose WHERE compares a column with one of the rows around it, as counts by this column; and that column."""
     if not isinstance(node, exp.Select) or not {k for k, v in node.args.items() if v} <= PARTS:
         return None
     places = [node.args.get("from_"), *(node.args.get("joins") or ())]
     count = node.expressions[0].unalias()
     if not all(place and isinstance(place.this, exp.Table) for place in places) or not is_count(count):
         return None
-    inside = {lowered(place.this.alias_or_name) for place in places if place}
+    inside = {
+        "",
+        *(lowered(place.this.alias_or_name) for place in places if place),
+    }  # a name alone is of the query's own
     where = node.args.get("where")
     parts = [] if where is None else operands(where.this) if isinstance(where.this, exp.And) else [where.this]
     links = [(part, sides) for part in parts if (sides := link(part, inside)) is not None]
