@@ -51,12 +51,14 @@ class PortableWarehouse(ABC):
         schema: of work tables; empty if they have none.
         temporary: whether work tables are temporary tables, so that they end with the connection.
         failures: the exceptions of its driver.
+        notes: what the owner should know of how the work was done.
         draw: a call that gives other random values in other rows, which nobody can foretell.
     """
 
     portable_only, array_bytes = True, 0
     name = dialect = schema = ""
     temporary = True
+    notes: tuple[str, ...] = ()
     draw: exp.Expr = exp.Rand()
     failures: tuple[type[Exception], ...] = ()
 

@@ -48,6 +48,9 @@ SETTINGS = {  # of a session of its own; the user's keeps its settings
 }
 
 
+_NO_ARRAYS = "The Python of the executors lacks NumPy or pyarrow, so SQL counted the pairs, at several times the CPU: install both."
+
+
 class SparkWarehouse(PortableWarehouse):
     """A session of Spark 4.0 or newer.
 
@@ -94,7 +97,9 @@ class SparkWarehouse(PortableWarehouse):
     @cached_property
     def worker_bytes(self) -> int:
         """``WORKER_BYTES`` if workers of the executors can count (``Spread``)."""
-        return WORKER_BYTES if self._workers and has_arrays(self._session) else 0
+        if self._workers and not has_arrays(self._session):
+            self.notes = (_NO_ARRAYS,)
+        return WORKER_BYTES if self._workers and not self.notes else 0
 
     def begin(self) -> None:
         """Make a private folder."""
