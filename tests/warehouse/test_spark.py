@@ -395,6 +395,15 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
         model=MODEL,
         write=partial(place.warehouse.release, "bounds"),
     )
+    counts = spark.table("bounds.item_counts").collect()
+    assert [row[0] for row in counts] == sorted({item for _, item in pairs})
+    for item, *bounds in map(tuple, counts):
+        text = f"SELECT * FROM bounds.count_bounds(array('{item}'))"
+        assert bounds == pytest.approx(list(spark.sql(text).collect()[0]), rel=1e-9)
+    baskets = {row["transaction_id"]: row["items"] for row in spark.table("bounds.baskets").collect()}
+    released = spark.table("bounds.transactions").collect()
+    assert len(baskets) == len(transactions) and all(list(items) == sorted(items) for items in baskets.values())
+    assert sorted((n, i) for n, items in baskets.items() for i in items) == sorted((row[0], row[1]) for row in released)
     with duck.transaction():
         tables: dict[str, Any] = {}
         for name in GLOBAL.tables:
