@@ -129,8 +129,7 @@ def anonymize_on(
             warehouse.progress("writing and verifying the release")
             write(release.tables(suppression=suppressed > 0, supports=supports), check)
     loss = global_loss(dataset, recoding, taxonomy)
-    dataset = _noted(dataset, warehouse)
-    return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
+    return EngineReport(_noted(dataset, warehouse), recoding, checked[0], loss, warehouse.fetched - before)
 
 
 def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
