@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,7 +37,9 @@ def report(
     """Report on a release: promise, what was generalized and why, accuracy, risk; --public: a page for analysts."""
     check_targets(source, html)
     if release is None:
-        _public(_contents_of_file(source, show_sql), Path(source).name, html, as_json)
+        from anondb.warehouse.at_hand import name_of
+
+        _public(_contents_of_file(source, show_sql), name_of(source), html, as_json)
         return
     with opened(source, read_only=True, show_sql=show_sql) as database:
         if public:

@@ -102,7 +102,11 @@ def _read(
 
 
 def _no_source(name: str) -> InputError:
-    return InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
+    return InputError(
+        f"The source of the release {name!r} is not in this database.",
+        code="no_source",
+        hint="Load it into a table here, and make the release of that: data frames and other databases are not kept.",
+    )
 
 
 def _here(engine: Engine, reference: str | None) -> str | None:

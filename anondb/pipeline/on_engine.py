@@ -129,7 +129,7 @@ def anonymize_on(
             warehouse.progress("writing and verifying the release")
             write(release.tables(suppression=suppressed > 0, supports=supports), check)
     loss = global_loss(dataset, recoding, taxonomy)
-    return EngineReport(dataset, recoding, checked[0], loss, warehouse.fetched - before)
+    return EngineReport(_noted(dataset, warehouse), recoding, checked[0], loss, warehouse.fetched - before)
 
 
 def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
@@ -320,7 +320,13 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     warehouse.sweep()
     labels = ("VARCHAR", list(dataset.labels))
     items = engine.put("items", {"item": ("INTEGER", np.arange(dataset.n_items)), "label": labels})
+    dataset = _noted(dataset, warehouse)
     return replace(task, dataset=replace(dataset, transactions=transactions, ids=ids, items=items))
+
+
+def _noted(dataset: Dataset, warehouse: Warehouse) -> Dataset:
+    """The dataset with the notes on the work."""
+    return replace(dataset, warnings=(*dataset.warnings, *warehouse.notes))
 
 
 def known_rows(engine: Engine, task: Task) -> Dataset:

@@ -296,6 +296,7 @@ COLUMN_COMMENTS: Mapping[str, str] = {
     "at_least": "At least so many transactions that show the released item hold the item",
     "at_most": "At most so many transactions that show the released item hold the item",
     "weight": "For estimates: members of the released item are held together so much less often than alone",
+    "partition": "Value of the column by which the releases are divided",
     "key": "Name of a promise, a parameter, or a fact of the release",
     "lower_bound": "At least so many original transactions",
     "estimate": "About so many original transactions",
@@ -332,7 +333,7 @@ def column_comment(table: str, column: str) -> str:
     """The comment on a column of a release."""
     if column == "item":
         return _ITEM_COMMENTS[table]
-    if table != "records" or column == "transaction_id":
+    if table != "records" or column in ("partition", "transaction_id"):
         return COLUMN_COMMENTS[column]
     return "A published value, or an end of its range; released_values says what a category stands for"
 

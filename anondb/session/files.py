@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -13,6 +13,7 @@ from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
 from anondb.release.objects import MANIFEST_KEYS, manifest_keys, partition_of
 from anondb.release.reader import SealedRelease
+from anondb.warehouse.at_hand import releases_at
 
 SUFFIX = ".duckdb"
 _SAME = ("table", "records_table", "id_column", "item_column", "layout", "types", "semantics", "model")
@@ -131,8 +132,8 @@ def _number(text: str) -> Fraction | float:
     return inf if text == "inf" else Fraction(text)
 
 
-def paths_of(files: Sources) -> list[str]:
-    """The paths of the files; a pattern stands for all files that match it."""
+def paths_of(files: Sources, on_statement: Callable[[str], None] | None = None) -> list[str]:
+    """The paths of the files; a pattern stands for all files that match it, the URL of a union for its releases."""
     listed = [files] if isinstance(files, str | os.PathLike) else files
     if not isinstance(listed, Iterable) or isinstance(listed, bytes):
         raise _no_path()
@@ -141,7 +142,10 @@ def paths_of(files: Sources) -> list[str]:
         raise _no_path()
     paths: list[str] = []
     for path in (os.fspath(file) for file in listed):
-        plain = is_url(path) or Path(path).exists() or not glob.has_magic(path)
+        if is_url(path):
+            paths += releases_at(path, on_statement)
+            continue
+        plain = Path(path).exists() or not glob.has_magic(path)
         matching = [] if plain else sorted(glob.glob(path))
         for place in matching or [path]:
             paths += files_of(place) if os.path.isdir(place) else [place]

@@ -53,7 +53,7 @@ def open_session(
     limits = Limits.of(memory_limit, max_seconds)
     options: dict[str, Any] = {"threads": threads, "on_statement": on_statement}
     with limits.hold(), contextlib.ExitStack() as stack:
-        paths = paths_of(files)
+        paths = paths_of(files, on_statement)
         local = [stack.enter_context(at_hand(path, on_statement, memory_limit)) for path in paths]
         trust: dict[str, Any] = {"trusted": trusted, "named": [name_of(path) for path in paths]}
         opened = stack.enter_context(sealed_releases(local, memory_limit=memory_limit, **options, **trust))

@@ -1,21 +1,24 @@
-"""Folders of sealed files: one file, or one folder of Parquet files, for each value of a partitioned view."""
+"""Where a partitioned view is published: a folder with a file, or a folder of Parquet files, for each value; or a schema of
+PostgreSQL, with a schema for each value beside it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from anondb.data.sources import Partition
-from anondb.engine import DuckDBEngine, Engine
-from anondb.engine.elsewhere import is_url
+from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
-from anondb.ledger import ledger
+from anondb.ledger import ledger, stored
 from anondb.publications import history
-from anondb.publications.targets import FORMATS, check_format, check_target, how
+from anondb.publications.targets import FORMATS, check_format, check_target, how, target_of
+from anondb.release.objects import read_manifest
 from anondb.release.paths import is_parquet_release
 from anondb.views.parts import Part, Value
+from anondb.warehouse.postgres.place import Place
 
 _SUFFIXES = {"duckdb": ".duckdb", "parquet": ""}
 
@@ -26,55 +29,80 @@ def file_name(partition: Partition, format: str = "duckdb") -> str:
     return f"{quote(partition.column, safe=' ')}={quote(partition.value, safe=' ')}{_SUFFIXES[format]}"
 
 
-def folder_of(view: ledger.View) -> Path | None:
-    """The folder of a view's files; None if it is not published.
+@dataclass(frozen=True)
+class Folder:
+    """Where the releases of a view are published.
+
+    Attributes:
+        place: a folder, or a schema of PostgreSQL.
+        format: the format of the files.
+    """
+
+    place: Path | Place
+    format: str
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+    def of(self, partition: Partition, stay: Sequence[str] = ()) -> str | Place:
+        """Where the release of a value is published; beside a schema only the parts with the numbers ``stay`` do.
+
+        Raises:
+            InputError: ``bad_name``: the value is too long for the name of a schema.
+        """
+        if isinstance(self.place, Place):
+            return self.place.part(partition.value, stay)
+        return str(self.place / file_name(partition, self.format))
+
+    def make(self) -> None:
+        """Make the folder, if it is none of PostgreSQL, which is made with its first release."""
+        if isinstance(self.place, Path):
+            self.place.mkdir(exist_ok=True)
+
+    def check(self, engine: DuckDBEngine, values: Sequence[Value], *, replacing: bool, fresh: bool) -> None:
+        """Check, before the long work, that the releases of some values can be written.
+
+        Raises:
+            InputError: ``bad_path``, ``target_exists``, ``bad_name``; see also ``targets.check_target``.
+        """
+        if isinstance(self.place, Place):
+            from anondb.warehouse.postgres.publish import check_parts
+
+            texts = [value.partition.value for value in values]
+            check_parts(engine, self.place, texts, replace=replacing, fresh=fresh)
+        elif not os.path.lexists(self.place):
+            check_target(engine, str(self.place), False)
+        elif not self.place.is_dir():
+            name = self.place.name
+            raise InputError(f"{name!r} is not a folder.", code="bad_path", hint="Name a folder for the files.")
+        else:
+            for value in values:
+                check_target(engine, self.of(value.partition), replacing, self.format)
+
+    def missing(self, engine: DuckDBEngine, catalog: str, known: Sequence[Part]) -> list[Part]:
+        """The parts that were not published, or are not there as the ledger has them."""
+        public = {p.release_id for p in history.publications(engine, catalog)}
+        if isinstance(self.place, Place):
+            from anondb.warehouse.postgres.publish import manifests
+
+            there = {m["release_id"]: m["table"] for m in manifests(engine, self.place).values()} if known else {}
+            frozen = {p.release_id: read_manifest(engine, stored.find_release(engine, p.release)) for p in known}
+            found = {number for number, manifest in frozen.items() if there.get(number) == manifest["table"]}
+        else:
+            is_there = Path.is_file if self.format == FORMATS[0] else is_parquet_release
+            found = {p.release_id for p in known if is_there(self.place / file_name(p.partition, self.format))}
+        return [p for p in known if p.release_id not in public & found]
+
+
+def folder_of(view: ledger.View) -> Folder | None:
+    """Where a view is published; None if it is not.
 
     Raises:
-        InputError: ``bad_usage``: a URL; ``bad_parameter``: there is no such format, or no such mode.
+        InputError: ``bad_parameter``: there is no such format, or no such mode; see also ``target_of``.
     """
-    where = view.options.get("publish")
+    where, format = target_of(view.options), str(view.options.get("format", FORMATS[0]))
     if where is None:
         return None
-    if is_url(where):
-        raise InputError(
-            "A partitioned view is published into a folder, not into PostgreSQL.",
-            code="bad_usage",
-            hint="Name a folder, or publish its releases one by one.",
-        )
     how(where, view.options)
-    check_format(where, format_of(view))
-    return Path(where)
-
-
-def format_of(view: ledger.View) -> str:
-    """The format of a view's files."""
-    return str(view.options.get("format", FORMATS[0]))
-
-
-def check_folder(
-    engine: DuckDBEngine, folder: Path | None, values: Sequence[Value], replacing: bool, format: str
-) -> None:
-    """Check, before the long work, that the files of some values can be written."""
-    if folder is None:
-        return
-    if os.path.lexists(folder):
-        if not folder.is_dir():
-            raise InputError(f"{folder.name!r} is not a folder.", code="bad_path", hint="Name a folder for the files.")
-        for value in values:
-            check_target(engine, str(folder / file_name(value.partition, format)), replacing, format)
-    else:
-        check_target(engine, str(folder), False)
-
-
-def shown(folder: Path | None) -> str | None:
-    """The folder as text."""
-    return None if folder is None else str(folder)
-
-
-def without_file(engine: Engine, catalog: str, known: Sequence[Part], folder: Path | None, format: str) -> list[Part]:
-    """The parts that were not published, or whose file is gone."""
-    if folder is None:
-        return []
-    public = {p.release_id for p in history.publications(engine, catalog)}
-    there = Path.is_file if format == FORMATS[0] else is_parquet_release
-    return [p for p in known if p.release_id not in public or not there(folder / file_name(p.partition, format))]
+    check_format(where, format)
+    return Folder(where if isinstance(where, Place) else Path(where), format)

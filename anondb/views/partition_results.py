@@ -47,7 +47,7 @@ class Partitioned(Result):
         unchanged: the number of values whose releases stay.
         gone: the number of values that the rows do not have any more; their releases stay.
         ignored: the number of values whose late rows were left out.
-        folder: where the files are; None without files.
+        folder: where they are published; None if they are not.
         kind: ``create`` or ``refresh``.
     """
 
@@ -79,7 +79,7 @@ class Partitioned(Result):
         if self.unchanged:
             said.append(f"{self.unchanged:,} unchanged")
         if self.folder is not None and self.made:
-            said.append(f"the files are in {self.folder}")
+            said.append(f"published in {self.folder}")
         return f"anonymized view {self.view}: {', '.join(said)}"
 
     @property

@@ -9,11 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.data.sources import Partition
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.ledger import ledger, stored
@@ -31,10 +29,11 @@ from anondb.publications.targets import how
 from anondb.release.objects import find_schema, release_schema
 from anondb.release.row_sums import RowSums
 from anondb.views import parts
-from anondb.views.folders import check_folder, file_name, folder_of, format_of, shown, without_file
+from anondb.views.folders import Folder, folder_of
 from anondb.views.partition_results import MadePart, Partitioned
 from anondb.views.partition_values import Survey, among, column_of, rows_of_view, source_of, survey_of, values_of
 from anondb.views.parts import Part, Value
+from anondb.warehouse.postgres.place import Place
 
 # ---------------------------------------------------------------------- the statements
 
@@ -62,10 +61,12 @@ def create(engine: DuckDBEngine, view: ledger.View, replacing: bool) -> Partitio
             )
         _check_names_are_free(engine, view, survey.new, replacing)
         _check_disjoint(engine, view, survey.new, ())
-        check_folder(engine, folder, survey.new, replacing, format_of(view))
+        if folder is not None:
+            folder.check(engine, survey.new, replacing=replacing, fresh=True)
         _check_not_published(engine, view, survey.new, folder)
     made = _make_all(engine, view, survey.new, folder, replacing=replacing, fresh=True)
-    return Partitioned(view.name, column_of(view), tuple(made), 0, folder=shown(folder), kind="create")
+    where = None if folder is None else str(folder)
+    return Partitioned(view.name, column_of(view), tuple(made), 0, folder=where, kind="create")
 
 
 def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> Partitioned:
@@ -85,11 +86,13 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
         wanted = [*survey.again, *survey.new]
         _check_names_are_free(engine, view, survey.new, False)
         _check_disjoint(engine, view, wanted, [p.release_id for p in survey.kept])
-        check_folder(engine, folder, survey.new, False, format_of(view))
+        if folder is not None:
+            folder.check(engine, survey.new, replacing=False, fresh=False)
         _check_not_published(engine, view, wanted, folder)
         parts.accept(engine, catalog, survey.late)
-        pending = without_file(engine, catalog, survey.kept, folder, format_of(view))
-    done = [_published(engine, view, part, folder) for part in pending if folder is not None]
+        pending = [] if folder is None else folder.missing(engine, catalog, survey.kept)
+        stay = [part.release_id for part in survey.kept]
+    done = [_published(engine, view, part, folder, stay) for part in pending if folder is not None]
     made = _make_all(engine, view, wanted, folder, replacing=False, fresh=False)
     unchanged = len(survey.kept) - len(done)
     return Partitioned(
@@ -99,7 +102,7 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
         unchanged,
         gone=survey.gone,
         ignored=len(survey.late),
-        folder=shown(folder),
+        folder=None if folder is None else str(folder),
     )
 
 
@@ -167,7 +170,9 @@ def _shared_persons(column: str, number: int) -> InputError:
     )
 
 
-def _check_not_published(engine: DuckDBEngine, view: ledger.View, values: Sequence[Value], folder: Path | None) -> None:
+def _check_not_published(
+    engine: DuckDBEngine, view: ledger.View, values: Sequence[Value], folder: Folder | None
+) -> None:
     """Refuse values whose persons are in an earlier publication other than a part of the view that stays.
 
     Raises:
@@ -205,7 +210,7 @@ def _make_all(
     engine: DuckDBEngine,
     view: ledger.View,
     values: Sequence[Value],
-    folder: Path | None,
+    folder: Folder | None,
     *,
     replacing: bool,
     fresh: bool,
@@ -218,7 +223,7 @@ def _make_all(
         fresh: whether the view is new.
     """
     if folder is not None and values:
-        folder.mkdir(exist_ok=True)
+        folder.make()
     made: list[MadePart] = []
     too_small: list[InfeasibleError] = []
     for number, value in enumerate(values, 1):
@@ -241,7 +246,9 @@ def _make_all(
     )
 
 
-def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | None, *, drop_first: bool) -> MadePart:
+def _make(
+    engine: DuckDBEngine, view: ledger.View, value: Value, folder: Folder | None, *, drop_first: bool
+) -> MadePart:
     kept = "the releases of earlier values are kept"
     clock = Clock(folder is not None, limit=view.time_limit, kept=kept)
     with engine.transaction():
@@ -255,7 +262,7 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | 
         with clock.limited(engine):
             task = load_step(engine, clock, policy)
         known = [p for p in known if p.release != part.release]
-        others = {p.release_id for p in known}
+        others = [p.release_id for p in known]
         shared = _shared(engine, exp.select("tid", "id").from_(task.dataset.ids.expression())) if others else {}
         number = sum(shared.get(release_id, 0) for release_id in others)
         if number:
@@ -270,29 +277,31 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | 
     file = None
     if folder is not None:
         begun = time.perf_counter()
-        file = _publish(engine, view, part.release, value.partition, folder, report.verified_rows)
+        file = _publish(engine, view, part.release, folder.of(value.partition, others), report.verified_rows)
         report = reports.published(report, file, time.perf_counter() - begun)
+        for one in known if table != raw else ():
+            where = folder.of(one.partition, [*others, report.frozen.release_id])
+            if isinstance(where, Place):
+                _publish(engine, view, one.release, where, None)
     published_as = None if file is None else str(file.path)
     renamed = (raw, table) if table != raw else None
     return MadePart(value.partition.value, part.release, report.transactions, report, published_as, renamed)
 
 
-def _rename_table(engine: DuckDBEngine, view: ledger.View, known: Sequence[Part], folder: Path | None) -> None:
+def _rename_table(engine: DuckDBEngine, view: ledger.View, known: Sequence[Part], folder: Folder | None) -> None:
     """Let earlier parts answer for the table of ``view``, in their files, too; call it last in a transaction.
 
-    If a file cannot be written, the next REFRESH makes the part with repeated rows again, and writes all of them.
+    If a file cannot be written, the next REFRESH makes the part with repeated rows again, and writes all of them. Schemas
+    of PostgreSQL are written after the transaction, or by the next REFRESH.
     """
     allowed = bool(view.options.get("allow_overlap", False))
     for part in known:
         schema = stored.find_release(engine, part.release)
         parts.rename_table(engine, schema, part.release_id, view.table)
-        if folder is not None:
-            where, release = (
-                str(folder / file_name(part.partition, format_of(view))),
-                stored.find_whole(engine, part.release),
-            )
+        where = None if folder is None else folder.of(part.partition)
+        if isinstance(where, str):
             written = {"replace": True, "allow_overlap": allowed, **how(where, view.options)}
-            seal(engine, part.release, release, where, (), **written)
+            seal(engine, part.release, stored.find_whole(engine, part.release), where, (), **written)
 
 
 def drop_view(engine: Engine, catalog: str, name: str) -> bool:
@@ -305,17 +314,16 @@ def drop_view(engine: Engine, catalog: str, name: str) -> bool:
     return bool(known)
 
 
-def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Path) -> MadePart:
+def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Folder, stay: Sequence[str]) -> MadePart:
     """Publish a release that has no file."""
-    folder.mkdir(exist_ok=True)
-    file = _publish(engine, view, part.release, part.partition, folder, None)
+    folder.make()
+    file = _publish(engine, view, part.release, folder.of(part.partition, stay), None)
     return MadePart(part.partition.value, part.release, part.transactions, None, str(file.path))
 
 
 def _publish(
-    engine: DuckDBEngine, view: ledger.View, release: str, partition: Partition, folder: Path, verified: RowSums | None
+    engine: DuckDBEngine, view: ledger.View, release: str, where: str | Place, verified: RowSums | None
 ) -> PublishedFile:
-    """Publish the release of a value into the folder."""
-    where = str(folder / file_name(partition, format_of(view)))
+    """Publish the release of a value."""
     written = {"allow_overlap": bool(view.options.get("allow_overlap", False)), **how(where, view.options)}
     return publish_release(engine, release, where, replace=True, verified=verified, **written)

@@ -43,6 +43,15 @@ def at_hand(
         yield file
 
 
+def releases_at(url: str, on_statement: Callable[[str], None] | None = None) -> list[str]:
+    """The URLs of the releases at a URL of PostgreSQL: those of all values of a partitioned view, or the one there."""
+    from anondb.warehouse.postgres.place import release_of
+    from anondb.warehouse.postgres.union import parts_at
+
+    parts = parts_at(release_of(url), on_statement)
+    return [url] if parts is None else [part.url for part in parts]
+
+
 def name_of(source: str | os.PathLike[str]) -> str:
     """The name of a release in messages, without a password."""
     from anondb.warehouse.postgres.place import place_of

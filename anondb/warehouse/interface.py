@@ -16,9 +16,11 @@ class Warehouse(Runner, Protocol):
 
     Attributes:
         fetched: the number of rows fetched so far.
+        notes: what the owner should know of how the work was done.
     """
 
     fetched: int
+    notes: tuple[str, ...]
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Read one state of the source during the block. At its end work tables are gone; an error leaves the database as

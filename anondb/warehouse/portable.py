@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
-TEXTS = ("VARCHAR", "BOOLEAN", "DATE")  # whose texts are equal if and only if they are
+TEXTS = ("VARCHAR", "BOOLEAN", "DATE")
 
 
 class PortableWarehouse(ABC):
@@ -51,12 +51,14 @@ class PortableWarehouse(ABC):
         schema: of work tables; empty if they have none.
         temporary: whether work tables are temporary tables, so that they end with the connection.
         failures: the exceptions of its driver.
+        notes: what the owner should know of how the work was done.
         draw: a call that gives other random values in other rows, which nobody can foretell.
     """
 
     portable_only, array_bytes = True, 0
     name = dialect = schema = ""
     temporary = True
+    notes: tuple[str, ...] = ()
     draw: exp.Expr = exp.Rand()
     failures: tuple[type[Exception], ...] = ()
 
@@ -192,18 +194,22 @@ class PortableWarehouse(ABC):
         table, kinds = self.described(reference, (id_column, item_column))
         ids, items = (column_named(kinds, name) for name in (id_column, item_column))
         for name in (ids, items):
-            if kinds[name] not in (*WHOLE, *TEXTS):
+            if not self.exact(kinds[name]):
                 raise bad_type(name, short(kinds[name]), several=kinds[name] == "JSON" or kinds[name].endswith("[]"))
-        one = exp.cast(quoted(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids)
-        return exp.select(one.as_("id"), self.text(items).as_("item")).from_(table)
+        one = exp.cast(quoted(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids, kinds[ids])
+        return exp.select(one.as_("id"), self.text(items, kinds[items]).as_("item")).from_(table)
 
     def all_rows(self, reference: Any) -> pa.Table:
         """The rows of a table in Arrow."""
         table, _ = self.described(reference, ())
         return self.rows(exp.select("*").from_(table), "reading the source")
 
-    def text(self, column: str) -> exp.Expr:
-        """A column as a text that is compared by its code points."""
+    def exact(self, kind: str) -> bool:
+        """Whether values of a type are equal if and only if their texts are."""
+        return kind in (*WHOLE, *TEXTS)
+
+    def text(self, column: str, kind: str) -> exp.Expr:
+        """A column of a type as a text that is compared by its code points."""
         return exp.cast(quoted(column), "TEXT")
 
     def names(self, reference: Any, id_column: str, item_column: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from anondb.engine import Columns, NamedRows, Table, Tables, load, reads
+from anondb.engine import Columns, NamedRows, Table, Tables, load
 from anondb.engine.queries import Value
 from anondb.errors import InputError
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 PREFIX = "_anondb_"
 KEY_BYTES = 32
-ROWS_OF_VIEW = ("transaction_items", "labels")
 
 
 def tree_of(name: str | exp.Query | NamedRows, tables: Tables | None, values: dict[str, Value]) -> exp.Query:
@@ -89,14 +88,6 @@ def sorted_rows(rows: Table, columns: Sequence[str], order: Sequence[str]) -> ex
     """A query for columns of a table, sorted by some of them."""
     named = {c: exp.column(exp.to_identifier(c, quoted=True)) for c in (*columns, *order)}
     return exp.select(*(named[c] for c in columns)).from_(rows.expression()).order_by(*(named[c].copy() for c in order))
-
-
-def view_of(name: str, tables: Mapping[str, Table]) -> exp.Create:
-    """The statement that creates the view ``transactions`` of a release beside its tables."""
-    place = tables[ROWS_OF_VIEW[0]]
-    rows, labels = (tables[name] for name in ROWS_OF_VIEW)
-    body = reads.joined(rows, labels, "item_id", "one.transaction_id, other.item, one.copies")
-    return exp.Create(this=Table(place.catalog, place.schema, name).expression(), kind="VIEW", expression=body)
 
 
 def drawn(source: Table, key: Table) -> exp.Select:

@@ -79,6 +79,8 @@ def test_reports(databases: Databases, report: dict[str, Any], tmp_path: Path) -
     shown = command("report", databases.url("spring"), "--json")
     assert shown.returncode == 0, shown.stderr
     assert json.loads(shown.stdout)["released_items"] == told["shows"]["released_items"]
+    named = command("report", databases.url("spring")).stdout
+    assert report["published"] in named and "user=" not in named
 
 
 def test_what_each_role_may_do(databases: Databases, report: dict[str, Any]) -> None:

@@ -256,7 +256,7 @@ def test_bad_values(db: anondb.Database, change: str, code: str, words: str) -> 
 @pytest.mark.parametrize(
     ("option", "code"),
     [("publish = 'owner.duckdb'", "bad_path"), ("publish = 'no/where'", "no_such_directory"),
-     ("publish = 'postgresql://h/d/s'", "bad_usage"), ("publish = 'taken'", "target_exists")],
+     ("publish = 'postgresql://h/d/s', mode = '644'", "bad_usage"), ("publish = 'taken'", "target_exists")],
 )  # fmt: skip
 def test_folders_that_cannot_be_written(db: anondb.Database, option: str, code: str) -> None:
     Path("taken").mkdir()

@@ -164,6 +164,23 @@ def test_sql_counts_where_executors_have_no_python(spark: Any, place: Any, monke
     assert report.verification.verified and not poor.warehouse.worker_bytes
 
 
+def test_executors_without_pyarrow_are_told_of_in_one_line(
+    spark: Any, place: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No job fails, so Java logs no error."""
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(bare))
+    poor = OnSpark(spark)
+    tracker = spark.sparkContext.statusTracker()
+    assert not poor.warehouse.worker_bytes
+    assert tracker.getJobInfo(max(tracker.getJobIdsForGroup())).status == "SUCCEEDED"
+    report = anonymize_on(poor.warehouse, poor.source(PAIRS), taxonomy=TAXONOMY, model=MODEL)
+    (note,) = (words for words in report.dataset.warnings if "pyarrow" in words)
+    assert "\n" not in note and "install both" in note
+
+
 def test_executors_need_not_have_this_package() -> None:
     """What they run is sent with its code."""
     cloudpickle = pytest.importorskip("pyspark.cloudpickle")
@@ -380,6 +397,15 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
         model=MODEL,
         write=partial(place.warehouse.release, "bounds"),
     )
+    counts = spark.table("bounds.item_counts").collect()
+    assert [row[0] for row in counts] == sorted({item for _, item in pairs})
+    for item, *bounds in map(tuple, counts):
+        text = f"SELECT * FROM bounds.count_bounds(array('{item}'))"
+        assert bounds == pytest.approx(list(spark.sql(text).collect()[0]), rel=1e-9)
+    baskets = {row["transaction_id"]: row["items"] for row in spark.table("bounds.baskets").collect()}
+    released = spark.table("bounds.transactions").collect()
+    assert len(baskets) == len(transactions) and all(list(items) == sorted(items) for items in baskets.values())
+    assert sorted((n, i) for n, items in baskets.items() for i in items) == sorted((row[0], row[1]) for row in released)
     with duck.transaction():
         tables: dict[str, Any] = {}
         for name in GLOBAL.tables:

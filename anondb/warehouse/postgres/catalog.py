@@ -68,7 +68,7 @@ def manifest_findings(server: Server, namespace: int) -> list[Finding]:
 
 def schema_findings(server: Server, schema: str, namespace: int, kind: Kind) -> list[Finding]:
     """The differences of a schema from a release of this kind. Call it inside a transaction."""
-    return _compared(server, schema, namespace, release_statements(TEMPORARY, kind), None)
+    return compared(server, schema, namespace, release_statements(TEMPORARY, kind), None)
 
 
 def modelled_findings(server: Server, release: str, manifest: Mapping[str, str], kind: Kind) -> list[Finding]:
@@ -82,11 +82,11 @@ def modelled_findings(server: Server, release: str, manifest: Mapping[str, str],
         what = "there is no schema of modelled rows, or the manifest does not say what columns they have"
         return [Finding("catalog", what)]
     statements = table_statements(TEMPORARY, tables, temporary=True)
-    findings = _compared(server, schema_of(release), namespace, statements, COMMENT)
+    findings = compared(server, schema_of(release), namespace, statements, COMMENT)
     return findings + grant_findings(server, namespace)
 
 
-def _compared(
+def compared(
     server: Server, schema: str, namespace: int, statements: Iterable[exp.Expr | str], comment: str | None
 ) -> list[Finding]:
     """The differences of a schema from what the statements make in the session's temporary schema, and from its comment."""

@@ -30,8 +30,8 @@ from anondb.warehouse.postgres.tables import place, written_type
 
 NUMBERS = "DECIMAL[]"  # the type of a condition on a number: a range of two
 TIMES = "TIMESTAMP[]"
-_BOUNDS = {name: kind for name, kind in ITEM_COUNTS.items() if name != "item"}
-_TRANSACTIONS = {"transaction_id": "INTEGER", "items": "VARCHAR[]"}
+BOUNDS = {name: kind for name, kind in ITEM_COUNTS.items() if name != "item"}
+TRANSACTIONS = {"transaction_id": "INTEGER", "items": "VARCHAR[]"}
 _OWN = {  # queries that are written for PostgreSQL
     "release/baskets": "postgres/baskets",
     "release/expected_global": "postgres/expected",
@@ -64,18 +64,18 @@ def _definitions(schema: str, kind: Kind) -> Iterator[str]:
         made = {} if query in _OWN else passed | parts_of_view(name, schema, kind, _OWN)
         tree = body_of(_OWN.get(query, query), schema, {}, made)
         yield text_of(exp.Create(this=place(schema, name), kind="VIEW", expression=_converted(tree)))
-    yield _function(schema, "count_bounds", _conditions(kind), _BOUNDS, _bounds(schema, kind))
+    yield function(schema, "count_bounds", conditions(kind), BOUNDS, _bounds(schema, kind))
     if kind is ANATOMY:
-        body = body_of("postgres/reconstruct", schema, {"seed": _argument(1)})
-        yield _function(schema, "reconstruct", {"seed": "BIGINT"}, _TRANSACTIONS, body)
+        body = body_of("postgres/reconstruct", schema, {"seed": argument(1)})
+        yield function(schema, "reconstruct", {"seed": "BIGINT"}, TRANSACTIONS, body)
 
 
-def _argument(number: int) -> exp.Parameter:
+def argument(number: int) -> exp.Parameter:
     """An argument of a function by its position: a name could be that of a column."""
     return exp.Parameter(this=exp.Literal.number(number))
 
 
-def _conditions(kind: Kind) -> dict[str, str]:
+def conditions(kind: Kind) -> dict[str, str]:
     """The arguments of ``count_bounds`` and their types.
 
     Raises:
@@ -83,7 +83,7 @@ def _conditions(kind: Kind) -> dict[str, str]:
     """
     arguments = {"items": "VARCHAR[]"}
     for attribute in kind.attributes or ():
-        if attribute.name in arguments or attribute.name in _BOUNDS:
+        if attribute.name in arguments or attribute.name in BOUNDS:
             raise InputError(
                 f"An attribute of a release in PostgreSQL cannot be called {attribute.name!r}.",
                 code="bad_name",
@@ -96,14 +96,14 @@ def _conditions(kind: Kind) -> dict[str, str]:
 
 def _bounds(schema: str, kind: Kind) -> exp.Query:
     """The body of ``count_bounds``."""
-    items = {"items": _argument(1)}
+    items = {"items": argument(1)}
     made: dict[str, exp.Query] = {"checked": body_of("postgres/checked_items", schema, items)}
     if kind.attributes is not None:
         judged = judged_records(schema, kind.attributes)
-        numbers = {name: number for number, name in enumerate(_conditions(kind), 1)}
+        numbers = {name: number for number, name in enumerate(conditions(kind), 1)}
         for column in list(judged.find_all(exp.Column)):
             if not column.table and column.name in numbers:
-                column.replace(_argument(numbers[column.name]))
+                column.replace(argument(numbers[column.name]))
         made["judged_records"] = judged
     if kind is not ANATOMY:
         made |= parts_of_bounds(schema, kind, items, _OWN)
@@ -111,7 +111,15 @@ def _bounds(schema: str, kind: Kind) -> exp.Query:
     return _converted(body)
 
 
-def _function(schema: str, name: str, arguments: Mapping[str, str], returns: Mapping[str, str], body: exp.Query) -> str:
+def function(
+    schema: str,
+    name: str,
+    arguments: Mapping[str, str],
+    returns: Mapping[str, str],
+    body: exp.Query,
+    *,
+    replace: bool = False,
+) -> str:
     """The statement that makes a function, which runs with the rights of its owner.
 
     All arguments but the first are NULL unless they are stated.
@@ -131,7 +139,8 @@ def _function(schema: str, name: str, arguments: Mapping[str, str], returns: Map
         exp.SetConfigProperty(this=exp.Set(expressions=[exp.SetItem(this=path)])),
     ]
     signature = exp.UserDefinedFunction(this=place(schema, name), expressions=listed, wrapped=True)
-    head = exp.Create(this=signature, kind="FUNCTION", properties=exp.Properties(expressions=properties))
+    made = exp.Properties(expressions=properties)
+    head = exp.Create(this=signature, kind="FUNCTION", properties=made, replace=replace)
     return " ".join((text_of(head), "BEGIN ATOMIC", text_of(body) + ";", "END"))
 
 
@@ -146,12 +155,12 @@ def comments(schema: str, kind: Kind) -> Iterator[exp.Comment]:
         yield from relation_comments(schema, name, columns)
     for name, columns in kind.views.items():
         yield from relation_comments(schema, name, columns, "VIEW")
-    yield from (_comment("FUNCTION", schema, name) for name in kind.macros)
+    yield from (comment("FUNCTION", schema, name) for name in kind.macros)
 
 
 def relation_comments(schema: str, name: str, columns: Iterable[str], kind: str = "TABLE") -> Iterator[exp.Comment]:
     """The statements that comment a table or a view, and its columns."""
-    yield _comment(kind, schema, name)
+    yield comment(kind, schema, name)
     for column in columns:
         where = exp.Column(
             this=exp.to_identifier(column, quoted=True),
@@ -161,7 +170,8 @@ def relation_comments(schema: str, name: str, columns: Iterable[str], kind: str 
         yield exp.Comment(this=where, kind="COLUMN", expression=exp.Literal.string(column_comment(name, column)))
 
 
-def _comment(kind: str, schema: str, name: str) -> exp.Comment:
+def comment(kind: str, schema: str, name: str) -> exp.Comment:
+    """The statement that comments an object of a release."""
     words = exp.Literal.string(_COMMENTS.get(name, OBJECT_COMMENTS[name]))
     return exp.Comment(this=place(schema, name), kind=kind, expression=words)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from anondb.warehouse.postgres.catalog import (
 from anondb.warehouse.postgres.place import Place, release_of
 from anondb.warehouse.postgres.server import Server
 from anondb.warehouse.postgres.tables import declared_types, named, place, reading, source_tables
+from anondb.warehouse.postgres.union import parts_at, union_findings
 
 Said = Callable[[str], None] | None
 
@@ -63,11 +64,11 @@ def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> 
     with _directory() as directory:
         copied = copy(source, directory, on_statement)
         if copied.file is None:
-            raise InputError(
-                f"The schema of {source.shown} is not a release.",
-                code="not_a_release",
-                hint="anondb inspect URL lists what is wrong with it. Ask its publisher.",
-            )
+            hint = "anondb inspect URL lists what is wrong with it. Ask its publisher."
+            parts = parts_at(source)
+            if parts is not None:
+                hint = f"Name one of those that it shows: {', '.join(map(str, parts))}."
+            raise InputError(f"The schema of {source.shown} is not a release.", code="not_a_release", hint=hint)
         yield copied.file
 
 
@@ -75,6 +76,9 @@ def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = No
     """The leak check of a release in PostgreSQL: its catalog and rights there, and its rows as those of a sealed file. For
     ``trusted`` and ``how`` see ``release.inspect.inspect``."""
     place = release_of(url)
+    parts = parts_at(place)
+    if parts is not None:
+        return _inspect_union(place, parts)
     with _directory() as directory:
         copied = copy(place, directory)
         if copied.file is None:
@@ -87,6 +91,22 @@ def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = No
     return replace(
         inspection, path=Path(str(place.schema)), figures=figures, findings=(*copied.findings, *inspection.findings)
     )
+
+
+def _inspect_union(union: Place, parts: Sequence[Place]) -> Inspection:
+    """The leak check of what shows the parts of a partitioned view, each of which is checked by itself."""
+    server = Server(union)
+    try:
+        with server.undone():
+            check_reference(server)
+            namespace = namespace_of(server, str(parts[0].schema)) if parts else None
+            kind = None if namespace is None else checked_kind(server, parts[0], namespace)[0]
+            wrong = [Finding("catalog", "the parts are of no kind of release that is known")]
+            findings = wrong if kind is None else union_findings(server, str(union.schema), kind)
+    finally:
+        server.close()
+    figures = {"release": union.shown, "parts": ", ".join(part.shown for part in parts)}
+    return Inspection(Path(str(union.schema)), {}, figures, tuple(findings))
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
@@ -25,6 +26,8 @@ class Place:
         analysts: the roles that may read the release.
         counters: the roles that may only call ``count_bounds``.
         same_database: whether the release may lie in the database of its source.
+        union: of a part of a partitioned view: the schema that shows all parts as one release.
+        beside: the numbers of the releases that it shows, too; those of other numbers go.
     """
 
     server: str = field(repr=False)
@@ -34,11 +37,30 @@ class Place:
     analysts: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
     same_database: bool = False
+    union: str | None = None
+    beside: tuple[str, ...] = ()
+
+    def part(self, value: str, beside: Sequence[str] = ()) -> Place:
+        """The schema of a value of a partitioned view that is published here.
+
+        Raises:
+            InputError: ``bad_name``: the name is too long.
+        """
+        return replace(self, schema=check_name(f"{self.schema}/{value}"), union=self.schema, beside=tuple(beside))
 
     @property
     def uri(self) -> str:
         """The URL for libpq, with everything that it needs to connect. Never print it."""
-        return f"{self.server}/{quote(self.database, safe='')}?{urlencode(self.settings, quote_via=quote)}"
+        return self._url(self.database)
+
+    @property
+    def url(self) -> str:
+        """The URL of the schema as ``place_of`` reads it. Never print it."""
+        return self._url(self.database, str(self.schema))
+
+    def _url(self, *names: str) -> str:
+        path = "/".join(quote(name, safe="") for name in names)
+        return f"{self.server}/{path}?{urlencode(self.settings, quote_via=quote)}"
 
     @property
     def shown(self) -> str:

@@ -30,9 +30,9 @@ from anondb.release.reader import SealedRelease, sealed_release
 from anondb.release.row_sums import RowSums
 from anondb.release.sealed_file import SealedFile
 from anondb.release.signing import ANYBODY, Signer
+from anondb.warehouse.postgres import union
 from anondb.warehouse.postgres.catalog import (
     check_reference,
-    default_privileges,
     modelled_findings,
     namespace_of,
     release_statements,
@@ -42,6 +42,7 @@ from anondb.warehouse.postgres.local import checked_kind, write
 from anondb.warehouse.postgres.modelled import schema_of, schema_statements, table_statements
 from anondb.warehouse.postgres.owner import PostgresEngine
 from anondb.warehouse.postgres.place import Place
+from anondb.warehouse.postgres.rights import check_rights, rights_of_release, rights_to_read
 from anondb.warehouse.postgres.server import Server
 from anondb.warehouse.postgres.tables import named, place, removals, schema_creation
 
@@ -60,6 +61,31 @@ def check_target(engine: DuckDBEngine, where: Place, replace: bool) -> None:
     """
     with _connected(engine, where) as server, server.undone():
         _check(engine, server, where, replace)
+
+
+def check_parts(engine: DuckDBEngine, where: Place, values: Sequence[str], *, replace: bool, fresh: bool) -> None:
+    """Check, before the long work, that releases of some values can be published in schemas beside a union of them.
+
+    Args:
+        engine: the engine.
+        where: the schema of the union.
+        values: the values.
+        replace: whether all that is published there goes.
+        fresh: whether the view is new.
+
+    Raises:
+        InputError: see ``check_target`` and ``union.check_free``.
+    """
+    with _connected(engine, where) as server, server.undone():
+        union.check_free(server, where, fresh=fresh and not replace)
+        for value in values:
+            _check(engine, server, where.part(value), replace)
+
+
+def manifests(engine: DuckDBEngine, where: Place) -> dict[str, dict[str, str]]:
+    """The manifest of each value that is published beside a union, by its schema."""
+    with _connected(engine, where) as server, server.undone():
+        return union.manifests(server, str(where.schema))
 
 
 @contextlib.contextmanager
@@ -247,9 +273,11 @@ def _undo(server: Server) -> None:
 def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind: Kind, replace: bool) -> int:
     """Write the rows of a sealed file into the schema, with views, functions, comments and rights; return the bytes."""
     schema = str(where.schema)
-    old = namespace_of(server, schema)
-    if old is not None and replace:
-        _remove(server, where, old)
+    if where.union is not None:
+        for part in union.separate(server, where, kind):
+            _remove(server, part)
+    elif replace and namespace_of(server, schema) is not None:
+        _remove(server, where)
     server.run(schema_creation(schema), "making a schema")
     statements = list(release_statements(schema, kind))
     tables, others = statements[: len(kind.tables)], statements[len(kind.tables) :]
@@ -262,9 +290,11 @@ def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind
         manifest = sealed.manifest
         modelled = _write_modelled(server, where, sealed)
     server.run_all(others, "making the views and functions of a release")
-    server.run_all(_grants(where, kind), "granting rights")
+    server.run_all(rights_of_release(where, schema, kind), "granting rights")
     namespaces = [n for name in (schema, *modelled) if (n := namespace_of(server, name)) is not None]
     _check_written(server, where, namespaces, kind, file, manifest, directory)
+    if where.union is not None:
+        union.unite(server, where, kind)
     return sum(int(server.query("postgres/size", namespace=namespace)["bytes"][0]) for namespace in namespaces)
 
 
@@ -283,10 +313,7 @@ def _write_modelled(server: Server, where: Place, sealed: SealedRelease) -> list
         rows = one.rows(one.place(sealed.schema.catalog).expression(), stored=True)
         server.insert(schema, one.name, sealed.engine.relation(rows).to_arrow_table())
     for role in where.analysts:
-        usable = exp.Table(this=exp.to_identifier(schema, quoted=True))
-        server.run(_right(exp.Grant, "USAGE", "SCHEMA", usable, role), "granting rights")
-        for one in tables:
-            server.run(_right(exp.Grant, "SELECT", "TABLE", place(schema, one.name), role), "granting rights")
+        server.run_all(rights_to_read(schema, [one.name for one in tables], role), "granting rights")
     return [schema]
 
 
@@ -307,25 +334,19 @@ def _check_written(
         raise InternalError(
             f"The schema of the release has {len(findings)} objects or texts too many, too few, or others."
         )
-    rights = dict.fromkeys(where.analysts, "SELECT") | dict.fromkeys(where.counters, "EXECUTE")
-    for grantee, privilege in (right for namespace in namespaces for right in _rights(server, namespace)):
-        if rights.get(grantee) != "SELECT" and (grantee not in rights or privilege == "SELECT"):
-            raise default_privileges("on the release")
+    check_rights(server, where, namespaces)
     if file_digest(write(server, str(where.schema), kind, manifest, directory)) != file.sha256:
         raise InternalError("The rows in PostgreSQL differ from the sealed ones.")
 
 
-def _rights(server: Server, namespace: int) -> list[tuple[str, str]]:
-    rows = server.query("postgres/grants", namespace=namespace)
-    return list(zip(rows["grantee"], rows["privilege"], strict=True))
-
-
-def _remove(server: Server, where: Place, namespace: int) -> None:
+def _remove(server: Server, where: Place) -> None:
     """Drop the release in a schema, and nothing else.
 
     Raises:
         InputError: ``not_a_release``: other objects lie in the schema, or depend on it.
     """
+    namespace = namespace_of(server, str(where.schema))
+    assert namespace is not None
     kind, manifest, findings = checked_kind(server, where, namespace)
     if kind is None or any(f.check == "catalog" for f in findings):
         raise InputError(
@@ -339,35 +360,3 @@ def _remove(server: Server, where: Place, namespace: int) -> None:
     modelled = [one.name for one in modelled_tables(manifest, kind)]
     drops += removals(schema_of(schema), modelled) if modelled else []
     server.run_all([*drops, *removals(schema, list(kind.tables))], "dropping a release")
-
-
-def _grants(where: Place, kind: Kind) -> list[exp.Expr]:
-    """The statements that grant the rights of readers, and of roles that may only call ``count_bounds``."""
-    schema = str(where.schema)
-    nobody: list[exp.Expr] = [
-        _right(exp.Revoke, "EXECUTE", "FUNCTION", place(schema, f), "PUBLIC") for f in kind.macros
-    ]
-    usable = exp.Table(this=exp.to_identifier(schema, quoted=True))
-    for role in (*where.analysts, *where.counters):
-        nobody.append(_right(exp.Grant, "USAGE", "SCHEMA", usable, role))
-        nobody.append(_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, "count_bounds"), role))
-    for role in where.analysts:
-        nobody += [
-            _right(exp.Grant, "SELECT", "TABLE", place(schema, name), role) for name in (*kind.tables, *kind.views)
-        ]
-        more = [name for name in kind.macros if name != "count_bounds"]
-        nobody += [_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, name), role) for name in more]
-    return nobody
-
-
-def _right(
-    action: type[exp.Grant] | type[exp.Revoke], privilege: str, kind: str, thing: exp.Table, role: str
-) -> exp.Grant | exp.Revoke:
-    """``GRANT privilege ON kind thing TO role``, or ``REVOKE``."""
-    to = exp.var(role) if role == "PUBLIC" and action is exp.Revoke else exp.to_identifier(role, quoted=True)
-    return action(
-        privileges=[exp.GrantPrivilege(this=exp.var(privilege))],
-        kind=kind,
-        securable=thing.copy(),
-        principals=[exp.GrantPrincipal(this=to)],
-    )

@@ -204,11 +204,11 @@ def _decimal(modifier: int, scale: Any) -> str | None:
     if modifier >= _HEADER:
         precision, declared = (modifier - _HEADER) >> 16, (modifier - _HEADER) & 2047
         if declared <= precision <= _MOST_DIGITS:
-            return f"DECIMAL({precision}, {declared})"
+            return f"DECIMAL({precision},{declared})"
     if scale is None:
         return None
     fraction, whole = scale
-    return f"DECIMAL({_MOST_DIGITS}, {fraction})" if fraction + whole <= _MOST_DIGITS else "DOUBLE"
+    return f"DECIMAL({_MOST_DIGITS},{fraction})" if fraction + whole <= _MOST_DIGITS else "DOUBLE"
 
 
 def _facts(server: Server, table: SourceTable) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -15,7 +16,7 @@ from anondb.warehouse.portable import PortableWarehouse, column_named
 from anondb.warehouse.postgres.fetched import CATALOG
 from anondb.warehouse.postgres.place import place_of
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import collation_error, creation, find_table, type_of
+from anondb.warehouse.postgres.tables import collation_error, creation, find_table, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,7 +99,7 @@ class PostgresWarehouse(PortableWarehouse):
         """A table, and the types of the named columns in DuckDB.
 
         Raises:
-            InputError: ``collation``: PostgreSQL treats different texts of a column as equal.
+            InputError: ``collation``: PostgreSQL treats different texts of a column as equal; ``endless_date``.
         """
         table = find_table(self._server, reference)
         kinds = {column.name: column.shown for column in table.columns}
@@ -106,12 +107,19 @@ class PostgresWarehouse(PortableWarehouse):
             column = next(c for c in table.columns if c.name == name)
             if column.collated:
                 raise collation_error(f"The texts of the column {name!r} have")
-            kinds[name] = type_of(column)
+            kinds |= reading(self._server, replace(table, columns=(column,))).types
         return table.expression(), kinds
 
-    def text(self, column: str) -> exp.Expr:
+    def exact(self, kind: str) -> bool:
+        """Also numbers, which are written with as many digits as the column has, and times, which are those of UTC."""
+        return super().exact(kind) or kind == "TIMESTAMP" or (kind.startswith("DECIMAL") and kind.endswith(")"))
+
+    def text(self, column: str, kind: str) -> exp.Expr:
         """A column as a text that is compared byte by byte, whatever its collation."""
-        return exp.Collate(this=super().text(column), expression=exp.to_identifier("C", quoted=True))
+        value = super().text(column, kind)
+        if not super().exact(kind):
+            value.set("this", exp.cast(value.this, kind))
+        return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
 
     def names(self, reference: str, id_column: str, item_column: str) -> dict[str, Any]:
         """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""

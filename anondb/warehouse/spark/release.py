@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
 from anondb.engine import Table, load
+from anondb.release.definitions import view_queries
 from anondb.release.holders import expected_holders
+from anondb.release.objects import GLOBAL
 
 UNFINISHED = "unfinished release of anondb, whose work is in "  # comments of a schema
 FINISHED = "release of anondb"
@@ -20,14 +22,7 @@ def quoted(name: str) -> exp.Identifier | None:
 
 def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
     """The statement that creates ``count_bounds(items)`` of a release, with or without item supports."""
-    body = bounds_of(tables, exp.column("items"))
-    for call in [c for c in body.find_all(exp.Anonymous) if c.name.lower() == "list_reduce"]:
-        values, merge, start = call.expressions
-        call.replace(exp.Reduce(this=values, initial=start, merge=merge))
-    for cast in [
-        c for c in body.find_all(exp.Cast) if isinstance(c.this, exp.Concat)
-    ]:  # NULL, not an error, without ANSI mode
-        cast.replace(exp.Anonymous(this="raise_error", expressions=[cast.this]))
+    body = _converted(bounds_of(tables, exp.column("items")))
     kinds = {"lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
     returned = [exp.ColumnDef(this=exp.to_identifier(n), kind=exp.DataType.build(k)) for n, k in kinds.items()]
     items = exp.ColumnDef(this=exp.to_identifier("items"), kind=exp.DataType.build("ARRAY<STRING>", dialect="spark"))
@@ -39,6 +34,29 @@ def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
         ),
         expression=exp.Return(this=body),
     )
+
+
+def _converted(body: exp.Query) -> exp.Query:
+    """A query with functions of Spark where sqlglot has others."""
+    for call in [c for c in body.find_all(exp.Anonymous) if c.name.lower() == "list_reduce"]:
+        values, merge, start = call.expressions
+        call.replace(exp.Reduce(this=values, initial=start, merge=merge))
+    for cast in [
+        c for c in body.find_all(exp.Cast) if isinstance(c.this, exp.Concat)
+    ]:  # NULL, not an error, without ANSI mode
+        cast.replace(exp.Anonymous(this="raise_error", expressions=[cast.this]))
+    return body
+
+
+def views_of(tables: Mapping[str, Table]) -> Iterator[exp.Create]:
+    """The statements that create the views ``transactions``, ``baskets`` and ``item_counts`` of a release of sets."""
+    known: dict[str, Table | exp.Query] = {**tables, "expected": expected_holders(tables, local=False)}
+    known["unhidden"] = exp.select(exp.true().as_("passed"))
+    for name, query in {**view_queries(GLOBAL), "baskets": "warehouse/spark/baskets"}.items():
+        named = load(query)
+        body = _converted(named.bind({table: known[table] for table in named.reads}, {}))
+        place = tables["labels"]
+        yield exp.Create(this=Table(place.catalog, place.schema, name).expression(), kind="VIEW", expression=body)
 
 
 def bounds_of(tables: Mapping[str, Table], items: exp.Expr) -> exp.Query:

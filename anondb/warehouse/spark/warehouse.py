@@ -17,7 +17,7 @@ from anondb.engine.queries import Value
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 from anondb.warehouse.portable import PortableWarehouse
 from anondb.warehouse.spark.folder import delete, files_of, make_private, may_exist, note_release
-from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, quoted
+from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, quoted, views_of
 from anondb.warehouse.spark.session import (
     STATED,
     check_session,
@@ -28,7 +28,7 @@ from anondb.warehouse.spark.session import (
     sent_whole,
     wrapped,
 )
-from anondb.warehouse.statements import KEY_BYTES, drawn, text_in, tree_of, view_of, what
+from anondb.warehouse.statements import KEY_BYTES, drawn, text_in, tree_of, what
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +46,11 @@ SETTINGS = {  # of a session of its own; the user's keeps its settings
     "spark.sql.limit.initialNumPartitions": "1000000",  # LIMIT reads all partitions at once, not one, four, sixteen, ...
     "spark.sql.session.timeZone": "UTC",
 }
+
+
+_NO_ARRAYS = (
+    "The executors' Python lacks NumPy or pyarrow, so SQL counted pairs, at several times the CPU: install both."
+)
 
 
 class SparkWarehouse(PortableWarehouse):
@@ -94,7 +99,9 @@ class SparkWarehouse(PortableWarehouse):
     @cached_property
     def worker_bytes(self) -> int:
         """``WORKER_BYTES`` if workers of the executors can count (``Spread``)."""
-        return WORKER_BYTES if self._workers and has_arrays(self._session) else 0
+        if self._workers and not has_arrays(self._session):
+            self.notes = (_NO_ARRAYS,)
+        return WORKER_BYTES if self._workers and not self.notes else 0
 
     def begin(self) -> None:
         """Make a private folder."""
@@ -224,17 +231,17 @@ class SparkWarehouse(PortableWarehouse):
         )
 
     def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
-        """Create a schema with the tables, the view ``transactions`` and the function ``count_bounds`` of a release.
+        """Create a schema with the tables, the views and the function ``count_bounds`` of a release.
 
         Args:
             name: of a schema that does not exist; it may begin with that of a catalog.
             tables: the rows of each table, sorted.
-            check: called with the written tables before the view is made.
+            check: called with the written tables before the views are made.
 
         Raises:
             InputError: ``release_exists``.
 
-        There is no transaction over several tables: until the check has passed, the schema has neither the view nor the
+        There is no transaction over several tables: until the check has passed, the schema has neither views nor the
         function, and an error drops it. If this process is killed, Java deletes the rows, and ``check_target`` of the next
         run drops the schema: its comment names the private folder of its run, which is gone. Grants follow afterwards.
         """
@@ -249,9 +256,8 @@ class SparkWarehouse(PortableWarehouse):
                 for table, rows in tables.items():
                     self.guarded(partial(self._saved, self.said(rows), written[table]), "writing the release")
                 check(written)
-                self.run(view_of("transactions", written), "creating the view of the release")
-                function = function_of(Table(catalog, schema, "count_bounds"), written)
-                self.run(function, "creating the function of the release")
+                for made in (*views_of(written), function_of(Table(catalog, schema, "count_bounds"), written)):
+                    self.run(made, "creating the views and the function of the release")
             finished = exp.Comment(this=place.copy(), kind="SCHEMA", expression=exp.Literal.string(FINISHED))
             self.run(finished, "commenting the release")
         except BaseException:
