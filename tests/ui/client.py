@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -136,7 +137,7 @@ class AtOnce(Worker):
     def submit(
         self, words: str, task: Callable[..., Any], arguments: dict[str, Any], then: Callable[[Any], None] | None = None
     ) -> Job:
-        kind, value = _outcome(task, pickle.loads(pickle.dumps(arguments)), lambda words: None)
+        kind, value = _outcome(partial(task, lambda words: None, **pickle.loads(pickle.dumps(arguments))))
         done = {"result": pickle.loads(pickle.dumps(value))} if kind == DONE else {"problem": value}
         if kind == DONE and then is not None:
             then(value)

@@ -137,6 +137,7 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env, ended=ended)
+        from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.unions import by_rows, grouping_sets
 
@@ -148,6 +149,9 @@ class Compiler:
         several = grouping_sets(node)
         if several is not None:
             return self.query(several, env, ended=ended)
+        rolled = over_rows(node, env)
+        if rolled is not None:
+            return self.query(rolled, env, ended=ended)
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
         counted = with_counted_items(node, lambda query: self.people.of_persons(query, env))

@@ -1,0 +1,178 @@
+"""Sums over groups as sums over their rows: ``SELECT sum(c) FROM (SELECT k, count(*) AS c FROM t GROUP BY k) WHERE k > 1``.
+
+More is known of all rows together than of each group: persons with 3 or 4 items are at most all persons, and those with 3
+and those with 4 may each be nearly as many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from functools import reduce
+
+from sqlglot import exp
+
+from anondb.answers.ranged.compiler import Env
+from anondb.answers.ranged.sources import grouped
+from anondb.query.parsing import bare, lowered
+
+_OF_GROUPS = {"expressions", "from_", "joins", "where", "group"}
+_OVER_GROUPS = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "with_"}
+_ELSEWHERE = (exp.AggFunc, exp.Filter, exp.Query, exp.Star, exp.Window)
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A column of groups that counts their rows, or sums an expression of these."""
+
+    summed: exp.Expr | None = None
+
+
+def over_rows(node: exp.Select, env: Env) -> exp.Select | None:
+    """A SELECT of sums over counts of groups as one over the rows of these; None for others.
+
+    Args:
+        node: the SELECT.
+        env: the common table expressions that it sees.
+    """
+    place = node.args.get("from_")
+    inner = None if place is None else _groups(place.this, env)
+    if place is None or inner is None or not _clauses(node) <= _OVER_GROUPS or node.find(exp.Sum) is None:
+        return None
+    weighted = isinstance(inner.args["from_"].this, exp.Subquery)
+    by_group = node.args.get("group") is not None
+    if by_group and _is_self_join(inner):
+        return None
+    reading = _Reading(_columns(inner), lowered(place.this.alias_or_name), weighted, by_group)
+    aliases = {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias)}
+    made = exp.Select(**{key: inner.args.get(key) for key in ("from_", "joins", "where")}).copy()
+    for key in ("limit", "offset", "with_"):
+        made.set(key, node.args[key].copy() if node.args.get(key) is not None else None)
+    for selected in node.expressions:
+        value = reading.of(selected.unalias())
+        if value is None:
+            return None
+        made.append("expressions", exp.alias_(value, selected.alias_or_name, quoted=True))
+    for key in ("where", "group", "having", "order"):
+        if node.args.get(key) is not None:
+            part = reading.of(node.args[key], aliases if key != "where" else frozenset())
+            if part is None:
+                return None
+            made = made.where(part.this, copy=False) if key == "where" else made
+            made.set(key, made.args["where"] if key == "where" else part)
+    return made
+
+
+def _clauses(node: exp.Select) -> set[str]:
+    return {key for key, part in node.args.items() if part}
+
+
+def _groups(source: exp.Expr, env: Env) -> exp.Select | None:
+    """The SELECT with GROUP BY, and nothing after it, that a source stands for."""
+    if isinstance(source, exp.Subquery) and not source.alias_column_names and not source.args.get("pivots"):
+        inner = source.this
+    elif isinstance(source, exp.Table) and not source.db and lowered(source.name) in env:
+        cte = env[lowered(source.name)].node
+        inner = None if cte.alias_column_names or source.alias_column_names else cte.this
+    else:
+        return None
+    needed = {"from_", "group"}
+    plain = isinstance(inner, exp.Select) and needed <= _clauses(inner) <= _OF_GROUPS
+    return inner if plain and inner.find(exp.Window) is None else None
+
+
+def _is_self_join(inner: exp.Select) -> bool:
+    """Whether a SELECT joins a table with itself: rules read its groups by both items, and not by one."""
+    places = [inner.args["from_"], *(inner.args.get("joins") or ())]
+    names = [lowered(place.this.name) for place in places if isinstance(place.this, exp.Table)]
+    return len(set(names)) < len(names)
+
+
+def _columns(inner: exp.Select) -> dict[str, exp.Expr | _Number]:
+    """The grouped expressions of a SELECT and its numbers of rows, by their names; without columns of other kinds."""
+    keys = grouped(inner, lambda column: False)
+    found: dict[str, exp.Expr | _Number] = {}
+    for selected in inner.expressions:
+        value, name = bare(selected.unalias()), lowered(selected.alias_or_name)
+        if value in keys and value.find(*_ELSEWHERE) is None:
+            found[name] = value
+        elif isinstance(value, exp.Count) and isinstance(value.this, exp.Star | exp.Literal):
+            found[name] = _Number()
+        elif isinstance(value, exp.Sum) and not isinstance(value.this, exp.Distinct):
+            found[name] = _Number(value.this)
+    return found
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Reads expressions over groups as expressions over their rows.
+
+    Attributes:
+        columns: what the columns of the groups are.
+        alias: the name of the groups.
+        weighted: whether numbers may be other than of rows; of weights of items more is known by group.
+        by_group: whether each sum is of one group at least, so that no number of rows is NULL.
+    """
+
+    columns: Mapping[str, exp.Expr | _Number]
+    alias: str
+    weighted: bool
+    by_group: bool
+
+    def of(self, node: exp.Expr, aliases: Set[str] = frozenset()) -> exp.Expr | None:
+        """An expression over rows; None if it is something else than sums and functions of the keys.
+
+        Args:
+            node: the expression, or the clause.
+            aliases: the names that the SELECT gives and the clause may use.
+        """
+        if isinstance(node, exp.Column):
+            value = self._column(node)
+            if value is None and not node.table and lowered(node.name) in aliases:
+                return node.copy()
+            return exp.paren(value.copy()) if isinstance(value, exp.Expr) else None
+        if isinstance(node, exp.Sum):
+            return self._sum(node, self.by_group)
+        if isinstance(node, exp.Coalesce) and isinstance(node.this, exp.Sum) and node.expressions == [exp.convert(0)]:
+            total = self._sum(node.this, True)
+            return exp.Coalesce(this=total, expressions=[exp.convert(0)]) if isinstance(total, exp.Sum) else total
+        if isinstance(node, _ELSEWHERE):
+            return None
+        made = type(node)()
+        for key, part in node.args.items():
+            old = part if isinstance(part, list) else [part]
+            new = [self.of(p, aliases) if isinstance(p, exp.Expr) else p for p in old]
+            if any(n is None and o is not None for n, o in zip(new, old, strict=True)):
+                return None
+            made.set(key, new if isinstance(part, list) else new[0])
+        return made
+
+    def _column(self, node: exp.Column) -> exp.Expr | _Number | None:
+        return self.columns.get(lowered(node.name)) if lowered(node.table) in ("", self.alias) else None
+
+    def _sum(self, node: exp.Sum, counts: bool) -> exp.Expr | None:
+        """A sum over groups of a number of rows, perhaps times functions of the keys, as a sum over rows.
+
+        Args:
+            node: the sum.
+            counts: whether the sum of numbers of rows may be their count, which is never NULL.
+        """
+        factors = _factors(node.this)
+        numbers = [one for f in factors if isinstance(f, exp.Column) and isinstance(one := self._column(f), _Number)]
+        others = [f for f in factors if not (isinstance(f, exp.Column) and isinstance(self._column(f), _Number))]
+        weights = [self.of(f) for f in others]
+        if len(numbers) != 1 or any(w is None or w.find(exp.AggFunc) for w in weights):
+            return None
+        summed = numbers[0].summed
+        if summed is None and not weights:
+            return exp.Count(this=exp.Star(), big_int=True) if counts else exp.Sum(this=exp.convert(1))
+        if not self.weighted:
+            return None
+        product: list[exp.Expr] = [exp.paren(part.copy()) for part in (*weights, summed) if part is not None]
+        return exp.Sum(this=reduce(lambda one, other: exp.Mul(this=one, expression=other), product))
+
+
+def _factors(node: exp.Expr) -> list[exp.Expr]:
+    """The factors of a product."""
+    node = bare(node)
+    return [*_factors(node.left), *_factors(node.right)] if isinstance(node, exp.Mul) else [node]
