@@ -55,6 +55,7 @@ def test_a_toy_is_short(file: str) -> None:
     assert len([line for line in lines if line.strip()]) <= 40
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_a_new_algorithm(toys: None, shop: Path, run: Run, tmp_path: Path) -> None:
     sealed = tmp_path / "toy.duckdb"
     asked = ("anonymize", shop, "--transactions", "sales", "--k", "2", "--algorithm", "toy", "--queries", "5", "--json")

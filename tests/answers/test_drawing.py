@@ -121,6 +121,7 @@ def as_drawn(files: Sequence[Naive], worlds: int) -> list[set[Row]]:
     return found
 
 
+@pytest.mark.slow
 def test_worlds_are_those_of_the_definition(desk: DuckDBEngine) -> None:
     """300 random files, 30 at a time as the files of one session."""
     rnd = random.Random(43)
@@ -150,6 +151,7 @@ def test_worlds_keep_all_that_a_file_says(desk: DuckDBEngine) -> None:
         tids, members = tids + naive.transactions, members + len(file.names)
 
 
+@pytest.mark.slow
 def test_worlds_do_not_depend_on_threads_order_or_what_is_asked() -> None:
     rnd = random.Random(45)
     files = [draw_naive(rnd, local=False) for _ in range(20)]

@@ -109,6 +109,7 @@ ANSWERED = [
 ]
 
 
+@pytest.mark.slow
 @each("sql", ANSWERED)
 def test_what_no_rule_reads_has_an_estimate(session: anondb.Session, sql: str) -> None:
     result = session.sql(sql)
@@ -191,6 +192,7 @@ def test_samples_are_of_one_world(session: anondb.Session) -> None:
     assert len(session.sql(sql)) == 3
 
 
+@pytest.mark.slow
 def test_pivots_of_many_columns_fit_into_the_limit(shop: Shop) -> None:
     with (
         duckdb.connect(str(shop.original), read_only=True) as original,
@@ -206,6 +208,7 @@ def test_pivots_of_many_columns_fit_into_the_limit(shop: Shop) -> None:
     assert result.loc["b", ["milk"]].isna().all()
 
 
+@pytest.mark.slow
 def test_estimates_depend_on_the_file_alone(shop: Shop) -> None:
     asked = ("SELECT item, count(*) AS n FROM sales GROUP BY item", "SELECT * FROM sales ORDER BY ALL LIMIT 50")
     answers = []
@@ -234,6 +237,7 @@ def test_top_lists_are_equal_however_they_are_written(session: anondb.Session) -
     assert all(other == first for other in others)
 
 
+@pytest.mark.slow
 def test_each_limit_cuts_what_the_one_inside_leaves(session: anondb.Session) -> None:
     top = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC, item"
     (first, second, third), *_ = [session.sql(f"{top} LIMIT 3").fetchall()]
@@ -247,6 +251,7 @@ def test_each_limit_cuts_what_the_one_inside_leaves(session: anondb.Session) -> 
         assert [row[0] for row in session.sql(sql).fetchall()] == expected, sql
 
 
+@pytest.mark.slow
 def test_pairs_after_an_offset(session: anondb.Session) -> None:
     pairs = (
         "SELECT a.item AS one, b.item AS two, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item "
@@ -257,6 +262,7 @@ def test_pairs_after_an_offset(session: anondb.Session) -> None:
         assert [row[:3] for row in session.sql(f"{pairs} {end}").fetchall()] == expected, end
 
 
+@pytest.mark.slow
 def test_a_list_says_how_many_of_its_rows_are_certain(session: anondb.Session) -> None:
     every = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item").fetchall()
     for k in (1, 2, 4):

@@ -42,6 +42,7 @@ def check(shop: Shop, release: str, rounds: range) -> None:
     assert not changed, "\n".join(changed)
 
 
+@pytest.mark.slow
 def test_some_answers_obey_the_laws(shop: Shop) -> None:
     check(shop, "mhghs", range(1))
 

@@ -33,6 +33,7 @@ def test_some_answers_are_no_worse_than_the_ledger_says(folder: Path) -> None:
     check(folder, "apriori_supports", QUERIES[::20])
 
 
+@pytest.mark.slow
 def test_the_numbers_of_items_of_persons_add_up_to_the_number_of_rows(folder: Path) -> None:
     by_person = "SELECT sum(n) AS n FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)"
     with asked("partition", folder) as (session, _):

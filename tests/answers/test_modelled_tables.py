@@ -153,11 +153,13 @@ def check(files: Sequence[Path]) -> None:
             assert not rows or max(held) <= before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in KINDS])
 def test_worlds_of_every_kind_of_release_are_valid(folder: Path, name: str) -> None:
     check(make(name, folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 40))])
 def test_worlds_of_random_releases_are_valid(tmp_path: Path, seed: int) -> None:
     sealed = draw_sealed(random.Random(seed), tmp_path)
@@ -181,6 +183,7 @@ def seal_bags(rnd: random.Random, file: Path, repeated: bool) -> None:
         made.publish(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeated", [False, True])
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 12))])
 def test_worlds_of_bags_are_those_of_the_definition(tmp_path: Path, repeated: bool, seed: int) -> None:
@@ -200,6 +203,7 @@ def test_worlds_of_bags_are_those_of_the_definition(tmp_path: Path, repeated: bo
                 assert all(len(set(items)) == len(items) for items in held.values())
 
 
+@pytest.mark.slow
 def test_levels_of_released_items_that_overlap(folder: Path) -> None:
     with drawn(make("clump", folder)) as (_, copies, _):
         (file,) = copies

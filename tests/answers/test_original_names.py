@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 import duckdb
+import pytest
 from answers.ledger_releases import make
 from each import each
 from session.random_releases import draw_original, seal_weeks
@@ -70,6 +71,7 @@ def test_sql_for_the_original_runs_as_it_is(folder: Path) -> None:
         }
 
 
+@pytest.mark.slow
 def test_only_the_labels_that_are_asked_are_drawn(folder: Path) -> None:
     """Whatever was drawn before, a label has the same rows."""
     (file,) = make("mhghs_supports", folder)
@@ -97,6 +99,7 @@ def test_only_the_labels_that_are_asked_are_drawn(folder: Path) -> None:
         assert of_world(con, 3, query) == one_by_one
 
 
+@pytest.mark.slow
 def test_lists_include_transactions_without_items(tmp_path: Path) -> None:
     file = tmp_path / "r.duckdb"
     with duckdb.connect() as con:
@@ -114,6 +117,7 @@ def test_lists_include_transactions_without_items(tmp_path: Path) -> None:
         assert all(items == sorted(items) for _, items in rows)
 
 
+@pytest.mark.slow
 @each(
     "kind, first",
     [
@@ -204,6 +208,7 @@ def test_the_seed_is_the_beginning_of_the_content_digest() -> None:
     assert seed_of("content:ed2cfcda76b3") == seed_of("ed2cfcda76b3") == 0xED2CFCDA
 
 
+@pytest.mark.slow
 def test_a_release_without_items(tmp_path: Path) -> None:
     """Where all items were suppressed, a world has no rows."""
     file = tmp_path / "r.duckdb"

@@ -69,6 +69,7 @@ def drawn(desk: DuckDBEngine, naive: Naive, worlds: int) -> list[set[tuple[int, 
     return rows_of(desk, worlds, OTHER, FIRST_OTHER)
 
 
+@pytest.mark.slow
 def test_other_worlds_are_those_of_the_definition(desk: DuckDBEngine) -> None:
     """Random files, of which all, some or no released items have item supports."""
     rnd = random.Random(51)
@@ -136,6 +137,7 @@ def inside(truth: int, counts: np.ndarray, factor: float) -> bool:
 # ---------------------------------------------------------------- the ends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(["kkm", "mhghs", "similar"], "kkm"))
 @pytest.mark.parametrize("sql", some([MILK, BOTH, SIZES, ITEMS, MEAN, LESS], MEAN, LESS))
 def test_ends_are_those_of_the_definition(sessions: Sessions, name: str, sql: str) -> None:
@@ -162,6 +164,7 @@ def test_ends_are_those_of_the_definition(sessions: Sessions, name: str, sql: st
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in KINDS])
 def test_ends_lie_within_bounds_and_hold_the_estimate(name: str, folder: Path) -> None:
     with ledger_releases.asked(name, folder) as (session, _):
@@ -201,6 +204,7 @@ def noted(session: anondb.Session, sql: str) -> str:
     return found[0] if found else ""
 
 
+@pytest.mark.slow
 def test_only_counts_of_items_are_called_a_range(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anondb.answers.worlds.MOST_OTHERS", 10)
     monkeypatch.setattr("anondb.answers.worlds.MOST_WORLDS", 4)
@@ -262,6 +266,7 @@ def test_results_depend_on_the_file_alone(shop: Shop) -> None:
         assert [row[-5:] for row in one] == [pytest.approx(row[-5:], 1e-9) for row in two]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "each", "bounds"),
     [("halves", 13, "columns"), pytest.param("similar", 31, "spread", marks=pytest.mark.slow)],
@@ -297,6 +302,7 @@ def test_rows_of_persons_and_random_numbers_have_no_spread(sessions: Sessions) -
     assert lower is upper is None and low <= n <= high and low < high
 
 
+@pytest.mark.slow
 def test_columns_are_the_same_without_rows_and_the_note_names_them(shop: Shop) -> None:
     """The analyst may have a column of such a name; and LIMIT 0, by which tools look at the columns, draws nothing."""
     sql = "SELECT count(*) AS n_low, count(*) AS n FROM sales WHERE item = 'milk'"
@@ -310,12 +316,14 @@ def test_columns_are_the_same_without_rows_and_the_note_names_them(shop: Shop) -
     assert any(note.startswith("From n_low_low, n_low_1 to n_low_high, n_high is a ") for note in result.notes)
 
 
+@pytest.mark.slow
 def test_an_estimate_that_is_null_has_no_spread(sessions: Sessions) -> None:
     sql = "SELECT count(*) / 0 AS n, ln(count(*) - count(*)) AS l FROM sales WHERE item = 'milk'"
     result = sessions("similar").sql(sql, bounds="spread")
     assert result.columns[:5] == ENDS and set(result.fetchall()[0]) == {None}
 
 
+@pytest.mark.slow
 def test_too_few_worlds_have_no_spread(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anondb.answers.worlds.MOST_ROWS", 30_000)
     with anondb.open(shop.release("kkm"), threads=1) as session:
@@ -327,6 +335,7 @@ def test_too_few_worlds_have_no_spread(shop: Shop, monkeypatch: pytest.MonkeyPat
 # ---------------------------------------------------------------- ways to ask
 
 
+@pytest.mark.slow
 def test_command_line_dbapi_and_sqlalchemy_pass_the_option(shop: Shop) -> None:
     sqlalchemy = pytest.importorskip("sqlalchemy")
     file = str(shop.release("similar"))

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
 from each import each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,6 +67,7 @@ def unresolved(name: str, anchor: str | None, folder: Path) -> bool:
     return page is None or (bool(anchor) and anchor not in anchors(page))
 
 
+@pytest.mark.slow
 @each("folder", [*FOLDERS, "."])
 def test_cited_pages_and_anchors_exist(folder: str) -> None:
     here = [p for p in TEXTS if where(p).startswith(f"{folder}/") or (folder == "." and p.parent == ROOT)]

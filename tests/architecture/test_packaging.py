@@ -76,6 +76,7 @@ def test_wheel(kind: str, source: Path, tmp_path: Path) -> None:
     assert root_read_from(site) == site / "anondb" / "sql"
 
 
+@pytest.mark.slow
 def test_editable_install_reads_the_tree(source: Path, tmp_path: Path) -> None:
     """The copy of the queries that an editable install leaves beside the packages is not read: here it is broken."""
     site = unpacked(build(source, "wheel:editable", tmp_path / "dist"), tmp_path / "site")

@@ -35,6 +35,7 @@ def owner(place: Path, rows: list[set[str]]) -> anondb.Database:
     return anondb.connect(place)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [1, 2, 5])
 def test_candidates_are_those_of_a_naive_attacker(tmp_path: Path, known: int) -> None:
     rng = random.Random(known)
@@ -231,6 +232,7 @@ def attacked(place: Path, seed: int, options: dict[str, Any], hidden: set[str]) 
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "hidden"), some(MODELS, MODELS[1], MODELS[5], ids=lambda model: model[0]["algorithm"])
 )
@@ -309,6 +311,7 @@ def test_private_items_are_not_known(tmp_path: Path) -> None:
     assert (found.individuals, found.before.smallest, found.after.smallest) == (6, 6, 6)  # nothing is known of {d}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [1, 9])
 def test_an_anatomy(known: int, tmp_path: Path) -> None:
     rng = random.Random(4)

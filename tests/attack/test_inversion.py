@@ -64,6 +64,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets, k", some(CASES, CASES[1]))
 def test_mhghs_is_inverted(sets: list[str], k: int) -> None:
     members = {"P": ["a", "b"], "Q": ["c", "d"]}
@@ -126,6 +127,7 @@ def test_large_releases_and_unknown_names_are_refused() -> None:
         inversion.invert(ReaderView([frozenset("a")] * 2, {"a": ["a"]}, True), KmAnonymity(2, 1), "coat")
 
 
+@pytest.mark.slow
 def test_item_supports_are_read() -> None:
     """Originals outside of the counts are impossible; those that the algorithm leads to publish the same table."""
     members = {"(a,b)": ["a", "b"], "c": ["c"]}
@@ -147,6 +149,7 @@ def test_item_supports_are_read() -> None:
     assert found.originals <= inversion.invert(ReaderView(released, members), KmAnonymity(2, 2), "coat").originals
 
 
+@pytest.mark.slow
 def test_the_owner_of_a_small_release_is_warned(monkeypatch: pytest.MonkeyPatch) -> None:
     results: list[inversion.Inversion] = []
 

@@ -58,6 +58,7 @@ def test_table_d_is_accepted_and_e_refused(run: Run, owner: Path) -> None:
     assert words.code == 4 and "does not hold, 3 violations" in words.out and "not checked" in words.out
 
 
+@pytest.mark.slow
 def test_buckets_are_found_and_compared_with_the_original(run: Run, owner: Path) -> None:
     with duckdb.connect(str(owner)) as connection:
         connection.execute(
@@ -79,6 +80,7 @@ def test_buckets_are_found_and_compared_with_the_original(run: Run, owner: Path)
     assert run("verify", owner, "--model", "anatomy").code == 2
 
 
+@pytest.mark.slow
 def test_a_release_from_end_to_end(run: Run, owner: Path, tmp_path: Path) -> None:
     sealed = tmp_path / "sealed.duckdb"
     made = run(

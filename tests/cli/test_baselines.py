@@ -18,6 +18,7 @@ from anondb.models.hkp import HkpCoherence
 SOLD = ("--transactions", "sales", "--queries", 20, "--k", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "expected"),
     [

@@ -150,6 +150,7 @@ def check_report(report: dict[str, Any]) -> None:
     assert all(isinstance(s, float) and s >= 0 for s in report["seconds"].values())
 
 
+@pytest.mark.slow
 def test_anonymize_a_database(run: Run, shop: Path) -> None:
     sealed = shop.parent / "sealed.duckdb"
     found = anonymize(run, shop, "--release", "spring", "--publish", sealed, "--json")
@@ -178,6 +179,7 @@ def test_show_sql_goes_to_stderr(run: Run, shop: Path) -> None:
     assert found.code == 0 and "SELECT" in found.err and "CREATE" in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "taxonomy"), some([("dat", "s.tree"), ("csv", "food.csv"), ("parquet", "food.csv")], ("dat", "s.tree"))
 )
@@ -223,6 +225,7 @@ def test_names_of_releases(run: Run, shop: Path) -> None:
     assert anonymize(run, shop, "--release", "").code == 2
 
 
+@pytest.mark.slow
 def test_replace(run: Run, shop: Path) -> None:
     sealed = shop.parent / "sealed.duckdb"
     sealed.write_text("something else")
@@ -241,6 +244,7 @@ def test_a_failed_replacement_leaves_the_old_release(run: Run, shop: Path) -> No
     assert state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_everything_suppressed(run: Run, shop: Path) -> None:
     before = state_of(shop)
     found = anonymize(run, shop, "--release", "none", "--k", 7, "--json")
@@ -425,6 +429,7 @@ def test_an_interrupt_exits_130(run: Run, shop: Path, monkeypatch: pytest.Monkey
     assert state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_a_running_query(shop: Path) -> None:
     with duckdb.connect(str(shop)) as connection:
         connection.execute(
@@ -511,6 +516,7 @@ def test_ctrl_c_waits_for_the_import_of_duckdb(monkeypatch: pytest.MonkeyPatch) 
             signal.signal(number, action)
 
 
+@pytest.mark.slow
 def test_what_runs_in_the_background_of_a_shell_ignores_ctrl_c(shop: Path) -> None:
     code = "from anondb.__main__ import console; print('begun', flush=True); console()"
     words = ("verify", str(shop), "--transactions", "sales", "--json")
@@ -578,6 +584,7 @@ def test_verify_a_data_file(run: Run, files: Path) -> None:
     assert run("verify", files / "s.dat", "--transactions", "x").code == 2
 
 
+@pytest.mark.slow
 def test_verify_a_release_and_a_sealed_file(run: Run, shop: Path) -> None:
     sealed = shop.parent / "sealed.duckdb"
     assert run("publish", shop, "--release", "old", "--to", sealed).code == 0
@@ -692,6 +699,7 @@ def test_accuracy_of_a_release_out_of_a_file(run: Run, shop: Path, files: Path) 
     assert (found.code, found.json["error"]["code"]) == (2, "no_source")
 
 
+@pytest.mark.slow
 def test_publish(run: Run, shop: Path) -> None:
     sealed = shop.parent / "sealed.duckdb"
     words = ("publish", shop, "--release", "old", "--to")
@@ -731,6 +739,7 @@ def test_a_bad_target_is_refused_before_the_work(run: Run, shop: Path) -> None:
     assert state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_releases(run: Run, shop: Path, tmp_path: Path) -> None:
     entry = run("releases", shop, "--json").json["releases"][0]
     assert (entry["name"], entry["source_table"], entry["status"]) == ("old", "sales", "present")
@@ -858,6 +867,7 @@ def test_load_into_something_else(run: Run, files: Path, shop: Path) -> None:
     assert (found.code, found.json["error"]["code"]) == (2, "table_exists") and state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_a_demo_that_fails_leaves_its_directory_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from anondb import demo
     from anondb.errors import EngineError

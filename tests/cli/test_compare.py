@@ -54,6 +54,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.slow
 def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     """All algorithms whose needs are met; the source gets one table, and knows the results the next time."""
     report, table = tmp_path / "page.html", tmp_path / "all.csv"
@@ -133,6 +134,7 @@ def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_from_python(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the command, also on an open database and on data frames; nothing stays but the results in a ledger."""
     done: list[str] = []
@@ -176,6 +178,7 @@ def test_from_python(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ]
 
 
+@pytest.mark.slow
 def test_a_log_asks_attributes_too(run: Run, tmp_path: Path) -> None:
     """The records of a database are there under their name, in the original and in the release."""
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
@@ -248,6 +251,7 @@ def test_a_failure_does_not_stop_the_rest(run: Run, shop: Path) -> None:
     assert none.code == 3 and "infeasible" in none.out
 
 
+@pytest.mark.slow
 def test_limits(run: Run, shop: Path) -> None:
     """Stopped runs are tried again the next time."""
     words = ("compare", shop, *SHOP, "--algorithms", "mm", "--json")
@@ -578,6 +582,7 @@ def test_a_run_ends_when_the_comparison_is_killed(tmp_path: Path) -> None:
             time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_comparison_ends_at_once() -> None:
     gone, writer = os.pipe()
     os.close(writer)

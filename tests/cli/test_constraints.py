@@ -76,6 +76,7 @@ def clinic(tmp_path: Path) -> Path:
 OPTIONS = ("--model", "constraints", "--k", 5, "--max-suppression", 15)
 
 
+@pytest.mark.slow
 def test_figure_2c_from_files(run: Run, clinic: Path) -> None:
     place, sealed = clinic.parent, clinic.parent / "figure.duckdb"
     stated = ("--privacy-constraints", place / "linkable.csv", "--utility-constraints", place / "keep.csv")
@@ -114,6 +115,7 @@ def test_figure_2c_from_files(run: Run, clinic: Path) -> None:
     assert refused.code == 2 and "--privacy-constraints" in refused.err
 
 
+@pytest.mark.slow
 def test_words(run: Run, clinic: Path) -> None:
     given = ("--transactions", "visits", "--privacy-constraints", "linkable", "--utility-constraints", "keep")
     found = run("anonymize", clinic, *OPTIONS, *given, "--countable", "counted")

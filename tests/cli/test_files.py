@@ -19,6 +19,7 @@ def _sales(database: anondb.Database) -> anondb.Release:
     return database.anonymize("sales", model=KmAnonymity(2, 1), queries=1)
 
 
+@pytest.mark.slow
 def test_nothing_is_written_through_a_link(tmp_path: Path, run: Run) -> None:
     """Others who may write to a folder cannot make anondb write elsewhere, nor read what it writes."""
     victim, shop, to = tmp_path / "victim", tmp_path / "shop.duckdb", tmp_path / "food.tree"
@@ -61,6 +62,7 @@ def test_a_log_is_a_plain_file(tmp_path: Path, run: Run) -> None:
         assert refused.code == 2 and "cannot be written" in refused.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["duckdb", "parquet"])
 def test_a_release_keeps_what_got_its_name_while_it_was_sealed(tmp_path: Path, format: str) -> None:
     target = tmp_path / ("sales.duckdb" if format == "duckdb" else "sales")

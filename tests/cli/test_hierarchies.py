@@ -116,6 +116,7 @@ def test_proposals_for_odd_numbers_and_dates(tmp_path: Path) -> None:
     assert paths_of(zero.tree)["-0.0"][0] == paths_of(zero.tree)["0.5"][0] == "0 to under 2"
 
 
+@pytest.mark.slow
 def test_what_is_built_is_what_hierarchies_takes(clinic: Path, run: Run, tmp_path: Path) -> None:
     """In a folder and in a table, which holds several attributes; a second one of the same attribute needs --replace."""
     folder = tmp_path / "trees"
@@ -142,6 +143,7 @@ def test_what_is_built_is_what_hierarchies_takes(clinic: Path, run: Run, tmp_pat
     )
 
 
+@pytest.mark.slow
 def test_other_tables_and_bad_requests_stay_as_they_are(clinic: Path, run: Run, tmp_path: Path) -> None:
     before = clinic.read_bytes()
     build = ["hierarchy", "build", clinic, "--records", "people", "--attribute"]

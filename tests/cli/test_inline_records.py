@@ -37,6 +37,7 @@ def frozen(db: anondb.Database, name: str) -> list[Any]:
     return sorted(db.sql(query.format(name)).fetchall())
 
 
+@pytest.mark.slow
 def test_the_release_is_that_of_a_table_of_persons(shop: Path, tmp_path: Path) -> None:
     with anondb.connect(shop) as db:
         inline = db.anonymize("sales", name="inline", **KKM)
@@ -57,6 +58,7 @@ def test_the_release_is_that_of_a_table_of_persons(shop: Path, tmp_path: Path) -
         assert all(lower <= 2.0 <= upper for _, _, lower, upper in means)
 
 
+@pytest.mark.slow
 def test_commands_find_the_source_again(shop: Path, run: Run) -> None:
     with anondb.connect(shop) as db:
         db.anonymize("sales", name="spring", **KKM)

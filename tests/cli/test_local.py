@@ -54,6 +54,7 @@ def command(run: Run) -> Command:
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "ggd", "semantics", "baskets"),
     [
@@ -248,6 +249,7 @@ def test_empty_transactions(shop: Path) -> None:
             db.anonymize("sales", model=anondb.TransactionalK(2), candidates=3, **options)
 
 
+@pytest.mark.slow
 def test_views(shop: Path) -> None:
     with anondb.connect(shop / "shop.duckdb") as db:
         tree = str(shop / "food.tree")

@@ -44,6 +44,7 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_a_log_has_steps_and_no_data(run: Run, marked: Path, tmp_path: Path) -> None:
     log, sealed = tmp_path / "night.jsonl", tmp_path / "sealed.duckdb"
     words = ("anonymize", marked, *SALES, "--release", "spring", "--log-file", log)
@@ -83,6 +84,7 @@ def test_a_log_that_cannot_be_written(run: Run, shop: Path) -> None:
     assert refused.code == 2 and refused.json["error"]["code"] == "unwritable" and state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_a_database_has_its_policies(run: Run, shop: Path, tmp_path: Path) -> None:
     policy = tmp_path / "policy.sql"
     options = "k = 2, taxonomy = 'food', queries = 5"
@@ -97,6 +99,7 @@ def test_a_database_has_its_policies(run: Run, shop: Path, tmp_path: Path) -> No
     assert run("run", tmp_path / "sales.csv").code == 2
 
 
+@pytest.mark.slow
 def test_quiet(run: Run, shop: Path, tmp_path: Path) -> None:
     assert run("anonymize", shop, *SALES, "--release", "r", "--quiet") == Outcome(0, "", "")
     policy = tmp_path / "policy.sql"
@@ -128,6 +131,7 @@ def long_work(engine: Any, *_: Any, **__: Any) -> Any:
     return engine.select(parse_one(LONG, dialect="duckdb"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "at",
     some(

@@ -26,6 +26,7 @@ def people(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_file_of_people_is_released_checked_and_asked(people: Path, tmp_path: Path, run: Run) -> None:
     sealed = tmp_path / "release.duckdb"
     made = run("anonymize", str(people), *WORDS, "--publish", str(sealed), "--json").json
@@ -53,6 +54,7 @@ def test_the_original_is_checked_and_profiled_alike(people: Path, run: Run) -> N
     assert known[0] == sum(n == 1 for n in classes.values())
 
 
+@pytest.mark.slow
 def test_peek_tells_a_table_of_people_and_prints_a_command_that_runs(people: Path, run: Run) -> None:
     found = run("peek", str(people), "--json").json
     assert found["reading"]["layout"] == "people" and found["persons"][0]["items"] == ["age 20", "sex F", "town T0"]
@@ -61,6 +63,7 @@ def test_peek_tells_a_table_of_people_and_prints_a_command_that_runs(people: Pat
     assert "--quasi-identifiers age,sex,town" in run("peek", str(people)).out
 
 
+@pytest.mark.slow
 def test_a_table_keeps_its_ledger(people: Path, run: Run, tmp_path: Path) -> None:
     with anondb.connect(tmp_path / "hospital.duckdb") as db:
         db.sql(f"CREATE TABLE people AS FROM '{people}'")

@@ -53,6 +53,7 @@ def test_the_same_release_as_in_sql(run: Run, shop: Path, monkeypatch: pytest.Mo
 QUERY = "SELECT tid, item FROM sales WHERE tid < 5"
 
 
+@pytest.mark.slow
 def test_a_second_run_does_what_is_needed(run: Run, shop: Path) -> None:
     file = policies(shop, f'source = "{shop.name}"\n' + SPRING)
     assert run("run", file).code == 0

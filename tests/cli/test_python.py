@@ -264,6 +264,7 @@ def test_attached_databases(tmp_path: Path, read_only: bool) -> None:
     assert state_of(other) == before
 
 
+@pytest.mark.slow
 def test_a_file_beside_the_database_is_only_read(shop: Path, tmp_path: Path) -> None:
     before, trial = state_of(shop), tmp_path / "shop" / "shop.duckdb"
     trial.parent.mkdir()
@@ -413,6 +414,7 @@ def test_a_file_that_another_process_holds(shop: Path) -> None:
 # ---------------------------------------------------------------------- releases
 
 
+@pytest.mark.slow
 def test_a_release_just_made(shop: Path, tmp_path: Path) -> None:
     with anondb.connect(shop) as database:
         release = database.anonymize("sales", name="spring", **SMALL)
@@ -554,6 +556,7 @@ def test_transactions_and_records_from_frames() -> None:
         assert database.engine.exists(database.engine.work_table("input_0")) is False
 
 
+@pytest.mark.slow
 def test_a_release_prints_itself(shop: Path) -> None:
     with anondb.connect(shop) as db:
         made = db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="new", queries=5)

@@ -36,6 +36,7 @@ def released(sealed: Path) -> tuple[set[str], bool]:
         return labels, ("item_supports",) in connection.execute("SELECT key FROM manifest").fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "labels", "supports"),
     [

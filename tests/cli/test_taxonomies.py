@@ -36,6 +36,7 @@ def edges(shop: Path, table: str) -> dict[str, str | None]:
         return dict(connection.execute(f"SELECT node, parent FROM {table} ORDER BY ord").fetchall())
 
 
+@pytest.mark.slow
 def test_build_by_code_and_categories(shop: Path, run: Run) -> None:
     assert run("taxonomy", "build", str(shop), "--by", "code", "--lengths", "1,3", "--to", "codes").code == 0
     expected = {"250": "250*", "250.01": "250*", "250.02": "250*", "401.1": "401*", "401.9": "401*", "V70": "all"}
@@ -56,6 +57,7 @@ def test_build_by_code_and_categories(shop: Path, run: Run) -> None:
     assert wrong.code == 2 and "1 items have different categories" in wrong.err and "250" in edges(shop, "groups")
 
 
+@pytest.mark.slow
 def test_the_built_taxonomy_is_used(shop: Path, run: Run, tmp_path: Path) -> None:
     file = tmp_path / "codes.tree"
     words = ["--by", "frequency", "--fan-out", "2", "--to", str(file), "--json"]
@@ -65,6 +67,7 @@ def test_the_built_taxonomy_is_used(shop: Path, run: Run, tmp_path: Path) -> Non
         assert db.release("r").verification.verified
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["prefix", "code", "frequency", "similarity"])
 def test_every_builder_makes_a_tree_of_the_items(by: str, tmp_path: Path) -> None:
     rnd = random.Random(by)
@@ -98,6 +101,7 @@ def test_separators() -> None:
     assert error.value.code == "bad_parameter"
 
 
+@pytest.mark.slow
 def test_check_names_what_is_wrong(shop: Path, run: Run, tmp_path: Path) -> None:
     with duckdb.connect(str(shop)) as connection:
         connection.sql("CREATE TABLE tree AS SELECT * FROM (VALUES ('250', 'all'), ('250.01', '250'), ('401', 'all'), "
@@ -120,6 +124,7 @@ def test_check_names_what_is_wrong(shop: Path, run: Run, tmp_path: Path) -> None
     assert broken.code == 2 and broken.json["faults"] == {"several parents": ["x"]} and broken.json["shape"] is None
 
 
+@pytest.mark.slow
 def test_items_that_are_numbers_need_a_file(shop: Path, run: Run, tmp_path: Path) -> None:
     """A table of nodes is text, which is never compared with numbers: it is refused, and a check says why."""
     with duckdb.connect(str(shop)) as connection:

@@ -57,6 +57,7 @@ def test_make_has_the_targets() -> None:
     assert set(re.findall(r"^make (\w+)", commands, re.M)) == {"demo", "test"} <= rules
 
 
+@pytest.mark.slow
 def test_the_picture_is_true(place: Path, demo: Outcome) -> None:
     """Rows and numbers of the picture are those of the demo's shop and its release."""
     texts = re.findall(r"<text [^>]*>(.*?)</text>", PICTURE.read_text("utf-8"))

@@ -173,6 +173,7 @@ def _interrupt(place: Path, seed: int, repeats: int, limit: float) -> None:
         assert sorted(p.name for p in (place / "out").iterdir()) == ["spring.duckdb"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", some([1, 3], 1))
 def test_ctrl_c_ends_soon(place: Path, repeats: int) -> None:
     _interrupt(place, 3, repeats, 15.0)  # other tests run at the same time
@@ -257,6 +258,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk(place: Path, small_disk: Path) -> None:
     target = small_disk / "spring.duckdb"
     target.write_bytes(b"the old file")
@@ -289,6 +291,7 @@ def test_the_memory_limit(place: Path) -> None:
     check_whole(place, releases)
 
 
+@pytest.mark.slow
 def test_a_writer_process_that_dies(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from anondb.engine import clean
 
@@ -352,6 +355,7 @@ def test_a_second_writer(place: Path) -> None:
     assert done.returncode == 5 and "locked" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", some([range(5), range(5, 12)], range(5)))
 def test_corrupt_and_cut_files(place: Path, files: range) -> None:
     whole = (place / "out" / "spring.duckdb").read_bytes()

@@ -102,6 +102,7 @@ def resumed(seen: list[StepDone]) -> list[str]:
 CASES = [(name, at) for name in MODELS for at in ("recode", "freeze")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "at"),
     [pytest.param(*c, marks=() if c == ("mhghs", "freeze") else pytest.mark.slow, id="-".join(c)) for c in CASES],
@@ -180,6 +181,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [pytest.param(n, marks=() if n == "another taxonomy" else pytest.mark.slow) for n in CHANGES],

@@ -42,6 +42,7 @@ def check_file(case: Case, reader: Reader, place: Path) -> None:
         assert found == case.held
 
 
+@pytest.mark.slow
 @each("case", list(CASES.values())[::3])
 def test_a_file_gives_its_persons_or_is_refused(case: Case, reader: Reader, tmp_path: Path) -> None:
     check_file(case, reader, tmp_path / case.name)

@@ -96,6 +96,7 @@ def test_the_naive_reader_reads_the_layouts(seeds: range) -> None:
         assert naive.readings(made.data, made.name, **made.columns, **made.options) == made.readings, (seed, made.what)
 
 
+@pytest.mark.slow
 def test_the_kinds_of_two_parts_are_read_or_have_no_meaning() -> None:
     """Both happen in each kind of source: a test in which all files had to be refused would show little."""
     for kind in ("transactions", "records", "constraints", "sensitive", "workload", "taxonomy", "hierarchies", "json"):

@@ -179,6 +179,7 @@ def test_the_account_everywhere(run: Run, tmp_path: Path) -> None:
     assert "12 rows, 6 persons, 2 items, 0 skipped" in printed
 
 
+@pytest.mark.slow
 def test_a_source_file_is_read_again(run: Run, tmp_path: Path) -> None:
     path, own = purchases(tmp_path), tmp_path / "own.duckdb"
     run("load", own, "--transactions", path, "--as", "purchases", "--id", "customer", "--item", "product")
@@ -224,6 +225,7 @@ def test_frames_have_layouts(tmp_path: Path) -> None:
     refused(lambda: database.profile(counts, layout="one-hot"), "bad_layout", "1 cells", "column")
 
 
+@pytest.mark.slow
 def test_a_layout_is_kept_with_its_release(tmp_path: Path) -> None:
     """A release is checked, measured and refreshed with the layout that it was made with."""
     with anondb.connect(tmp_path / "own.duckdb") as database:
@@ -261,6 +263,7 @@ FINDINGS = {
 }
 
 
+@pytest.mark.slow
 @each("name", FINDINGS)
 def test_findings_stop_until_they_are_confirmed(name: str) -> None:
     database = anondb.connect()
@@ -280,6 +283,7 @@ def test_a_second_header_is_a_finding(tmp_path: Path) -> None:
     refused(work, "unconfirmed", "header-in-items")
 
 
+@pytest.mark.slow
 def test_columns_that_nothing_uses_are_a_finding(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text("tid,item,Price,age\n" + "".join(f"{i},{item},3,30\n" for i in range(6) for item in "ab"))
@@ -306,6 +310,7 @@ def test_one_released_item_is_a_finding(tmp_path: Path) -> None:
     assert database.anonymize(frame, **how, accept="one-released-item").report.frozen.released_items == 1  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_hierarchy_without_its_column_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "trees").mkdir()
     frame = many(lambda t: ["a", "b"], 20)
@@ -334,6 +339,7 @@ def test_an_unknown_finding_is_refused() -> None:
 # ---------------------------------------------------------------------- peek
 
 
+@pytest.mark.slow
 def test_peek_prints_a_command_that_runs(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "kunden.csv"
@@ -373,6 +379,7 @@ def test_a_python_without_openpyxl_says_what_to_install(tmp_path: Path, monkeypa
     refused(lambda: anondb.connect().profile(tmp_path / "s.xlsx"), "missing_extra", "anondb[excel]")
 
 
+@pytest.mark.slow
 def test_the_owners_report_has_the_account_and_the_findings(run: Run, tmp_path: Path) -> None:
     own, path = tmp_path / "own.duckdb", tmp_path / "visits.csv"
     FINDINGS["one-item"].to_csv(path, index=False)

@@ -52,6 +52,7 @@ def test_odd_lines(tmp_path: Path, text: str, words: str) -> None:
     refusal(lambda: profile(path), words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("least", [0, shape.LARGE])
 def test_large_files_are_counted_as_small_ones(
@@ -184,6 +185,7 @@ def test_tables_of_sqlite(tmp_path: Path) -> None:
     assert profile(path).persons == 1
 
 
+@pytest.mark.slow
 def test_one_of_several_tables_of_sqlite(run: Run, tmp_path: Path) -> None:
     path, own = tmp_path / "s.sqlite", tmp_path / "own.duckdb"
     with sqlite3.connect(path) as connection:
@@ -280,6 +282,7 @@ def test_a_list_of_sensitive_items(tmp_path: Path) -> None:
         assert load_sensitive(database.engine, path) == ("HIV", "flu, with fever")
 
 
+@pytest.mark.slow
 def test_a_file_of_policies_says_how_its_source_is_read(run: Run, tmp_path: Path) -> None:
     rows = [f"{i};{item}" for i in range(40) for item in ("milk", "bread")]
     (tmp_path / "p.csv").write_text("\n".join(["# export", "customer;product", *rows, ""]))

@@ -73,6 +73,7 @@ def only(monkeypatch: pytest.MonkeyPatch, *algorithms: str) -> None:
     monkeypatch.setattr(Needs, "candidates", few)
 
 
+@pytest.mark.slow
 def test_suppression_does_not_make_an_error_small(here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the usual error, the algorithm that deletes most items is best; advice is by another, and takes another."""
     only(monkeypatch, "mhghs", "coat", "mm")
@@ -149,6 +150,7 @@ def _split(flat: Any) -> Any:
     return exp.select("workload", "query_id", items.as_("items")).from_(flat.expression())
 
 
+@pytest.mark.slow
 def test_a_sample_and_the_whole(here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advising, "SAMPLE", 50)
     monkeypatch.setattr(advising, "FINALISTS", 1)
@@ -188,6 +190,7 @@ def test_a_sample_and_the_whole(here: Any, monkeypatch: pytest.MonkeyPatch) -> N
     assert made.loss.ncp == pytest.approx(advice.chosen.figures["ncp"])
 
 
+@pytest.mark.slow
 def test_without_time_the_sample_decides(here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advising, "SAMPLE", 50)
     only(monkeypatch, "coat")
@@ -272,6 +275,7 @@ def test_what_no_flag_says_is_asked_on_a_terminal(
     assert said.endswith("assumed: --m 2\nassumed: --use counts\nassumed: --no-item-supports\n")
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With a real process; the command that is advised makes the release."""
     monkeypatch.chdir(tmp_path)

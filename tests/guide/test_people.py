@@ -36,6 +36,7 @@ def alone(knowledge: list[Iterable[Hashable]]) -> int:
     return sum(any(fitting[piece] == 1 for piece in pieces) for pieces in knowledge)
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_naive_attackers() -> None:
     rng = random.Random(5)
     with anondb.connect() as db:
@@ -104,6 +105,7 @@ def clinic(tmp_path: Path) -> Path:
     return tmp_path / "clinic.duckdb"
 
 
+@pytest.mark.slow
 def test_text_json_and_page(clinic: Path, run: Run, tmp_path: Path) -> None:
     page = tmp_path / "profile.html"
     words = ("profile", clinic, "--transactions", "visits", "--records", "people")
@@ -163,6 +165,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return done
 
 
+@pytest.mark.slow
 def test_advice_tries_delta_and_names_a_command_that_runs(clinic: Path, run: Run, here: Any) -> None:
     words = (
         "advise",
@@ -205,6 +208,7 @@ def test_advice_tries_delta_and_names_a_command_that_runs(clinic: Path, run: Run
         assert run(*words, *more).code == 2
 
 
+@pytest.mark.slow
 def test_errors_of_advice_are_those_of_sessions(clinic: Path, here: Any, monkeypatch: Any) -> None:
     """By hand: the questions asked of the release, and of the original."""
     monkeypatch.setattr(people_trials, "TRIED", (("rum_bound_rt", "1"),))
@@ -228,6 +232,7 @@ def test_errors_of_advice_are_those_of_sessions(clinic: Path, here: Any, monkeyp
         assert found[kind] == pytest.approx(sum(errors) / len(errors), abs=0.15)  # worlds of another release
 
 
+@pytest.mark.slow
 def test_advice_on_a_sample_with_sensitive_items_and_hierarchies(clinic: Path, here: Any, monkeypatch: Any) -> None:
     """Sources of all kinds reach the runs, also in other names of columns; the connection is as it was."""
     monkeypatch.setattr(people_trials, "SAMPLE", 25)
@@ -261,6 +266,7 @@ def test_attributes_that_cannot_be_are_refused(clinic: Path, run: Run) -> None:
     assert visits.code == 2  # a list is no attribute
 
 
+@pytest.mark.slow
 def test_bad_input_is_refused(clinic: Path) -> None:
     with anondb.connect(clinic, read_only=True) as db:
         for words, code in (

@@ -69,6 +69,7 @@ def shop(server: Server) -> Iterator[Shop]:
         yield databases, db, release
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(6, 36, 400))
 @pytest.mark.parametrize("name", some(MODELS, "global"))
 def test_bounds(name: str, seeds: range, shop: Shop) -> None:

@@ -43,6 +43,7 @@ def odd(server: Server) -> Databases:
     return databases
 
 
+@pytest.mark.slow
 def test_labels_are_equal_everywhere(odd: Databases) -> None:
     with anondb.connect(odd.raw_url()) as db:
         release = db.anonymize("baskets", model=anondb.KmAnonymity(3, 1), publish=odd.url("odd"), analysts="analysts")

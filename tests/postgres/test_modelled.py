@@ -40,6 +40,7 @@ def forged(made: Databases, changes: str) -> str:
     return name
 
 
+@pytest.mark.slow
 def test_analysts_read_them_and_others_check_them(made: Databases) -> None:
     url = made.url("spring", "analysts")
     assert inspect_release(url).clean and anondb.verify_file(url).modelled_rows is True
@@ -62,6 +63,7 @@ ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(ROWS, "a row more"))
 def test_changed_rows_are_found(made: Databases, what: str) -> None:
     checked = anondb.verify_file(made.server.url(forged(made, ROWS[what]), "spring"))
@@ -91,6 +93,7 @@ def test_other_objects_make_it_no_release(made: Databases, what: str) -> None:
     assert refused.value.code == "not_a_release"
 
 
+@pytest.mark.slow
 def test_everybody_may_not_read_them(made: Databases) -> None:
     url = made.server.url(forged(made, "GRANT SELECT ON spring_modelled.sales TO PUBLIC"), "spring")
     assert "grants" in {finding.check for finding in inspect_release(url).findings}

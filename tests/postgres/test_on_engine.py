@@ -42,6 +42,7 @@ def facts(release: Any) -> dict[str, Any]:
     return {**{k: v for k, v in report.items() if k not in dropped}, **tables, "baskets": baskets, "manifest": manifest}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", some(KINDS, "plain"))
 def test_the_same_release(databases: Databases, kind: str) -> None:
     texts: list[str] = []
@@ -183,6 +184,7 @@ def test_verification_there(databases: Databases) -> None:
     assert done.returncode == 4 and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_ids_are_fetched_once_and_verification_fetches_none(
     databases: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     return seen
 
 
+@pytest.mark.slow
 def test_no_setting_stays_in_a_session(databases: Databases, left: list[tuple[str, str]]) -> None:
     asked: dict[str, Any] = {"taxonomy": "shop.food", "model": anondb.KmAnonymity(3, 2), "queries": 1}
     with anondb.connect(databases.raw_url()) as db:

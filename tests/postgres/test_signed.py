@@ -36,6 +36,7 @@ def key(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_the_trusted_key_opens_it(databases: Databases, key: str, tmp_path: Path) -> None:
     url = databases.url("signed")
     assert anondb.verify_file(url, trusted=key).signed_by == key and inspect_release(url, key).clean

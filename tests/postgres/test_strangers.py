@@ -82,6 +82,7 @@ def attacked(databases: Databases, change: str) -> str:
     return databases.server.url(name, "x", "reader")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", some(CHANGES, "view", "public"))
 def test_a_changed_release(release: Databases, change: str) -> None:
     statement, words = CHANGES[change]

@@ -166,6 +166,7 @@ def labels(db: Any, source: str, **names: str) -> str:
         return " ".join(load_transactions(db.engine, opened, **names).labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["plain", "here", "lists"])
 def test_types_that_items_have(db: Any, columns: Any, table: str) -> None:
     """Each arrives as the type in DuckDB that says what it is, from tables and views, and its text is the item."""
@@ -212,6 +213,7 @@ def test_ids_are_alike_where_they_are(databases: Databases, db: Any, kind: str) 
     db.drop("alike")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["refused", "refused_view"])
 def test_types_that_nothing_has(db: Any, columns: Any, source: str) -> None:
     """As an item, an id or an attribute, fetched and inside the database, they are refused by their name."""
@@ -257,6 +259,7 @@ def test_where_else_they_are_refused(databases: Databases, db: Any, columns: Any
     assert not db.releases()
 
 
+@pytest.mark.slow
 def test_their_texts_are_read_whole(databases: Databases, db: Any) -> None:
     """JSON arrives as it is written, NULL stays NULL, and the owner's own casts see what PostgreSQL shows."""
     texts = ['["a",   1, "\\u00e9", "é"]', '{"b": 1.10, "b":2}', "12345678901234567890.50", "null", None]
@@ -281,6 +284,7 @@ def test_their_texts_are_read_whole(databases: Databases, db: Any) -> None:
     assert db.release("by_net").verification.verified
 
 
+@pytest.mark.slow
 def test_types_of_extensions(debian: servers.Server) -> None:
     """Texts whose case does not count are refused as such, also below domains and in lists; others by their names."""
     databases = make(debian)

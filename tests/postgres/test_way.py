@@ -114,6 +114,7 @@ def test_nothing_hides_what_count_bounds_reads(databases: Databases, report: dic
         assert connection.execute("SELECT * FROM spring.count_bounds(ARRAY['milk'])").fetchone() == before
 
 
+@pytest.mark.slow
 def test_verify_inspect_query_and_the_session(databases: Databases, report: dict[str, Any], tmp_path: Path) -> None:
     url = databases.url("spring", "analysts")
     checked = anondb.verify_file(url, expect=report["content_digest"])

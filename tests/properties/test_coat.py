@@ -193,6 +193,7 @@ def test_refuses_before_the_first_count(monkeypatch: pytest.MonkeyPatch) -> None
     engine.close()
 
 
+@pytest.mark.slow
 def test_close_losses_are_compared_exactly(engine: Engine) -> None:
     """Groups of 70 and 71 items, whose losses differ by less than a logarithm tells."""
     items = [f"i{n:03}" for n in range(150)]

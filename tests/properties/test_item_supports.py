@@ -82,6 +82,7 @@ def check_seeds(engine: Engine, seeds: range, draw: Callable[[int], Release] = r
     assert skipped < len(seeds) / 4, skipped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(41, 720, 20_000))
 def test_random_releases_keep_the_promise(engine: Engine, seeds: range) -> None:
     check_seeds(engine, seeds)

@@ -368,6 +368,7 @@ def many(rng: random.Random, n: int) -> tuple[Generalization, ItemSets]:
     return Generalization(records_of(schema, rows)), item_sets(sets)[0]
 
 
+@pytest.mark.slow
 def test_no_search_leaves_out_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """One block of all records, and first clusters that are all clusters, find the same."""
     measure, items = many(random.Random(5), 400)

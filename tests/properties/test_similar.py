@@ -147,6 +147,7 @@ def test_the_order_of_opening(engine: Engine, seeds: range, monkeypatch: pytest.
     assert not any(verified_together(engine, cases))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(21, 240, 20_000))
 def test_splits(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many items in small transactions, and few candidates: groups are split in a quarter of the cases."""

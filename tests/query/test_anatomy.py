@@ -62,6 +62,7 @@ def random_data(draw: random.Random) -> tuple[list[list[str]], list[list[str]]]:
     return transactions, columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(40), 0, 11, check=range(1, 12)))
 def test_bounds_hold_for_every_original(engine: Engine, asked: Sessions, seed: int) -> None:
     draw = random.Random(seed)
@@ -99,6 +100,7 @@ def test_conjunctions_and_disjunctions_are_tight(engine: Engine, asked: Sessions
             assert found[0] <= found[1] <= found[2]
 
 
+@pytest.mark.slow
 def test_single_items_are_exact_and_the_rest_is_refused(engine: Engine, asked: Sessions) -> None:
     transactions = [["a", "b", "x"], ["a", "x"], ["b", "y"], ["y", "z"], ["z"], ["a"]]
     schema, _ = anatomy(engine, transactions, [["a", "b"], ["x", "y", "z"]], l=2)

@@ -140,6 +140,7 @@ def _extremes(originals: Choices, value: Callable[[Basket], int]) -> tuple[int, 
     return least, most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(60), 0, check=range(1, 12)))
 def test_random_queries_on_random_releases(engine: Engine, asked: Sessions, seed: int) -> None:
     """30 queries on each release."""
@@ -216,6 +217,7 @@ def test_row_counts_and_groups(engine: Engine, asked: Sessions, seed: int) -> No
                 assert lower <= estimate <= upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(12), 0, check=range(1, 6)))
 def test_patterns_never_lie(engine: Engine, asked: Sessions, seed: int) -> None:
     """On suppressed items a pattern may match or not: the bounds hold, and are exact where nothing was suppressed."""

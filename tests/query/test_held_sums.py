@@ -36,6 +36,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suppressed", [False, True])
 def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rnd = random.Random(3)
@@ -57,6 +58,7 @@ def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatc
         assert [row[-2] for row in one] == pytest.approx([row[-2] for row in two], **error), sql
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", portions(1, 6))
 @each("differing", [None, False, True])
 @each("having", ["", " HAVING bool_or(item = 'i1') OR count(*) > 2"])

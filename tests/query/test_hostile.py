@@ -37,6 +37,7 @@ def _words(draw: random.Random, number: int) -> list[str]:
     return sorted({_word(draw) for _ in range(number)})
 
 
+@pytest.mark.slow
 def test_labels_come_back_exactly(engine: Engine, asked: Sessions) -> None:
     """300 labels, each of one person: the condition has the label itself, and no other one."""
     words = _words(random.Random(1), 300)
@@ -50,6 +51,7 @@ def test_labels_come_back_exactly(engine: Engine, asked: Sessions) -> None:
     assert [row[0] for row in listed.rows] == words
 
 
+@pytest.mark.slow
 def test_names_come_back_exactly(engine: Engine) -> None:
     """Six identifiers each as table, id and item: a query that names them is answered, and one that names others refused."""
     draw, answered = random.Random(2), 0
@@ -69,6 +71,7 @@ def test_names_come_back_exactly(engine: Engine) -> None:
         answered += 1
 
 
+@pytest.mark.slow
 def test_random_texts_are_answered_or_refused(engine: Engine, asked: Sessions) -> None:
     """400 texts put together from pieces, bare, unquoted and badly quoted: nothing else than an InputError comes out."""
     draw = random.Random(3)

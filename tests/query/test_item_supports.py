@@ -60,6 +60,7 @@ def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, lis
     return transactions, blocks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(1, 15, 1000))
 def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Sound, and never wider than the answers from the rows alone."""
@@ -85,6 +86,7 @@ def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> No
     assert narrower > answered / 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(2, 24, 3000))
 def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Every original that leads to the same rows and the same item supports."""
@@ -125,6 +127,7 @@ def test_items_rows_and_groups(engine: Engine, asked: Sessions) -> None:
     assert release.answer("SELECT count(*) FROM t WHERE item = 'unknown'").bounds == (0, 0.0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", some(["mhghs", "lra", "partition", "coat", "similar"], "lra"))
 def test_real_algorithms(algorithm: str) -> None:
     """``query``, ``count_bounds``, ``item_counts`` and the accuracy of a release agree, and hold."""
@@ -168,6 +171,7 @@ def test_real_algorithms(algorithm: str) -> None:
             assert (low, high) == (least, most) and estimate == pytest.approx(expected) and low <= truth <= high, listed
 
 
+@pytest.mark.slow
 def test_against_the_source() -> None:
     """Counts that are not those of the current source are reported."""
     with anondb.connect() as database:
@@ -185,6 +189,7 @@ def test_against_the_source() -> None:
         assert changed.verification.item_supports and not changed.holds and release.verification.verified
 
 
+@pytest.mark.slow
 def test_a_refreshed_view_is_told_of_its_recoding_alone() -> None:
     """Counts change with the data; that says nothing of whether the old recoding would still do."""
     with anondb.connect() as database:

@@ -227,6 +227,7 @@ def random_bags(
     return possible, not incomplete and not any(map(nested, published))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(2, 30, 620))
 def test_bags(bench: Engine, asked: Sessions, seeds: range) -> None:
     """Bounds hold for every original of a release of bags, and are attained where no node lies below another."""
@@ -242,6 +243,7 @@ def test_bags(bench: Engine, asked: Sessions, seeds: range) -> None:
     assert tight >= max(len(seeds) // 4 - 1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(2, 30, 620))
 def test_by_item(bench: Engine, asked: Sessions, seeds: range) -> None:
     """GROUP BY item: where several released items stand for one item, the transactions of each are added up."""
@@ -323,6 +325,7 @@ def test_truth(algorithm: str, seeds: range) -> None:
     assert suppressing or len(seeds) < 2
 
 
+@pytest.mark.slow
 def test_what_is_refused(bench: Engine) -> None:
     fill(bench, [["a"], ["a1"], []], {1}, suppression="some")
     assert answer_of(bench, SCHEMA, ROWS).bounds[2] is None

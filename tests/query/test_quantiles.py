@@ -35,6 +35,7 @@ def test_bounds_hold_for_all_choices(kind: str) -> None:
     assert exact >= (60 if kind == DISC else 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [CONT, DISC])
 def test_places_are_those_of_duckdb(kind: str) -> None:
     connection = duckdb.connect()

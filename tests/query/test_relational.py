@@ -175,6 +175,7 @@ def check(engine: Engine, release: Asked, sql: str, exact: bool = False) -> None
         assert low == high or not exact, sql
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", some([1, 2, 3], 2))
 def test_shapes(engine: Engine, k: int) -> None:
     """With k = 1 nothing is generalized, so that both bounds are the truth."""
@@ -295,6 +296,7 @@ def random_case(rng: random.Random) -> tuple[list[dict[str, Any]], list[set[str]
     return rows, sets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(1, 4, 60))
 def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Bounds are the least and greatest count of all consistent originals."""

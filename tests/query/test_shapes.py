@@ -424,6 +424,7 @@ def test_enough_shapes() -> None:
     assert len({sql for sql, _ in SHAPES}) == len(SHAPES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "releases", [["untouched", "suppressed"], pytest.param(["coarse"], marks=pytest.mark.slow)], ids=" ".join
 )
@@ -457,6 +458,7 @@ def test_answered(
             assert listed or any("listed" in note for note in answer.notes)
 
 
+@pytest.mark.slow
 @each("sql", [sql for sql, how in SHAPES if how == COMPOSED])
 def test_composed(original: duckdb.DuckDBPyConnection, opened: dict[tuple[str, str], Asked], sql: str) -> None:
     """The truth lies within all bounds, in each row of the answer and in each row of the truth."""
@@ -487,6 +489,7 @@ def test_refused(opened: dict[tuple[str, str], Asked], sql: str, words: str) -> 
         assert error.value.code in ("unsupported_query", "bad_sql", "bad_parameter") and words in str(error.value)
 
 
+@pytest.mark.slow
 @each("sql, words", UNREAD)
 def test_without_bounds(opened: dict[tuple[str, str], Asked], sql: str, words: str) -> None:
     for name in RELEASES:
@@ -534,6 +537,7 @@ def test_too_complex(engine: Engine, schemas: dict[tuple[str, str], SchemaName],
     assert error.value.code == "query_too_complex"
 
 
+@pytest.mark.slow
 def test_many_copies_of_a_table(opened: dict[tuple[str, str], Asked]) -> None:
     """Where nothing was suppressed, the items are known, and each condition is one on the items of a person."""
     joined = " AND ".join(f"t0.tid = t{n}.tid" for n in range(1, 12))
@@ -547,6 +551,7 @@ def test_many_copies_of_a_table(opened: dict[tuple[str, str], Asked]) -> None:
         assert "too complex" in without_bounds(opened["t", "suppressed"].session, copies + asked)
 
 
+@pytest.mark.slow
 def test_long_chains_are_no_depth(engine: Engine, schemas: dict[tuple[str, str], SchemaName]) -> None:
     chain = " OR ".join(f"item = 'x{n}'" for n in range(2000))
     answer = answer_of(
@@ -584,6 +589,7 @@ def test_json(engine: Engine, schemas: dict[tuple[str, str], SchemaName]) -> Non
     }
 
 
+@pytest.mark.slow
 @each(
     "sql, columns",
     [
@@ -637,6 +643,7 @@ def typed(
     return release(engine, transactions, blocks or untouched(transactions), f"of {kind}", item_type=kind)
 
 
+@pytest.mark.slow
 @each(
     "kind, tests",
     [
@@ -670,6 +677,7 @@ def test_numbers_and_other_writings(engine: Engine, kind: str, tests: dict[str, 
         assert low == high == held or ("7" in test and (low, high) == (1, 2)), test
 
 
+@pytest.mark.slow
 def test_numbers_and_other_writings_of_suppressed_items(engine: Engine) -> None:
     kept = {"5": ["5"], "6+": ["6", "7"]}
     for kind, tests in (
@@ -719,6 +727,7 @@ def test_items_that_may_have_a_type_without_a_name(engine: Engine, labels: list[
     assert error.value.code == "ambiguous_item"
 
 
+@pytest.mark.slow
 def test_large_released_items(engine: Engine) -> None:
     """2^s does not fit into a float."""
     block = [f"i{n}" for n in range(1500)]
@@ -737,6 +746,7 @@ def test_the_release_stays_as_it_is(engine: Engine, schemas: dict[tuple[str, str
     assert read_manifest(engine, schema) == before
 
 
+@pytest.mark.slow
 def test_an_open_release_that_changes(engine: Engine) -> None:
     """What is kept in memory is never used for another release: replaced, dropped, made again."""
     assert isinstance(engine, DuckDBEngine)
@@ -759,6 +769,7 @@ def test_an_open_release_that_changes(engine: Engine) -> None:
     assert asked.query(sql).fetchall() == exact
 
 
+@pytest.mark.slow
 def test_an_open_release_that_changes_between_its_statements(engine: Engine) -> None:
     """Replaced after the answer was read and before the release id is: answered anew."""
     assert isinstance(engine, DuckDBEngine)

@@ -35,6 +35,7 @@ def choices(alike: list[Alike]) -> list[list[int]]:
     return [[number for number in chosen if number is not None] for chosen in product(*each)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", EXACT)
 def test_bounds_enclose_all_choices(function: str) -> None:
     rnd = random.Random(21)

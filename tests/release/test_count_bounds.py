@@ -63,6 +63,7 @@ def random_release(seed: int) -> tuple[list[list[str]], dict[str, list[str]], li
     return published, members, domain, rng.choice(["none", "some"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(14, 33, 110))
 def test_bounds_are_right_and_tight_for_random_releases_and_all_queries(bench: Bench, seeds: range) -> None:
     asked = 0
@@ -105,6 +106,7 @@ def test_bounds_are_attained_by_whole_datasets(bench: Bench, seeds: range) -> No
             assert (lower, upper) == (min(counts), max(counts)), (seed, query)
 
 
+@pytest.mark.slow
 def test_single_calls_agree_with_lateral_ones_and_repeats_count_once(bench: Bench) -> None:
     published, members, domain, suppression = random_release(11)
     bench.fill(published, members, suppression)
@@ -115,6 +117,7 @@ def test_single_calls_agree_with_lateral_ones_and_repeats_count_once(bench: Benc
     assert bench.ask([q * 2 for q in queries]) == together
 
 
+@pytest.mark.slow
 def test_the_estimate_does_not_overflow(bench: Bench) -> None:
     for size in (1, 2, 3, 53, 1024, 3000):
         members = {"G": [f"i{n}" for n in range(size)]}
@@ -236,6 +239,7 @@ def test_a_search_path_that_puts_other_tables_first_raises(sealed: Path) -> None
             analyst.sql(ASK.format("s.")).fetchall()
 
 
+@pytest.mark.slow
 @each("table", ["transaction_items", "labels", "transaction_ids", "released_items", "manifest", "LABELS"])
 @each("kind", ["TABLE", "VIEW"])
 def test_a_temporary_table_never_takes_the_place_of_the_release(sealed: Path, table: str, kind: str) -> None:

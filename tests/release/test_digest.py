@@ -168,6 +168,7 @@ def test_the_order_of_the_stored_rows_does_not_matter(place: Path, tmp_path: Pat
     assert digests[0] == digests[1] == naive_digest(turned, GLOBAL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_blocks_are_read_in_parts(place: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The digest is the same, however many rows are read at once."""

@@ -187,6 +187,7 @@ OTHER_CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what",
     some(

@@ -62,6 +62,7 @@ def facts(release: anondb.Release) -> tuple[str, dict[str, str]]:
     return release.manifest["layout"], types_of(release.manifest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source, layout, kind",
     [
@@ -82,6 +83,7 @@ def test_layout_and_types_of_tables(con: Any, source: str, layout: str, kind: st
     assert release.manifest["types"] == json.dumps({"item": kind, "tid": "BIGINT"})
 
 
+@pytest.mark.slow
 def test_layout_and_types_of_files(tmp_path: Path) -> None:
     """Lines of items are asked as rows, whether or not a person has none; all columns of a text file are texts."""
     (tmp_path / "lines.dat").write_text("1 2\n\n1 2\n1 2\n")

@@ -69,6 +69,7 @@ def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
         return con.execute(query).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some([name for name in KINDS if name != "halves"], *QUICK))
 def test_a_file_has_the_first_world_and_plain_sql_reads_it(name: str, place: Path) -> None:
     file = made(name, place)
@@ -86,6 +87,7 @@ def test_a_file_has_the_first_world_and_plain_sql_reads_it(name: str, place: Pat
         assert listed.fetchall() == [(table, COMMENT) for table in sorted(tables)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some([name for name in KINDS if name != "halves"], "kkm"))
 def test_a_folder_has_the_same_rows(name: str, place: Path, tmp_path: Path) -> None:
     made(name, place)
@@ -112,6 +114,7 @@ def test_a_folder_has_the_same_rows(name: str, place: Path, tmp_path: Path) -> N
     assert refused.value.code == "not_a_release"
 
 
+@pytest.mark.slow
 def test_answers_and_the_seed_are_those_of_the_file_without_them(place: Path) -> None:
     with duckdb.connect(config={"threads": 1}) as con:
         release_of("mhghs_supports", con)
@@ -128,6 +131,7 @@ def test_answers_and_the_seed_are_those_of_the_file_without_them(place: Path) ->
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 def test_the_digest_covers_the_rows_by_its_definition(place: Path, tmp_path: Path) -> None:
     file = made("mhghs_supports", place)
     digest = inspect(file).figures["digest"]
@@ -163,6 +167,7 @@ ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(ROWS, "a row more", "a hidden message in its order"))
 def test_changed_rows_are_found_and_change_no_answer(what: str, place: Path, tmp_path: Path) -> None:
     forged = changed(place, tmp_path, ROWS[what])
@@ -222,6 +227,7 @@ def test_other_objects_make_it_no_release(what: str, place: Path, tmp_path: Path
         assert refused.value.code == "not_a_release"
 
 
+@pytest.mark.slow
 def test_a_key_without_the_schema_is_no_release(place: Path, tmp_path: Path) -> None:
     with duckdb.connect(config={"threads": 1}) as con:
         plain = release_of("mhghs_supports", con).publish(tmp_path / "plain.duckdb").path
@@ -230,6 +236,7 @@ def test_a_key_without_the_schema_is_no_release(place: Path, tmp_path: Path) -> 
     assert any("schema modelled" in finding.what for finding in inspect(plain).findings)
 
 
+@pytest.mark.slow
 def test_a_signature_covers_them(tmp_path: Path) -> None:
     _, _, key = new_keys(tmp_path / "publisher")
     with duckdb.connect(config={"threads": 1}) as con:
@@ -245,6 +252,7 @@ def test_a_signature_covers_them(tmp_path: Path) -> None:
     assert refused.value.code == "not_trusted"
 
 
+@pytest.mark.slow
 def test_attributes_are_modelled_only_if_the_owner_confirms_it(tmp_path: Path) -> None:
     with duckdb.connect(config={"threads": 1}) as con:
         release = release_of("kkm", con)

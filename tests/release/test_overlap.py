@@ -79,6 +79,7 @@ def naive(database: anondb.Database, names: Sequence[str], k: int) -> tuple[int 
     return smallest[0], smallest[1], sum(n < k for found in sizes.values() for n in found.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", some([2, 6, 12], 6))
 def test_a_second_release_is_refused_or_measured(owner_file: Path, tmp_path: Path, k: int) -> None:
     with anondb.connect(owner_file) as database:
@@ -216,6 +217,7 @@ def generalized(path: Path, cells: list[set[str]], bags: bool) -> Counter[Any]:
     return Counter(tuple(sorted(held[t].items() if bags else set(held[t]))) for t in ids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "kept"),
     some(
@@ -370,6 +372,7 @@ def test_what_was_not_compared_does_not_read_as_safe() -> None:
     assert "Nobody was found" in notes([Intersection("one", 9, common=some, smallest_of_one=5, below_k=0)])[0]
 
 
+@pytest.mark.slow
 def test_known_items_are_looked_for_in_all_earlier_releases(owner_file: Path, tmp_path: Path) -> None:
     """Readers have all files: who fits one and the other may not fit a third."""
     names = ("three", "two", "one")
@@ -385,6 +388,7 @@ def test_known_items_are_looked_for_in_all_earlier_releases(owner_file: Path, tm
     assert [(i.smallest_of_one, i.smallest_of_two, i.below_k) for i in found] == [wanted, wanted]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", some(["local", "records"], "local"))
 def test_the_same_rows_tell_nothing_and_others_are_not_known(owner_file: Path, tmp_path: Path, kind: str) -> None:
     """Of recodings that are not global, candidates are not counted: only equal rows are known to say nothing more."""
@@ -437,6 +441,7 @@ def test_what_is_known_of_the_same_data_is_what_comparing_finds(owner_file: Path
     assert alike and compared > 20
 
 
+@pytest.mark.slow
 def test_the_rows_of_earlier_releases_of_the_same_data_are_not_read(owner_file: Path, tmp_path: Path) -> None:
     """Else each further publication would cost more: nobody came, left or changed, candidates are counted once."""
     said: list[str] = []

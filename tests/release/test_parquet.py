@@ -82,6 +82,7 @@ def in_duckdb(folder: Path, monkeypatch: pytest.MonkeyPatch) -> duckdb.DuckDBPyC
     return connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(list(KINDS), "global"))
 def test_export_and_back(owner: anondb.Database, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read back is the sealed file: the same digest, no findings, and the same bounds of all sets of items."""
@@ -106,6 +107,7 @@ def test_export_and_back(owner: anondb.Database, tmp_path: Path, name: str, monk
                 assert connection.execute(text).fetchall() == sealed.engine.connection.execute(text).fetchall() != []
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_replaced_stays(
     owner: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +126,7 @@ def test_a_folder_that_cannot_be_replaced_stays(
     assert {file.name: file.read_bytes() for file in place.iterdir()} == before and list(tmp_path.iterdir()) == [place]
 
 
+@pytest.mark.slow
 def test_a_session_reads_folders(owner: anondb.Database, folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "weeks" / "one")
     query = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'a'"
@@ -137,6 +140,7 @@ def test_a_session_reads_folders(owner: anondb.Database, folder: Path, tmp_path:
         anondb.open([folder, tmp_path / "other"])
 
 
+@pytest.mark.slow
 def test_row_groups_and_metadata_carry_the_rows_alone(owner: anondb.Database, folder: Path, tmp_path: Path) -> None:
     """Names, row groups, statistics and created_by are those of any release of such rows; ids are new in each folder."""
     again = tmp_path / "again"
@@ -212,6 +216,7 @@ def test_damage_is_a_finding(folder: Path, tmp_path: Path, name: str) -> None:
             assert caught.value.code == "not_a_release"
 
 
+@pytest.mark.slow
 def test_anonymize_publishes_parquet(tmp_path: Path) -> None:
     """From Python and by a view; REFRESH replaces the folder of a view."""
     with anondb.connect(tmp_path / "owner.duckdb", threads=1) as db:

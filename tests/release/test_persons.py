@@ -26,6 +26,7 @@ def db(tmp_path: Path) -> Any:
         yield database
 
 
+@pytest.mark.slow
 def test_persons_are_those_of_the_publication(db: anondb.Database, tmp_path: Path) -> None:
     """A table that grew does not hold more of the persons who were published, nor fewer once it shrank."""
     db.sql("CREATE TABLE sales AS SELECT range // 2 AS tid, 'ab'[range % 2 + 1] AS item FROM range(8)")
@@ -45,6 +46,7 @@ def test_persons_are_those_of_the_publication(db: anondb.Database, tmp_path: Pat
         db.anonymize("sales", name="again", publish=tmp_path / "x.duckdb", **SMALL)
 
 
+@pytest.mark.slow
 def test_data_frames_are_compared_too(db: anondb.Database, tmp_path: Path) -> None:
     db.anonymize(baskets(0), name="one", publish=tmp_path / "one.duckdb", **SMALL)
     db.anonymize(baskets(4), name="two", publish=tmp_path / "two.duckdb", **SMALL)

@@ -294,6 +294,7 @@ RELEASES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "options"),
     some(

@@ -95,6 +95,7 @@ def test_numbers_are_fresh_in_every_file(owner: Engine, tmp_path: Path) -> None:
             assert abs(np.corrcoef(ranks[0], range(n))[0, 1]) < 0.25
 
 
+@pytest.mark.slow
 def test_an_existing_file_stays_unless_it_is_to_be_replaced(owner: Engine, tmp_path: Path) -> None:
     release, target = frozen(owner), tmp_path / "spring.duckdb"
     target.write_text("something of the owner's")

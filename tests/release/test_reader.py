@@ -140,6 +140,7 @@ def test_a_time_limit_that_duckdb_does_not_have(sealed: Path, monkeypatch: pytes
         assert analyst.sql("SELECT count(*) FROM baskets").fetchall() == [(6,)]
 
 
+@pytest.mark.slow
 def test_a_statement_of_anondbs_own_without_end_ends(sealed: Path) -> None:
     """With any DuckDB; and the engine answers further questions."""
     engine, schema, _ = reader.locked_engine(sealed, max_seconds=2)

@@ -61,6 +61,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", some(OPTIONS, "supports", "anatomy"))
 def test_the_same_rows_are_verified_once(
     database: anondb.Database, tmp_path: Path, verified: list[str], options: str
@@ -73,6 +74,7 @@ def test_the_same_rows_are_verified_once(
     assert verified == ["main"]  # nobody remembers what the rows were
 
 
+@pytest.mark.slow
 def test_a_view_is_verified_once(database: anondb.Database, tmp_path: Path, verified: list[str]) -> None:
     file = tmp_path / "r.duckdb"
     database.sql(
@@ -86,6 +88,7 @@ def test_a_view_is_verified_once(database: anondb.Database, tmp_path: Path, veri
     assert verified == ["main"] and verify_file(file).verification.verified
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [EXPOSED, TIGHTENED, HIDDEN])
 def test_rows_that_were_changed_are_verified_again(
     database: anondb.Database, tmp_path: Path, verified: list[str], change: str, monkeypatch: pytest.MonkeyPatch

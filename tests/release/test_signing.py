@@ -72,6 +72,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
     return Published(tmp_path_factory.mktemp("signed"))
 
 
+@pytest.mark.slow
 def test_what_the_trusted_key_signed_opens_everywhere(published: Published, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(opens(way) for way in ways(str(published.file), published.key).values())
     in_folder = ways(str(published.folder), published.place / "publisher.pub")
@@ -90,6 +91,7 @@ def test_a_signed_folder_opens_in_every_way(published: Published) -> None:
     assert all(opens(way) for way in ways(str(published.folder), published.key).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_environment", some([False, True], False))
 def test_others_are_refused_everywhere(
     published: Published, by_environment: bool, monkeypatch: pytest.MonkeyPatch
@@ -112,6 +114,7 @@ def test_others_are_refused_everywhere(
         assert refused.value.code == "not_trusted" and repr(place.name) in str(refused.value)
 
 
+@pytest.mark.slow
 def test_without_a_key_a_signature_changes_nothing(published: Published) -> None:
     assert anondb.verify_file(published.file).holds and anondb.verify_file(published.file).signed_by is None
     with anondb.open(published.file) as signed, anondb.open(published.unsigned) as unsigned:
@@ -134,6 +137,7 @@ def test_a_changed_file_is_refused(published: Published, tmp_path: Path, what: s
     assert not opens_at_all(place, published.key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(CHANGED_ROWS, "a bound of an item"))
 def test_a_changed_folder_is_refused(published: Published, tmp_path: Path, what: str) -> None:
     """Somebody unpacks the folder, changes rows, and writes a folder of them as anondb does, with all digests."""
@@ -148,6 +152,7 @@ def test_a_changed_folder_is_refused(published: Published, tmp_path: Path, what:
     assert not opens_at_all(place, published.key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(["nothing", *CHANGED_ROWS], "nothing"))
 def test_what_a_forger_signs_is_refused(published: Published, tmp_path: Path, what: str) -> None:
     place = copied(published.file, tmp_path / "spring.duckdb")
@@ -298,6 +303,7 @@ def test_wrong_uses(published: Published, tmp_path: Path) -> None:
     assert not (tmp_path / "new.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_the_owner_may_trust_a_key(published: Published, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the owner does with a database of hers does not need signatures, whatever ANONDB_TRUSTED says."""
     monkeypatch.setenv("ANONDB_TRUSTED", published.other)
@@ -311,6 +317,7 @@ def test_the_owner_may_trust_a_key(published: Published, tmp_path: Path, monkeyp
     assert not opens(lambda: anondb.open(tmp_path / "a.duckdb"))
 
 
+@pytest.mark.slow
 def test_views_and_policies_sign(published: Published, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """REFRESH signs again; the ledger has the path of the key, and nothing of the key."""
     shutil.copy(published.place / "publisher.key", tmp_path / "my.key")
@@ -335,6 +342,7 @@ def test_views_and_policies_sign(published: Published, tmp_path: Path, monkeypat
     assert published.key.partition(":")[2] not in "".join(published.ledger.values())
 
 
+@pytest.mark.slow
 def test_policies_in_toml_sign(published: Published, tmp_path: Path) -> None:
     with anondb.connect(tmp_path / "shop.duckdb") as db:
         db.sql("CREATE TABLE t AS SELECT range AS tid, 'ab'[range % 2 + 1] AS item FROM range(8)")

@@ -36,6 +36,7 @@ def supported(items: tuple[str, ...]) -> int:
 # ---------------------------------------------------------------------- every kind of release
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", some(KINDS, *QUICK))
 def test_every_kind_has_pages(place: Path, kind: str) -> None:
     """Closed tags, nothing loaded or run, no number that is none; in words and as JSON, too."""
@@ -59,6 +60,7 @@ def test_every_kind_has_pages(place: Path, kind: str) -> None:
             assert all(truth == supported(items) for items, truth, *_ in asked.answers)
 
 
+@pytest.mark.slow
 def test_attributes_before_and_after(place: Path) -> None:
     """Histograms against the table of persons, losses against NCP, groups against the released rows."""
     with anondb.connect(place) as database:
@@ -97,6 +99,7 @@ def test_attributes_before_and_after(place: Path) -> None:
     assert "north</text>" in page and "Confidence of a guess" not in page
 
 
+@pytest.mark.slow
 def test_attributes_with_missing_values(tmp_path: Path) -> None:
     """NULL is a category; a range with NULL spans all, as in the NCP; the values of a release are in its histogram."""
     with anondb.connect(tmp_path / "people.duckdb") as database:
@@ -119,6 +122,7 @@ def test_attributes_with_missing_values(tmp_path: Path) -> None:
     assert "ward before and after" in owner_page(report)
 
 
+@pytest.mark.slow
 def test_confidence_of_a_guess_in_words(place: Path) -> None:
     with anondb.connect(place) as database:
         for kind, most in (("diverse", "50 %"), ("hidden", "80 %"), ("buckets", "50 %")):
@@ -126,6 +130,7 @@ def test_confidence_of_a_guess_in_words(place: Path) -> None:
             assert f"Confidence of a guess: at most {most}." in page
 
 
+@pytest.mark.slow
 def test_a_public_page_is_read_from_the_release_alone(with_some: Path, tmp_path: Path, run: Run) -> None:
     shutil.copy(with_some, tmp_path / "shop.duckdb")
     check_public_pages(tmp_path / "shop.duckdb", "some", with_some.with_name("sealed.duckdb"), run)
@@ -186,6 +191,7 @@ def shown_by(sealed: Path) -> tuple[set[str], set[str]]:
     return shown, labels | set(manifest.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["records", "buckets"])
 def test_what_a_public_page_asks_is_what_the_file_answers(place: Path, tmp_path: Path, kind: str) -> None:
     """Its SQL runs in the file as it stands on the page, and the first answers are those that the page has."""
@@ -234,6 +240,7 @@ def test_every_number_and_label_of_a_public_page_is_in_the_file(with_some: Path,
 # ---------------------------------------------------------------------- the owner's figures
 
 
+@pytest.mark.slow
 def test_the_owners_figures(with_some: Path, tmp_path: Path, run: Run) -> None:
     """Suppressed items with their supports, minimal rare sets, and persons who are alone, counted naively; labels are
     escaped; nothing is written but the page."""
@@ -269,6 +276,7 @@ def test_the_owners_figures(with_some: Path, tmp_path: Path, run: Run) -> None:
         assert visible in page
 
 
+@pytest.mark.slow
 def test_items_of_a_suppressed_category_have_its_reason() -> None:
     """Each of six products of X is bought once, one of them with c; the category is suppressed as a whole."""
     baskets_of = {n: {"cd"[n % 2]} for n in range(60)} | {100 + n: {f"a{n}"} for n in range(6)}
@@ -291,6 +299,7 @@ def test_items_of_a_suppressed_category_have_its_reason() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_changed_and_missing_sources(with_some: Path, tmp_path: Path) -> None:
     with anondb.connect(shutil.copy(with_some, tmp_path / "shop.duckdb")) as database:
         database.sql("INSERT INTO private_place.sales VALUES (1000, 'a')")

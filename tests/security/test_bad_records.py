@@ -119,6 +119,7 @@ def test_hierarchies(database: Database, tmp_path: Path) -> None:
     ).verification.verified  # other files are not of this release
 
 
+@pytest.mark.slow
 def test_sensitive(database: Database) -> None:
     klm = anondb.KlmDiversity(2, 2, 2)
     refused(database, "no_sensitive", model=klm)
@@ -254,6 +255,7 @@ def test_bad_weights_and_domains(database: Database) -> None:
         database.anonymize("held", model=anondb.KmAnonymity(2, 2), domains={"age": (0, 1)})
 
 
+@pytest.mark.slow
 def test_checks_of_plain_tables(database: Database) -> None:
     kkm, klm = anondb.KkmAnonymity(2, 2), anondb.KlmDiversity(2, 2, 2)
 

@@ -58,6 +58,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "spring.duckdb"
 
 
+@pytest.mark.slow
 def test_leaves_that_no_column_holds_are_no_members(sealed: Path) -> None:
     assert found_in(sealed) == []
     with anondb.open(sealed) as session:
@@ -99,6 +100,7 @@ def test_forged_people_are_found(sealed: Path, tmp_path: Path, types: dict[str, 
     ask(forged, QUESTIONS[:2])
 
 
+@pytest.mark.slow
 def test_equal_ranges_with_and_without_null_are_two_classes(tmp_path: Path) -> None:
     """One of them has lost an item, the other is complete: the rows do not contradict each other."""
     with anondb.connect() as db:

@@ -119,6 +119,7 @@ def ask(path: Path, questions: Sequence[str] = QUESTIONS) -> None:
                 pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(FORGED, *list(FORGED)[::18], "buckets of bags"))
 def test_rows_that_contradict_each_other(releases: dict[str, Path], tmp_path: Path, what: str) -> None:
     kind, sql = FORGED[what]
@@ -154,6 +155,7 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(3, 60))
 def test_damaged_files_have_exit_code_4(releases: dict[str, Path], tmp_path: Path, seeds: range) -> None:
     for seed in seeds:

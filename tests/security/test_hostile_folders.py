@@ -259,5 +259,6 @@ def test_a_hostile_folder_is_found(published: Path, tmp_path: Path, what: str) -
     assert not (tmp_path / "witness.csv").exists()
 
 
+@pytest.mark.slow
 def test_there_are_enough_of_them(published: Path) -> None:
     assert len(HOSTILE) >= 45 and inspect_folder(published).clean

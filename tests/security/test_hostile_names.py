@@ -43,6 +43,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_labels_come_back_exactly(owner: Engine, tmp_path: Path) -> None:
     transactions = [[x, LABELS[n - 1]] for n, x in enumerate(LABELS)] + [[x] for x in LABELS]
     half = len(LABELS) // 2

@@ -36,6 +36,7 @@ def db() -> Iterator[Any]:
         yield opened, connection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", some(CELLS, "JSON", "money"))
 def test_cells_of_several_values(db: Any, kind: str) -> None:
     opened, connection = db

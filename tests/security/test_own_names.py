@@ -87,6 +87,7 @@ def test_temporary_names_of_work_tables(name: str, kind: str) -> None:
         assert connection.sql(f"FROM {name}").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_names_of_work_tables_elsewhere_do_not_matter() -> None:
     with duckdb.connect() as connection:
         connection.execute(

@@ -45,6 +45,7 @@ def release_with_canaries(owner: Engine, n: int = 1500) -> tuple[FrozenRelease, 
     return release, ids + hidden
 
 
+@pytest.mark.slow
 def test_no_canary_lies_in_the_file(owner: Engine, tmp_path: Path) -> None:
     release, canaries = release_with_canaries(owner)
     for n in range(2):
@@ -87,6 +88,7 @@ def _stir(owner: Engine, n: int) -> None:
     del rubbish
 
 
+@pytest.mark.slow
 def test_the_owners_numbers_do_not_cross(owner: Engine, tmp_path: Path) -> None:
     release, _ = release_with_canaries(owner, 500)
     place = publish(owner, release.schema, tmp_path / "sealed.duckdb").path

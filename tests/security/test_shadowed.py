@@ -106,6 +106,7 @@ def test_every_macro_is_refused(mine: tuple[duckdb.DuckDBPyConnection, Database]
     assert not database.verify("sales").verified and release.query(COUNT).bounds[2] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("macro", "where"),
     some(
@@ -239,6 +240,7 @@ def test_paths() -> None:
     assert reachable(macros, '"o.p"', "db") == macros[2:]
 
 
+@pytest.mark.slow
 def test_a_macro_of_the_same_script(tmp_path: Path) -> None:
     path = str(tmp_path / "shop.duckdb")
     with duckdb.connect(path) as connection:
@@ -256,6 +258,7 @@ def test_a_macro_of_the_same_script(tmp_path: Path) -> None:
         database.sql("REFRESH ANONYMIZED VIEW w")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     some(["anonymize", "verify", "releases", "accuracy", "run", "publish", "attack", "explain"], "verify", "run"),

@@ -220,6 +220,7 @@ def test_verify_chooses_no_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     seen.check()
 
 
+@pytest.mark.slow
 def test_an_honest_file_passes_everywhere(sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = Path(shutil.copy(sealed, tmp_path / "spring.duckdb"))
     for command in commands(path, tmp_path)[:2]:

@@ -163,6 +163,7 @@ def test_a_client_that_breaks_the_protocol_is_cut_off(server: Server, sent: byte
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_password_file_is_private_and_long(shop: Path, tmp_path: Path) -> None:
     path = tmp_path / "password.txt"
     for text, mode, words in (("short", 0o600, "fewer than 12"), (PASSWORD, 0o644, "Others can read")):

@@ -36,6 +36,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield opened
 
 
+@pytest.mark.slow
 @each(
     "condition, plain",
     [

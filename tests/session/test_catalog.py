@@ -74,6 +74,7 @@ COMPUTED = [
 ]
 
 
+@pytest.mark.slow
 @each("sql", COMPUTED)
 def test_columns_need_no_world(shop: Path, sql: str) -> None:
     """Tools ask for the columns first; drawing worlds takes most of the time of an answer."""

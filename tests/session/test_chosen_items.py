@@ -54,6 +54,7 @@ def check_shop(named: Named, shop: Path, sql: str, words: str | None = None, *, 
         check_bounds(session, raw, sql, words, suppressed=name == "suppressed", empty=empty and name == "plain")
 
 
+@pytest.mark.slow
 @each("sql", LISTS)
 def test_lists(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=True)

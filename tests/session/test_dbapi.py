@@ -62,6 +62,7 @@ def test_no_transactions(connection: dbapi.Connection) -> None:
     assert connection.cursor().execute("ROLLBACK").notes == ["A session has no transactions: what was done stays."]
 
 
+@pytest.mark.slow
 def test_bounds_and_tables_of_a_connection(shop: Path, tmp_path: Path) -> None:
     prices = tmp_path / "prices.csv"
     prices.write_text("item,price\nmilk,1.5\n", encoding="utf-8")

@@ -40,6 +40,7 @@ COUNTED = "SELECT count(*) AS n FROM"
 SIZES = "SELECT tid, count(*) AS n FROM sales WHERE item < 'c' GROUP BY tid"
 
 
+@pytest.mark.slow
 @each(
     "sql",
     [
@@ -96,6 +97,7 @@ def test_totals_are_told_from_groups_of_null(case: Case, grouped: str) -> None:
     assert sorted((str(row[0]), *row[1:]) for row in case[0].sql(sql).fetchall()) == true
 
 
+@pytest.mark.slow
 @each(
     "where",
     [

@@ -28,6 +28,7 @@ def of_lists(folder: Path) -> Iterator[anondb.Session]:
         yield session
 
 
+@pytest.mark.slow
 def test_a_row_of_lists_is_a_person(tmp_path: Path) -> None:
     with of_lists(tmp_path) as session:
         assert session.sql("SELECT count(*) FROM baskets_sold").fetchall() == [(N, N, N)]

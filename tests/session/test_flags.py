@@ -61,6 +61,7 @@ BY_ESTIMATE = {  # the answer by estimates, and the same asked in another way
 }
 
 
+@pytest.mark.slow
 @each("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
@@ -114,6 +115,7 @@ UNKNOWN = "(VALUES ('milk', NULL), ('bread', 1.0), ('butter', 3.0)) AS np(item, 
 EACH = f"SELECT count(*) AS c0 FROM (SELECT tid FROM sales JOIN {UNKNOWN} USING (item) GROUP BY tid HAVING {{}})"
 
 
+@pytest.mark.slow
 @each(
     "test",
     [
@@ -149,6 +151,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", OTHERS)
 def test_queries_give_the_same(sql: str) -> None:
     made = with_known_names(sqlglot.parse_one(sql, dialect="duckdb"))

@@ -44,6 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_a_folder_adds_up(folder: Path) -> None:
     with duckdb.connect(str(folder / "owner.duckdb"), read_only=True) as owner:
         truth = owner.execute(QUERY).fetchall()
@@ -53,6 +54,7 @@ def test_a_folder_adds_up(folder: Path) -> None:
             assert session.promise == "km, k = 2, m = 1" and session.notes == [] and not session.sql(QUERY).notes
 
 
+@pytest.mark.slow
 def test_links_to_files(folder: Path, tmp_path: Path) -> None:
     weeks = sorted((folder / "weeks").iterdir())
     (tmp_path / "first.duckdb").symlink_to(weeks[0])
@@ -71,6 +73,7 @@ AVERAGES = (
 )
 
 
+@pytest.mark.slow
 def test_averages_over_files_enclose_the_truth(tmp_path: Path) -> None:
     """Of weeks of different sizes and items."""
     prices = pd.DataFrame({"item": list("abcdef"), "price": [1.5, 2.0, 4.0, 8.0, 16.0, -3.0]})
@@ -139,6 +142,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_conditions_on_the_column_that_divides_the_files(folder: Path) -> None:
     with (
         anondb.open(folder / "weeks") as session,
@@ -206,6 +210,7 @@ def test_the_weakest_promise() -> None:
     assert weakest(hkp) == "hkp, h = 4/5, k = 5, p = 2"
 
 
+@pytest.mark.slow
 def test_sets_of_items_are_asked_of_each_file_with_item_supports(tmp_path: Path) -> None:
     """The macro of a release counts sets; DuckDB finds it in the current database alone."""
     baskets = [["milk", "bread"], ["milk"], ["bread", "figs"], ["figs"]] * 5

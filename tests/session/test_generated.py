@@ -55,6 +55,7 @@ def asked(shop: Path) -> Iterator[Session]:
         yield session
 
 
+@pytest.mark.slow
 @each("generated, plain, values", GENERATED)
 def test_generated_sql_has_the_answers_of_plain_sql(
     asked: Session, generated: str, plain: str, values: dict[str, object] | None

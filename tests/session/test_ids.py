@@ -68,6 +68,7 @@ ALLOWED = {
 }
 
 
+@pytest.mark.slow
 @each("sql", COMPARED)
 def test_a_comparison_of_an_id_is_refused(named: Named, sql: str) -> None:
     with duckdb.connect(":memory:") as raw:  # DuckDB itself answers each of them

@@ -181,6 +181,7 @@ def session_for(asked: dict[str, Any], sql: str) -> tuple[Session, duckdb.DuckDB
     return asked["people" if "people" in sql else "sales"]  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 @each("sql", ANSWERED)
 def test_the_truth_is_between_the_bounds(asked: dict[str, Any], sql: str) -> None:
     session, original = session_for(asked, sql)
@@ -209,6 +210,7 @@ def test_the_truth_is_between_the_bounds(asked: dict[str, Any], sql: str) -> Non
                 )
 
 
+@pytest.mark.slow
 @each("sql, words", HARD)
 def test_hard_queries(asked: dict[str, Any], sql: str, words: str | None) -> None:
     check_bounds(*session_for(asked, sql), sql, words)

@@ -39,6 +39,7 @@ def test_answers_are_kept(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert session.sql(texts[0]).fetchall() == first[0] and len(asked) > number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["supports", "suppressed"])
 def test_wide_signatures_answer_alike(
     shop: Path, prices: pd.DataFrame, release: str, monkeypatch: pytest.MonkeyPatch
@@ -143,6 +144,7 @@ def test_the_desk_keeps_few_answers(shop: Path) -> None:
     assert left == [(MAX_LISTED,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -41,6 +41,7 @@ def test_the_value_of_another_row_has_its_bounds(named: Named) -> None:
     assert [row[4:] for row in rows[1:]] == [row[1:4] for row in rows[:-1]]
 
 
+@pytest.mark.slow
 @each("value", ["TRY_CAST(n * 20 AS TINYINT)", "sqrt(n - 5)", "ln(n - 5)"])
 def test_a_number_that_may_be_null_or_no_number_has_no_bounds(named: Named, value: str) -> None:
     for shown in (value, f"coalesce({value}, -7)"):

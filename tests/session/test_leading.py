@@ -17,6 +17,7 @@ from anondb.answers.ranged.leading import leading
 TOP = "SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT {}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("largest", [True, False])
 def test_flags_hold_for_every_order(largest: bool) -> None:
     """All counts within the bounds and all orders of equal counts, for random rows, some of which may be missing."""

@@ -69,6 +69,7 @@ print(before, *(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SE
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [n if n == "subqueries" else pytest.param(n, marks=pytest.mark.slow) for n in SLOW],
@@ -96,6 +97,7 @@ def test_work_is_counted_before_it_is_done(name: str, shop: Path) -> None:
         assert any("asks more than 2,000 queries" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [n if n in ("a list", "rows") else pytest.param(n, marks=pytest.mark.slow) for n in LARGE]
 )
@@ -124,6 +126,7 @@ def forged(shop: Path, folder: Path, rows: int) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_folder_of_many_rows_ends_in_time(shop: Path, tmp_path: Path) -> None:
     folder = forged(shop, tmp_path / "many", 2_000_000)
     with pytest.raises(BudgetExceeded) as error:
@@ -151,6 +154,7 @@ def test_the_default_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
         waiting(1)
 
 
+@pytest.mark.slow
 def test_the_recursion_of_python(shop: Path) -> None:
     many = " OR ".join(f"x = {n}" for n in range(5_000))
     with anondb.open(shop / "supports.duckdb") as session:

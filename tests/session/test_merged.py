@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from each import each
 from session.checker import without_bounds
 from session.conftest import Named
@@ -36,6 +37,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 @each("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
@@ -57,6 +59,7 @@ def test_a_sum_with_filter_is_null_for_persons_without_such_an_item(named: Named
     assert not wrong(named, shop, grouped, filtered=False)
 
 
+@pytest.mark.slow
 @each(
     "sql, words",
     [
@@ -76,6 +79,7 @@ def test_odd_numbers(named: Named, shop: Path, sql: str, words: str | None) -> N
     check_shop(named, shop, with_nans, words, empty="avg(m)" in sql)
 
 
+@pytest.mark.slow
 def test_different_values_of_items_with_several_rows(named: Named, shop: Path) -> None:
     rows = "(VALUES ('milk', 1), ('milk', 2), ('bread', 2), ('dates', NULL)) AS several(item, v)"
     for what in ("v", "item", "v % 2"):
@@ -135,6 +139,7 @@ TRIPLES = [
 ]
 
 
+@pytest.mark.slow
 @each("sql", TRIPLES)
 def test_triples_with_a_fixed_item(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)

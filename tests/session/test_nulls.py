@@ -46,6 +46,7 @@ OF_OTHERS = [  # the value of items without a row is not 0
 ]
 
 
+@pytest.mark.slow
 @each("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
@@ -58,6 +59,7 @@ def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
     assert not any(note.startswith("No bounds") for note in result.notes)
 
 
+@pytest.mark.slow
 @each(
     "sql, words",
     [

@@ -221,11 +221,13 @@ def check_exact(asked: tuple[anondb.Session, duckdb.DuckDBPyConnection], sql: st
     assert rows == sorted(tuple(map(str, row)) for row in original.execute(sql).fetchall())
 
 
+@pytest.mark.slow
 @each("sql", OF_NUMBERS)
 def test_items_that_are_numbers(numbers: Any, sql: str) -> None:
     check_exact(numbers, sql)
 
 
+@pytest.mark.slow
 @each("sql", [*OF_NUMBERS, *AMBIGUOUS, PAIRS, OF_TEXTS])
 def test_codes_are_texts(codes: Any, sql: str) -> None:
     """A release of texts of digits says that they are texts: their order and their spellings are those of texts."""

@@ -38,6 +38,7 @@ def expected(file: Path, sign: str) -> dict[Pair, tuple[int, float, int]]:
     return {pair: row for pair, row in bounds.items() if row[2]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(2, 12, 200))
 def test_all_pairs_have_the_bounds_of_single_pairs(tmp_path: Path, seeds: range) -> None:
     answered = 0

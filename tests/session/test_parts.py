@@ -105,6 +105,7 @@ def check(
     return answered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("folder", "column", "table"), [("weeks", "week", "plain"), ("days", "day", "days")])
 def test_each_group_is_the_answer_of_its_file(place: Path, folder: str, column: str, table: str) -> None:
     files = {path.stem.partition("=")[2]: path for path in sorted((place / folder).iterdir())}
@@ -142,6 +143,7 @@ def test_other_uses_of_the_column(place: Path) -> None:
         assert any("greater numbers" in note for note in answer.notes)  # items were suppressed in one of the files
 
 
+@pytest.mark.slow
 def test_values_of_no_other_type(tmp_path: Path) -> None:
     with anondb.connect(tmp_path / "owner.duckdb", threads=1) as db:
         db.sql("CREATE TABLE sales AS SELECT range AS tid, 'a' AS item, 'W0' || range // 3 AS week FROM range(9)")
@@ -166,6 +168,7 @@ SUPPRESSED = [
 ]
 
 
+@pytest.mark.slow
 def test_what_one_file_suppresses_and_another_lists(tmp_path: Path) -> None:
     """Two persons of the second week have a and b, which are listed in the first week alone."""
     rows = [(t, item, 0) for t in range(20) for item in ("ab", "abc")[t < 10]]

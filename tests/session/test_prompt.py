@@ -52,6 +52,7 @@ def test_statements_end_with_a_semicolon(text: str, statements: list[str], rest:
     assert script(text) == [*statements, *([rest.strip()] if rest else [])]
 
 
+@pytest.mark.slow
 def test_a_count_is_printed_as_its_bounds(run: Run, shop: Path) -> None:
     found = run("query", shop / "supports.duckdb", MILK)
     assert found.out.split() == ["lower", "bound", "estimate", "upper", "bound", "19", "20.0", "21"]
@@ -61,6 +62,7 @@ def test_a_count_is_printed_as_its_bounds(run: Run, shop: Path) -> None:
     assert found.json["columns"] == ["lower_bound", "estimate", "upper_bound"]
 
 
+@pytest.mark.slow
 def test_what_is_not_one_count_is_answered_by_a_session(run: Run, shop: Path) -> None:
     found = run("query", shop / "supports.duckdb", TOP)
     lines = [line.split() for line in found.out.splitlines()]
@@ -86,6 +88,7 @@ def test_refused(run: Run, shop: Path, words: list[str], code: str) -> None:
     assert found.code == 2 and found.json["error"]["code"] == code
 
 
+@pytest.mark.slow
 def test_a_release_of_the_owner(run: Run, shop: Path) -> None:
     found = run("query", shop / "shop.duckdb", MILK, "--release", "supports")
     assert found.out.split()[-3:] == ["19", "20.0", "21"]
@@ -93,6 +96,7 @@ def test_a_release_of_the_owner(run: Run, shop: Path) -> None:
     assert found.json == run("query", shop / "supports.duckdb", TOP, "--json").json
 
 
+@pytest.mark.slow
 def test_statements_for_a_release_of_the_owner(run: Run, shop: Path, typed: Callable[[str], None]) -> None:
     typed(f"{TOP};\nSELECT avg(n) AS mean FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)")
     found = run("query", shop / "shop.duckdb", "-", "--release", "supports")

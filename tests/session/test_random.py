@@ -34,6 +34,7 @@ def asked(folder: Path, seeds: range, queries: int) -> None:
     assert 2 * sum(tally.answered.values()) > sum(tally.refused.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(1, 4))
 def test_no_answer_is_wrong(tmp_path: Path, seeds: range) -> None:
     asked(tmp_path, seeds, 40)

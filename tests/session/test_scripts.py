@@ -70,6 +70,7 @@ PIVOTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "queries"), [(OWN, QUERIES), (OWN.split("CREATE OR REPLACE")[0], PIVOTS)], ids=["queries", "pivots"]
 )
@@ -135,6 +136,7 @@ SAME = {
 }
 
 
+@pytest.mark.slow
 @each("script", SAME)
 def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> None:
     _, session = named
@@ -146,6 +148,7 @@ def test_bounds_and_estimates_see_through_names(named: Named, script: str) -> No
         session.sql(f"DROP TABLE IF EXISTS {name}; DROP MACRO IF EXISTS with_item")
 
 
+@pytest.mark.slow
 @each(
     "script, words",
     [
@@ -218,6 +221,7 @@ def test_refused(named: Named, script: str, words: str) -> None:
     assert before is None or session.sql("SELECT count(*) FROM sales").fetchall() == before
 
 
+@pytest.mark.slow
 def test_names_may_not_grow_without_end(shop: Path) -> None:
     with anondb.open(shop / "plain.duckdb") as session:
         session.sql("CREATE TABLE t0 AS SELECT count(*) AS n FROM sales")

@@ -125,6 +125,7 @@ def check(result: Result, names: list[str], rows: list[tuple[Any, ...]]) -> None
             assert match[name] in (None, truth[name])
 
 
+@pytest.mark.slow
 @each("sql", ASKED)
 def test_the_truth_is_between_the_bounds(shop: Path, named: Named, prices: pd.DataFrame, sql: str) -> None:
     name, session = named
@@ -161,6 +162,7 @@ def test_groups_that_a_condition_on_a_count_may_keep_are_marked(shop: Path, plai
     assert certain <= kept <= {row[0] for row in result.fetchall()}
 
 
+@pytest.mark.slow
 def test_groups_that_need_not_exist_are_marked(shop: Path) -> None:
     asked = "SELECT item, count(*) AS n FROM sales GROUP BY item"
     for name in ("plain", "supports"):
@@ -267,6 +269,7 @@ def test_what_no_rule_reads_has_no_bounds(plain: Session, sql: str, words: str) 
     assert words in without_bounds(plain, sql)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sql",
     [
@@ -330,6 +333,7 @@ def test_the_analyst_can_join_own_tables_with_the_results(shop: Path, tmp_path: 
         check(result, ["item", "value"], connection.execute(sql).fetchall())
 
 
+@pytest.mark.slow
 def test_several_files_add_up(tmp_path: Path) -> None:
     for week in (1, 2):
         with anondb.connect(tmp_path / f"raw{week}.duckdb") as db:

@@ -80,6 +80,7 @@ SELECTS: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.slow
 @each("name", SELECTS)
 def test_selects_have_the_answers_of_their_sql(engine: Any, asked: Session, name: str) -> None:
     select, sql = SELECTS[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from each import each
 from session.conftest import Named
 from session.test_chosen_items import check_shop, wrong
@@ -75,6 +76,7 @@ def test_refusals_say_what_to_do(named: Named, sql: str, words: str) -> None:
     refused(named[1], sql, words)
 
 
+@pytest.mark.slow
 @each(
     "sql",
     [

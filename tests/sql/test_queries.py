@@ -603,6 +603,7 @@ def value_of(name: str) -> Any:
 DUCKDB_QUERIES = [name for name in all_names() if not name.startswith("postgres/")]  # PostgreSQL runs these
 
 
+@pytest.mark.slow
 @each("name", DUCKDB_QUERIES)
 def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
     """EXPLAIN over empty tables of the columns that the header declares: no other column is read."""
@@ -620,6 +621,7 @@ def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
     assert tuple(row[0] for row in found) == query.returns
 
 
+@pytest.mark.slow
 @each("name", DUCKDB_QUERIES)
 def test_the_text_of_a_query_is_that_of_its_tree(name: str) -> None:
     query = load(name)

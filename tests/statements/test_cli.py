@@ -45,6 +45,7 @@ def one_object(out: str) -> Any:
     return json.loads(out, parse_constant=lambda name: pytest.fail(name))
 
 
+@pytest.mark.slow
 def test_run(run: Run, demo_shop: Path, tmp_path: Path) -> None:
     code, out, err = run("run", demo_shop, policy(tmp_path))
     assert (code, err) == (0, "")
@@ -58,6 +59,7 @@ def test_run(run: Run, demo_shop: Path, tmp_path: Path) -> None:
     assert one_object(out)["results"][0]["result"]["changed"] is False
 
 
+@pytest.mark.slow
 def test_the_statement_of_a_view_can_be_run_again(run: Run, demo_shop: Path, tmp_path: Path) -> None:
     assert run("run", demo_shop, policy(tmp_path))[0] == 0
     code, out, _ = run("run", demo_shop, policy(tmp_path, "SHOW CREATE ANONYMIZED VIEW spring"))

@@ -60,6 +60,7 @@ def violations(connection: duckdb.DuckDBPyConnection, k: int, m: int) -> list[An
     return connection.execute(text).fetchall()
 
 
+@pytest.mark.slow
 def test_dbt_model_and_generic_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANONDB_LEDGER", str(tmp_path / "ledger.duckdb"))
     with duckdb.connect() as connection:

@@ -29,6 +29,7 @@ def shop(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Datab
     return database
 
 
+@pytest.mark.slow
 def test_truth_and_bounds_of_every_count(shop: Database, tmp_path: Path) -> None:
     path = tmp_path / "log.sql"
     path.write_text(LOG)
@@ -49,6 +50,7 @@ def test_truth_and_bounds_of_every_count(shop: Database, tmp_path: Path) -> None
     assert connection.sql(kept + " AND truth = 0").fetchall() == [("5", 0, None)]
 
 
+@pytest.mark.slow
 def test_a_view_of_some_rows_is_the_original_of_its_release(shop: Database, tmp_path: Path) -> None:
     """Its counts are not those of the table: analysts name the view, and so does the log."""
     shop.sql(
@@ -72,6 +74,7 @@ def test_a_view_of_some_rows_is_the_original_of_its_release(shop: Database, tmp_
     connection.execute("DROP TABLE temp.discreet")
 
 
+@pytest.mark.slow
 def test_attributes_that_are_texts_in_the_source_are_numbers_as_in_the_release(tmp_path: Path) -> None:
     """Analysts write for the types of the release: ``load`` keeps the texts of a file, of which ages are numbers there."""
     with anondb.connect(tmp_path / "hospital.duckdb") as database:

@@ -91,6 +91,7 @@ def baskets(*paths: str) -> Counter[Any]:
     return rows
 
 
+@pytest.mark.slow
 def test_each_week_is_a_release_of_its_own(published: anondb.Database) -> None:
     db, before = published, files()
     assert list(before) == ["week=0.duckdb", "week=1.duckdb"]
@@ -175,6 +176,7 @@ def test_a_view_is_created_over_repeated_rows(db: anondb.Database, change: Any, 
     counted(table, 12)
 
 
+@pytest.mark.slow
 def test_late_rows_are_refused_with_the_choice(published: anondb.Database) -> None:
     db = published
     db.sql("INSERT INTO sales VALUES (100, 'a', 1), (101, 'b', 1); DELETE FROM sales WHERE tid = 0;" + WEEK.format(2))
@@ -329,6 +331,7 @@ def test_formats_and_modes_that_there_are_not(db: anondb.Database, options: str,
     assert not Path("weeks").exists() and db.releases() == []
 
 
+@pytest.mark.slow
 def test_the_mode_is_that_of_all_files(db: anondb.Database) -> None:
     db.sql(CREATE.replace("'weeks'", "'weeks', mode = '0644'"))
     assert [stat.S_IMODE(f.stat().st_mode) for f in Path("weeks").iterdir()] == [0o644, 0o644]

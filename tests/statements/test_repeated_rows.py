@@ -77,6 +77,7 @@ def test_bags_count_repeated_rows(tmp_path: Path) -> None:
     assert release.query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'a'").bounds == (5, 5.0, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeated", [0, 3])
 def test_lists(repeated: int, tmp_path: Path) -> None:
     """A list with a member twice is another one in the release, which has it once: so lengths hold for the name asked."""
@@ -94,6 +95,7 @@ def test_lists(repeated: int, tmp_path: Path) -> None:
             release.query("SELECT count(*) FROM lists WHERE len(item) = 2")
 
 
+@pytest.mark.slow
 def test_lengths_of_bags(tmp_path: Path) -> None:
     """Copies count in the length of a list, which no rule bounds."""
     database = shop()
@@ -168,6 +170,7 @@ def test_refresh_follows_repeated_rows() -> None:
     assert database.release("spring").manifest["table"] == "sales"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", some(["sales", "lists", "halves"], "halves"))
 def test_a_log_on_releases_of_tables(source: str, tmp_path: Path) -> None:
     database = shop()
@@ -181,6 +184,7 @@ def test_a_log_on_releases_of_tables(source: str, tmp_path: Path) -> None:
     assert found.outside == 0 and [c.truth for c in found.counts] == [5] and not found.refused
 
 
+@pytest.mark.slow
 def test_a_run_over_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sales.csv").write_text("tid,item\n" + "".join(f"{t},{i}\n" for t, i in PAIRS + PAIRS[:3]))
     place = tmp_path / "spring.duckdb"

@@ -42,6 +42,7 @@ def test_if_not_exists(shop: anondb.Database) -> None:
     assert isinstance(shop.sql(again.replace("Spring", "summer")), Created)
 
 
+@pytest.mark.slow
 def test_qualified_names(shop: anondb.Database, tmp_path: Path) -> None:
     for name in ("main.spring", "shop.spring", '"shop"."MAIN".spring'):
         assert rows(shop, f"DESCRIBE ANONYMIZED VIEW {name}")[0] == ("name", "spring")
@@ -52,6 +53,7 @@ def test_qualified_names(shop: anondb.Database, tmp_path: Path) -> None:
     assert failure(shop, "REFRESH ANONYMIZED VIEW shop.spring").code == "elsewhere"
 
 
+@pytest.mark.slow
 def test_renamed_views_are_the_same_releases(shop: anondb.Database, tmp_path: Path) -> None:
     shop.sql("CREATE VIEW spring_rows AS FROM sales")
     release, before = shop.release("spring"), rows(shop, "FROM release_spring.transactions ORDER BY ALL")
@@ -71,6 +73,7 @@ def test_renamed_views_are_the_same_releases(shop: anondb.Database, tmp_path: Pa
     assert failure(shop, "ALTER ANONYMIZED VIEW winter RENAME TO fall").code == "no_such_release"
 
 
+@pytest.mark.slow
 def test_described_and_shown(shop: anondb.Database) -> None:
     facts = dict(rows(shop, "DESCRIBE ANONYMIZED VIEW spring"))
     assert facts["query"] == "SELECT tid, item FROM sales" and facts["taxonomy"] == "food"
@@ -93,6 +96,7 @@ def test_described_and_shown(shop: anondb.Database) -> None:
     assert names("SPRING%") == ["spring", "spring_2"] and names("spring__") == ["spring_2"] and names("s.*") == []
 
 
+@pytest.mark.slow
 def test_refresh_all_goes_on_after_an_error(shop: anondb.Database) -> None:
     shop.sql("CREATE TABLE others AS FROM sales")
     shop.sql(CREATE.replace("spring", "summer").replace("FROM sales", "FROM others"))
@@ -105,6 +109,7 @@ def test_refresh_all_goes_on_after_an_error(shop: anondb.Database) -> None:
     assert shop.release("summer").manifest["release_id"] != number
 
 
+@pytest.mark.slow
 def test_select_from_a_view(shop: anondb.Database) -> None:
     assert rows(shop, "SELECT count(DISTINCT transaction_id) FROM spring") == [(6,)]
     join = "SELECT count(*) FROM Spring s JOIN sales ON true WHERE s.item IN (SELECT item FROM spring)"
@@ -121,6 +126,7 @@ def test_select_from_a_view(shop: anondb.Database) -> None:
     assert failure(shop, "SELECT * FROM winter").code == "sql_error"
 
 
+@pytest.mark.slow
 def test_select_from_a_view_by_a_qualified_name(shop: anondb.Database) -> None:
     """As in other statements, the current database and the schema main may be in front."""
     catalog = rows(shop, "SELECT current_database()")[0][0]
@@ -139,6 +145,7 @@ def test_select_from_a_view_by_a_qualified_name(shop: anondb.Database) -> None:
     assert rows(shop, "SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal") == [(0,)]
 
 
+@pytest.mark.slow
 def test_select_from_a_view_of_a_connection_that_was_passed_in(shop: anondb.Database, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
         db = anondb.connect(connection)

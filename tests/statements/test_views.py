@@ -52,6 +52,7 @@ def release_id(db: anondb.Database, name: str = "spring") -> str:
     return db.release(name).manifest["release_id"]
 
 
+@pytest.mark.slow
 def test_a_view_is_the_release_that_anonymize_makes(db: anondb.Database) -> None:
     found = made(db, CREATE)
     assert found.view == "spring" and found.report.verification.verified
@@ -82,6 +83,7 @@ QUERIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("query", "options", "table", "columns"), some(QUERIES, QUERIES[1], QUERIES[3], QUERIES[7]))
 def test_queries(db: anondb.Database, query: str, options: str, table: str, columns: tuple[str, str]) -> None:
     extra = f", {options}" if options else ""
@@ -104,6 +106,7 @@ def test_records_and_other_options_are_kept(db: anondb.Database) -> None:
     assert found.changed and found.report is not None and found.report.transactions == 7
 
 
+@pytest.mark.slow
 def test_names_that_exist(db: anondb.Database) -> None:
     made(db, CREATE)
     before = release_id(db)
@@ -129,6 +132,7 @@ def test_refresh_of_unchanged_data_changes_nothing(db: anondb.Database) -> None:
     assert before == (release_id(db), db.releases(), db.sql("FROM release_spring.transactions").fetchall())  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_refresh_of_changed_data(db: anondb.Database) -> None:
     made(db, CREATE)
     before = release_id(db)
@@ -217,6 +221,7 @@ def test_refresh_after_a_change_of_the_records(db: anondb.Database) -> None:
     assert not refreshed(db).changed
 
 
+@pytest.mark.slow
 def test_refresh_publishes_what_was_not_published(db: anondb.Database, tmp_path: Path) -> None:
     place = tmp_path / "out" / "sealed.duckdb"
     place.parent.mkdir()
@@ -242,6 +247,7 @@ def test_refresh_publishes_what_was_not_published(db: anondb.Database, tmp_path:
     assert refreshed(db).published == str(place)
 
 
+@pytest.mark.slow
 def test_refresh_publishes_overlapping_releases_only_if_allowed(db: anondb.Database, tmp_path: Path) -> None:
     place = tmp_path / "sealed.duckdb"
     made(db, CREATE.replace("queries = 5", f"queries = 5, publish = '{place}'"))
@@ -262,6 +268,7 @@ def state(db: anondb.Database, place: Path) -> tuple[Any, ...]:
     return schemas, rows, {f.name: f.read_bytes() for f in place.iterdir()}
 
 
+@pytest.mark.slow
 def test_a_view_that_cannot_be_published_is_not_made(db: anondb.Database, tmp_path: Path) -> None:
     """All or nothing; what the message says to do is then done, and works."""
     place = tmp_path / "out"
@@ -364,6 +371,7 @@ def test_a_replaced_version_is_compared_too(db: anondb.Database, tmp_path: Path)
     assert len(again.notes) == 1 and "Of 3 earlier publications of these persons" in again.notes[0]
 
 
+@pytest.mark.slow
 def test_paths_of_a_view_are_absolute(db: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     db.sql("COPY food TO 'food.csv'")
@@ -400,6 +408,7 @@ def test_items_that_are_not_covered(db: anondb.Database) -> None:
     assert found.images_changed is not None and found.images_changed >= 1
 
 
+@pytest.mark.slow
 def test_refresh_that_fails_keeps_the_old_release(db: anondb.Database) -> None:
     made(db, CREATE)
     before = (release_id(db), len(db.releases()))
@@ -423,6 +432,7 @@ def test_refresh_of_what_is_no_view(db: anondb.Database) -> None:
     assert not refreshed(db).changed
 
 
+@pytest.mark.slow
 def test_drop_and_show(db: anondb.Database) -> None:
     assert shown(db) == []
     made(db, CREATE)

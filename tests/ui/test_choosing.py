@@ -180,6 +180,7 @@ def test_what_cannot_be_promised_is_said(client: Client, tried: str) -> None:
     assert "--k 5 --m 2" in client.post("/choose", **{**SAID, "k": "5", "m": "2", "plain": "yes"})
 
 
+@pytest.mark.slow
 def test_without_a_project_there_is_a_way_back(tmp_path: Path) -> None:
     with window(folder=tmp_path) as opened:
         opened.enter()

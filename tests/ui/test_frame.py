@@ -103,6 +103,7 @@ def ignores(say: Say) -> None:
     time.sleep(60)
 
 
+@pytest.mark.slow
 def test_work_is_done_in_order_stopped_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anondb.ui.worker._PATIENCE", 0.2)
     worker = Worker()
@@ -156,6 +157,7 @@ def test_what_cannot_be_opened_is_refused_before_the_window(run: Run, tmp_path: 
     assert refused.code == 2 and "Traceback" not in refused.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
 def test_what_was_dropped_is_deleted_however_the_window_ends(end: signal.Signals, files: Path, tmp_path: Path) -> None:
     with window(folder=tmp_path, end=end) as client:
@@ -166,6 +168,7 @@ def test_what_was_dropped_is_deleted_however_the_window_ends(end: signal.Signals
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_work_that_ends_while_its_page_is_made_is_not_forgotten(files: Path) -> None:
     """The page that began it shows it as running, and is read again; the next one has the result."""
     with window_on(Project(str(files / "shop.duckdb"), "sales")) as client:

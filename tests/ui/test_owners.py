@@ -190,6 +190,7 @@ def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
     assert not problems_on(page) and "--layout people" in page and "The hierarchy of sex" in page
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_said(client: Client) -> None:
     client.post("/load/source", path="nowhere.csv")
     assert "does not exist" in problems_on(client.done("/load"))

@@ -43,6 +43,7 @@ def test_readers_see_their_parts_alone(client: Client) -> None:
     assert "sales" in page and "tid" in page and "km, k = 2, m = 2" in page
 
 
+@pytest.mark.slow
 def test_an_answer_is_that_of_the_command(client: Client, files: Path, run: Run) -> None:
     client.done("/ask")
     client.post("/ask", sql=COUNT, bounds="columns")
@@ -69,6 +70,7 @@ def test_a_query_without_an_answer_says_what_to_do(client: Client) -> None:
     assert "exactly" not in client.done("/ask") and '"n": 6' in client.get("/ask/answer.json")
 
 
+@pytest.mark.slow
 def test_an_audit_says_what_verify_and_inspect_say(client: Client, files: Path, run: Run) -> None:
     page = client.done("/audit")
     checked = anondb.verify_file(files / "spring.duckdb")
@@ -96,6 +98,7 @@ def test_a_file_with_a_fault_does_not_pass(client: Client, files: Path, tmp_path
     assert 'role="alert"' in page and "unexpected" not in page
 
 
+@pytest.mark.slow
 def test_another_release_can_be_dropped(files: Path, tmp_path: Path) -> None:
     with window(folder=tmp_path) as client:
         client.enter()
@@ -113,6 +116,7 @@ def test_a_path_that_no_file_can_have(client: Client) -> None:
     assert 'role="alert"' in page and "unexpected" not in page
 
 
+@pytest.mark.slow
 def test_numbers_without_an_end_are_not_drawn() -> None:
     rows = [["a", 3.0, 1, 5], ["b", math.inf, 0, math.inf], ["c", math.nan, None, None]]
     answer = Answer("", "columns", ["item", "n", "n_lower", "n_upper"], [], rows, [], 0.0)

@@ -54,6 +54,7 @@ def test_plain_reads(tables: tuple[DuckDBEngine, Table, Table]) -> None:
     assert ("temp",) in found(databases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["true", "false"])
 def test_rows_once_are_sorted_whatever_the_settings_of_the_connection(kept: str) -> None:
     engine = DuckDBEngine.open()

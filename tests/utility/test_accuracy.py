@@ -168,6 +168,7 @@ def random_case(rng: random.Random, n_items: int, n: int) -> tuple[list[list[str
     return transactions, blocks, queries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "cases"), [(5, 10), pytest.param(6, 30, marks=pytest.mark.slow)])
 def test_random_answers_equal_the_naive_ones(engine: Engine, seed: int, cases: int) -> None:
     rng = random.Random(seed)
@@ -177,6 +178,7 @@ def test_random_answers_equal_the_naive_ones(engine: Engine, seed: int, cases: i
         drop_all(engine)
 
 
+@pytest.mark.slow
 def test_bounds_are_the_extremes_over_all_consistent_originals(engine: Engine) -> None:
     rng = random.Random(6)
     for _ in range(6):

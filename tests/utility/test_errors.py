@@ -49,6 +49,7 @@ def same(found: dict[str, float | None], answers: list[Answer], k: int | None, l
             assert found[name] == pytest.approx(float(value), rel=1e-9, abs=1e-12), name
 
 
+@pytest.mark.slow
 def test_random_answers(engine: Engine) -> None:
     """Few different values, so that there are ties; a k that no truth reaches; answers without an error; none at all."""
     rng = random.Random(3)
@@ -208,6 +209,7 @@ def test_releases_of_every_kind(algorithm: str) -> None:
         assert made.measure("mine").skipped == 1
 
 
+@pytest.mark.slow
 def test_a_workload_without_queries_or_counts(tmp_path: Path) -> None:
     """Nothing to measure: null, and never a division by 0."""
     with anondb.connect() as database:

@@ -157,6 +157,7 @@ def test_accepted_draws_are_uniform(engine: Engine, method: str, q: int) -> None
     assert chi_square_share(Counter(map(tuple, accepted.tolist())), supported(SKEWED, q)) < 2.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", some(METHODS, "pool", "transactions"))
 def test_workloads_are_uniform(engine: Engine, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     use(monkeypatch, method)

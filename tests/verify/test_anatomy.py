@@ -29,6 +29,7 @@ def engine() -> Iterator[Engine]:
     engine.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(11, 54, 540))
 def test_verdicts_are_those_of_the_definition(engine: Engine, seeds: range) -> None:
     """Random partitions into buckets, diverse or not; every violating pair is found, and no other."""

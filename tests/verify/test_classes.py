@@ -49,6 +49,7 @@ def verified(
         return verify_k(engine, classes_of(engine, transactions, ids), items, TransactionalK(k), witnesses=witnesses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(5), 0))
 def test_against_the_definition(engine: Engine, seed: int) -> None:
     rnd = random.Random(seed)

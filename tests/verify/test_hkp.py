@@ -46,6 +46,7 @@ def check(engine: Engine, seed: int) -> None:
     assert found.witnesses == tuple(Witness(x, support(x, transactions)) for x in wanted[:most])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(28, 150, 2320))
 def test_random(engine: Engine, seeds: range) -> None:
     for seed in seeds:

@@ -79,6 +79,7 @@ WORDS = {
 }
 
 
+@pytest.mark.slow
 @each("name", BASES)
 def test_the_verifier_says_what_is_wrong(engine: Engine, name: str) -> None:
     """Also where other statements are broken as well."""
@@ -213,6 +214,7 @@ def checked_releases(engine: Engine, seeds: range) -> Iterator[tuple[Published, 
             yield from ((case, k, m, wrong) for case, wrong in zip(cases, verdicts(engine, cases, k, m), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(103, 900, 6000, first=30_000))
 def test_honest_tables_are_accepted(engine: Engine, seeds: range) -> None:
     n = 0

@@ -56,6 +56,7 @@ def random_transactions(rnd: random.Random) -> list[list[str]]:
     return found + [rnd.choice(found) for _ in range(rnd.randint(0, 4)) if found]
 
 
+@pytest.mark.slow
 def test_many_cases_together(engine: Engine) -> None:
     """Where a call checks 40 cases on average: cases as different as those that have a call each."""
     rnd = random.Random(3000)
@@ -101,6 +102,7 @@ def test_in_chunks(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -
 transactions_of = st.lists(st.lists(st.sampled_from("abcde"), unique=True), max_size=9)
 
 
+@pytest.mark.slow
 @settings(max_examples=30 * ROUNDS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(transactions=transactions_of, k=st.integers(1, 5), m=st.sampled_from([1, 2, 3, 4, 99, math.inf]))
 def test_definition(engine: Engine, transactions: list[list[str]], k: int, m: int | float) -> None:

@@ -412,6 +412,7 @@ def breaking(name: str) -> list[Case]:
     return found
 
 
+@pytest.mark.slow
 def test_mutants_are_rejected_together(engine: Engine) -> None:
     """Those of all mutations, by one call for each k and m: each has exactly the violations of the definition."""
     mutants = [mutant for name in MUTATIONS for mutant in breaking(name)]

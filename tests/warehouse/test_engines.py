@@ -126,6 +126,7 @@ class Ignores(DuckDBWarehouse):
         return super().said(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "failing"),
     [

@@ -54,6 +54,7 @@ def released(database: Any, source: Any, taxonomy: str, **options: Any) -> tuple
     return made.report, database.engine.connection.execute(counts).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["sqlite", "datafusion"])
 def test_a_release_is_the_same_wherever_it_is_made(shop: dict[str, str], engine: str) -> None:
     results = []
@@ -71,6 +72,7 @@ def test_a_release_is_the_same_wherever_it_is_made(shop: dict[str, str], engine:
     assert len(results[0][0]) > 1
 
 
+@pytest.mark.slow
 def test_small_tables_are_fetched_unless_the_owner_says_otherwise(shop: dict[str, str]) -> None:
     with anondb.connect() as database:
         report, _ = released(database, shop["sqlite"], shop["taxonomy"], queries=5)
@@ -103,6 +105,7 @@ def test_verification_there_and_here(shop: dict[str, str]) -> None:
         assert here.violations == there.violations and there.verified == holds
 
 
+@pytest.mark.slow
 def test_what_is_refused(shop: dict[str, str], tmp_path: Path) -> None:
     """By a typed error without data, and nothing is left."""
     file = shop["sqlite"].partition("#")[0]
@@ -129,6 +132,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return in_process(monkeypatch, capsys)
 
 
+@pytest.mark.slow
 def test_the_command(shop: dict[str, str], tmp_path: Path, run: Run) -> None:
     """A URL is a SOURCE as a file is; ``--transactions`` names its table, too."""
     file = tmp_path / "sales.duckdb"
@@ -144,6 +148,7 @@ def test_the_command(shop: dict[str, str], tmp_path: Path, run: Run) -> None:
         assert run(*words).code == 2 and not own.exists()
 
 
+@pytest.mark.slow
 def test_taxonomies_and_workloads_are_read_from_there(shop: dict[str, str], tmp_path: Path, run: Run) -> None:
     file = tmp_path / "more.sqlite"
     with contextlib.closing(sqlite3.connect(file)) as connection, connection:
@@ -172,6 +177,7 @@ opened = partial(at, Goose)
 """
 
 
+@pytest.mark.slow
 def test_another_package_adds_an_engine(shop: dict[str, str], tmp_path: Path) -> None:
     """By an entry point; anondb need not know it. The checks of conformance run on it."""
     (tmp_path / "goose.py").write_text(PLUG_IN)

@@ -148,6 +148,7 @@ def test_functions_of_the_user_are_not_called(place: OnPostgres) -> None:
         place.databases.sql(f"ALTER DATABASE {place.databases.raw} RESET search_path")
 
 
+@pytest.mark.slow
 def test_numbers_are_drawn_at_random(place: OnPostgres) -> None:
     table = place.source([(n, "a") for n in range(200)])
     numbered = []
