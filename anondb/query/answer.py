@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from math import fsum
 from typing import Any
 
 from anondb.query.aggregates import Aggregated
@@ -15,7 +16,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
 from anondb.query.histogram import histogram
 from anondb.query.item_tests import finite
-from anondb.query.measures import averaged, counted, has_sums, measured
+from anondb.query.measures import averaged, counted, has_sums, measured, scaled
 from anondb.query.merged import SUM
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
@@ -93,22 +94,35 @@ def _aggregate(release: Opened, plan: Plan) -> Answer:
 
 
 def _in_supports(release: Opened, plan: Plan, found: Aggregated) -> Aggregated:
-    """A sum or an average of numbers of items, within what item supports say of the rows and of the persons."""
+    """A sum or an average of weights of items, within what item supports say of the items and of the persons."""
     weights, (low, high) = plan.measure, found
-    plain = isinstance(weights, Weights) and weights.by_label is None and weights.kind == SUM
-    if release.supported is None or not plain or plan.aggregate not in ("sum", "avg") or has_sums(plan.condition):
+    summed = isinstance(weights, Weights) and weights.kind == SUM and plan.aggregate in ("sum", "avg")
+    if release.supported is None or not summed or has_sums(plan.condition):
         return found
     assert isinstance(weights, Weights)
-    if release.suppressed and finite(weights.test) is None:
+    if release.suppressed and (weights.by_label is not None or finite(weights.test) is None):
         return found
     alone = replace(plan, measure=None, aggregate="")
-    least, most = map(float, answer_plan(release, replace(alone, counts=ROWS, test=weights.test)).bounds)
+    ends = _total(release, replace(alone, test=weights.test), weights)
     if plan.aggregate == "avg":
-        fewest, largest = answer_plan(release, replace(alone, counts=IDS)).bounds
-        if not fewest:
+        persons = answer_plan(release, replace(alone, counts=IDS)).bounds
+        if not persons[0]:
             return found
-        least, most = least / largest, most / fewest
+        ends = min(ends[0] / n for n in persons), max(ends[1] / n for n in persons)
+    least, most = scaled(plan, ends)
+    assert least is not None and most is not None
     return least if low is None else max(low, least), most if high is None else min(high, most)
+
+
+def _total(release: Opened, plan: Plan, weights: Weights) -> tuple[float, float]:
+    """The sum of weights of items over persons: of each item, its weight times the number of persons who have it."""
+    if weights.by_label is None:
+        least, most = answer_plan(release, replace(plan, counts=ROWS)).bounds
+        return float(least), float(most)
+    of = dict(weights.by_label)
+    counts = [(of[item], ends) for item, *ends in item_rows(release, replace(plan, counts=ITEMS), None) if item in of]
+    products = [[weight * end for end in ends] for weight, ends in counts]
+    return fsum(map(min, products)), fsum(map(max, products))
 
 
 def _histogram(release: Opened, plan: Plan) -> Answer:

@@ -82,7 +82,9 @@ def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Seq
     """The counts of the items that pass a test; an item that meets the condition by itself has that of all persons."""
     assert plan.test is not None
     met = met_by(plan.condition)
-    if met in (ANY_ITEM, NO_ITEM) or (both := item_all(plan.test, met)) == NO_ITEM:
+    if met == ANY_ITEM:
+        return _item_rows(release, replace(plan, condition=ALWAYS), anatomy)
+    if met == NO_ITEM or (both := item_all(plan.test, met)) == NO_ITEM:
         return _item_rows(release, plan, anatomy)
     rows = [
         *_item_rows(release, replace(plan, condition=ALWAYS, test=both), anatomy),

@@ -88,7 +88,7 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
     nullable = isinstance(plan.measure, Attribute) and plan.aggregate != "sum"
     if nullable and not any(g.outcome.least and g.persons for g in groups):
         return None, None  # all may be NULL
-    return _scaled(plan, ends)
+    return scaled(plan, ends)
 
 
 def averaged(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
@@ -98,10 +98,10 @@ def averaged(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
         InputError: see ``measured``.
     """
     groups = groups_of(release, plan)
-    return _scaled(plan, aggregated("avg", groups)), total([(g.outcome, g.persons) for g in groups])
+    return scaled(plan, aggregated("avg", groups)), total([(g.outcome, g.persons) for g in groups])
 
 
-def _scaled(plan: Plan, ends: Aggregated) -> Aggregated:
+def scaled(plan: Plan, ends: Aggregated) -> Aggregated:
     """An aggregate of sums of weights in the unit of the query, its bounds with the error of the sums."""
     if not isinstance(plan.measure, Weights):
         return ends
