@@ -278,6 +278,9 @@ def _candidates(text: str) -> list[tuple[str | None, str | None, str]]:
 def resolve_table(engine: Engine, text: str, what: str) -> Table:
     """Resolve the name of a table, view or TEMP table, also in attached databases, to catalog.schema.name.
 
+    A name alone is that of a TEMP table, else of one in the current schema, else of one in the schema main of a database:
+    releases have tables such as ``transactions`` in schemas of their own.
+
     Raises:
         InputError: ``no_such_table``, or ``ambiguous_table`` if the name matches several.
     """
@@ -299,8 +302,13 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
             if (catalog is None or c.lower() == catalog.lower()) and (schema is None or s.lower() == schema.lower())
         ]
         if schema is None:
-            preferred = [t for t, current in rows if t.catalog == "temp"] or [t for t, current in rows if current]
-            rows = [(t, True) for t in preferred] or rows
+            kinds = (
+                (t.catalog == "temp" for t, _ in rows),
+                (current for _, current in rows),
+                (t.schema == "main" for t, _ in rows),
+            )
+            preferred = ([row for row, is_kind in zip(rows, kind, strict=True) if is_kind] for kind in kinds)
+            rows = next((some for some in preferred if some), rows)
         if len(rows) == 1:
             return rows[0][0]
         if len(rows) > 1:

@@ -290,6 +290,19 @@ def test_a_file_beside_the_database_is_only_read(shop: Path, tmp_path: Path) -> 
         anondb.connect(mine, attach=shop)
 
 
+def test_a_table_with_the_name_of_a_releases_table_is_read_beside_the_database(tmp_path: Path) -> None:
+    """Releases have views ``transactions`` in schemas of their own, in both databases."""
+    source = tmp_path / "source.duckdb"
+    with anondb.connect(source) as database:
+        database.sql("CREATE TABLE transactions AS SELECT range AS tid, 'a' AS item FROM range(4)")
+        database.anonymize("transactions", model="km", k=2, m=1, name="old", queries=0)
+    with anondb.connect(tmp_path / "trial.duckdb", attach=source) as database:
+        for name in ("first", "second"):
+            assert (
+                database.anonymize("transactions", model="km", k=2, m=1, name=name, queries=0).report.transactions == 4
+            )
+
+
 HOSTILE = ('q"u', "; DROP SCHEMA main; --\ny it's")
 
 
