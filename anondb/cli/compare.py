@@ -177,6 +177,5 @@ def _print(found: Comparison) -> None:
     Console(width=None if Console().is_terminal else 200).print(table)
     for result, why in found.recommended:
         typer.echo(plain(f"recommended: {name_of(result)}: {why}"))
-    refused = [tuple(one.values()) for r in found.runs for one in r.figures.get("refused", ())]
-    for number, reason in dict.fromkeys(refused):
+    for number, reason in found.unanswered.items():
         typer.echo(plain(f"note: statement {number} of the log is not answered: {reason}"), err=True)

@@ -66,6 +66,15 @@ class Comparison:
         return recommended(self.done)
 
     @property
+    def unanswered(self) -> dict[int, str]:
+        """The statements of the log that a release did not answer, by number, each with a reason."""
+        return {
+            number: reason
+            for r in self.runs
+            for number, reason in (one.values() for one in r.figures.get("refused", ()))
+        }
+
+    @property
     def facts(self) -> dict[str, Any]:
         """The figures of the source."""
         names = ("source", "transactions", "items", "occurrences", "longest")

@@ -168,7 +168,7 @@ def _propose_dialect(sample: str, found: Format, name: str, reading: dict[str, A
         reasons.append("all lines have as many fields if blanks separate them")
     records = sample_records(sample, delimiter, '"')
     changes = sum(len(one) != len(other) for one, other in pairwise(records))
-    if share < 1 and 4 * changes >= len(records):
+    if share < 1 and 4 * changes >= len(records) and not any(_ID.search(field) for field in records[0]):
         reading |= {"layout": "basket", "delimiter": delimiter}
         reasons.append("the lines have different numbers of fields, as baskets have")
     elif "header" not in reading and records and not _has_header(records):

@@ -148,6 +148,7 @@ def page(request: Request) -> Response:
     drawn = "" if found is None else recommendation(found.done)
     figures = {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
     found_now = {"runs": runs, "drawn": drawn, "command": command, "two": request.url.query == "two"}
+    found_now["unanswered"] = {} if found is None else found.unanswered
     return shown(request, "choose.html", **values, **figures, **found_now, uses=USES, raised=raised)
 
 

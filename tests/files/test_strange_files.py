@@ -252,6 +252,13 @@ def test_errors_of_columns_that_nobody_named_show_no_value(tmp_path: Path) -> No
     assert "HIV" not in refusal(lambda: profile(path, layout="list"), "column 1")
 
 
+def test_a_header_is_no_basket(run: Run, tmp_path: Path) -> None:
+    """Lines of different lengths are baskets, unless the first names an id."""
+    for first, outcome in (("customer,product", "line 4 has 4 fields"), ("milk,bread", "layout basket")):
+        (tmp_path / "shapes.csv").write_text(f"{first}\n1,milk\n2,bread\na,b,c,d\n3,milk\n")
+        assert outcome in run("peek", tmp_path / "shapes.csv").out
+
+
 def test_the_id_is_no_item() -> None:
     frame = pd.DataFrame({"Item": [1, 2], "p1": ["a", "b"], "p2": ["c", None], "item2": ["x", "y"]})
     profiled = anondb.connect().profile(frame, id="Item", item="p1,p2", layout="wide")

@@ -181,6 +181,15 @@ def test_what_cannot_be_promised_is_said(client: Client, tried: str) -> None:
 
 
 @pytest.mark.slow
+def test_questions_that_are_not_answered_are_named(client: Client, published: str) -> None:
+    asked = "SELECT count(*) FROM sales WHERE item = 'a'; SELECT nonsense"
+    client.post("/choose", **{**SAID, "m": "1", "questions": asked})
+    page = html.unescape(client.done("/choose"))
+    assert "Question 2 is in no error" in page and "no table has a column 'nonsense'" in page
+    assert "Question 1 is in no error" not in page
+
+
+@pytest.mark.slow
 def test_without_a_project_there_is_a_way_back(tmp_path: Path) -> None:
     with window(folder=tmp_path) as opened:
         opened.enter()
