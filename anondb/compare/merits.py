@@ -127,7 +127,7 @@ def _reason(
     what = "with" if relational else "without"
     words = (
         f"of {counted(runs, 'release')} {what} attributes, {len(safe):,} leave the fewest persons alone, and of these it has"
-        f" the least error: {number(error)} (0: exact, 1: no better than answering 0). An attacker who knows"
+        f" the least error in two digits: {number(error)} (0: exact, 1: no better than answering 0). An attacker who knows"
         f" {counted(found['known'], 'item')}{' and the attributes' if relational else ''} of a person is right with a"
         f" chance of {percent(risk)} ({percent(found['before']['chance'])} in the original), and finds"
         f" {found['after']['alone']:,} of {found['persons']:,} persons alone ({found['before']['alone']:,} in the original)"
