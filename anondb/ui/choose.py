@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from anondb.algorithms import METHODS
 from anondb.api.connect import connect
 from anondb.compare.comparison import Comparison
 from anondb.compare.merits import chance, mean_error, name_of, suppressed_words
@@ -177,7 +178,11 @@ async def ask(request: Request) -> Response:
         window.kept["choose_problem"] = Problem.of(error)
         return back("/choose")
     if "plain" in form:
-        return _go(window, project, runs[0], runs[0].words)
+        made_for_counts = [
+            run for run in runs if METHODS[run.algorithm].item_supports and run.options.get("item_supports")
+        ]
+        first = made_for_counts[0] if made_for_counts and said["use"] == "counts" else runs[0]
+        return _go(window, project, first, first.words)
     questions = None
     if said["questions"].strip():
         questions = str(window.folder / "questions.sql")

@@ -178,6 +178,8 @@ def test_what_cannot_be_promised_is_said(client: Client, tried: str) -> None:
         page = html.unescape(client.post("/choose", **{**SAID, **wrong, "plain": "yes"}))
         assert 'role="alert"' in page and words in page, words
     assert "--k 5 --m 2" in client.post("/choose", **{**SAID, "k": "5", "m": "2", "plain": "yes"})
+    best = client.post("/choose", **{**SAID, "use": "counts", "supports": "both", "plain": "yes"})
+    assert "similar + supports" in best or "--algorithm similar" in best
 
 
 @pytest.mark.slow
