@@ -278,8 +278,7 @@ def _candidates(text: str) -> list[tuple[str | None, str | None, str]]:
 def resolve_table(engine: Engine, text: str, what: str) -> Table:
     """Resolve the name of a table, view or TEMP table, also in attached databases, to catalog.schema.name.
 
-    A name alone is that of a TEMP table, else of one in the current schema, else of one in the schema main of a database:
-    releases have tables such as ``transactions`` in schemas of their own.
+    A name alone is that of a TEMP table, else in the current schema, else in the schema main, where no release is.
 
     Raises:
         InputError: ``no_such_table``, or ``ambiguous_table`` if the name matches several.
@@ -302,13 +301,8 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
             if (catalog is None or c.lower() == catalog.lower()) and (schema is None or s.lower() == schema.lower())
         ]
         if schema is None:
-            kinds = (
-                (t.catalog == "temp" for t, _ in rows),
-                (current for _, current in rows),
-                (t.schema == "main" for t, _ in rows),
-            )
-            preferred = ([row for row, is_kind in zip(rows, kind, strict=True) if is_kind] for kind in kinds)
-            rows = next((some for some in preferred if some), rows)
+            ranks = [(t.catalog != "temp", not current, t.schema != "main") for t, current in rows]
+            rows = [row for row, rank in zip(rows, ranks, strict=True) if rank == min(ranks)]
         if len(rows) == 1:
             return rows[0][0]
         if len(rows) > 1:

@@ -98,6 +98,12 @@ def serving(runs: Sequence[Run], use: str) -> list[Run]:
     return sorted(found, key=order_of)
 
 
+def untried(runs: Sequence[Run], use: str) -> Run:
+    """The run to make if none is tried: the first, or for counts one of an algorithm whose groups are made for them."""
+    made_for = [run for run in runs if METHODS[run.algorithm].item_supports and run.options.get("item_supports")]
+    return made_for[0] if made_for and use == "counts" else runs[0]
+
+
 def said_of(run: Run) -> dict[str, Any]:
     """The options of the promise and the algorithm of a run, without those that need not be said."""
     model = {} if run.model == "km" else {"model": run.model}

@@ -11,14 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from anondb.algorithms import METHODS
 from anondb.api.connect import connect
 from anondb.compare.comparison import Comparison
 from anondb.compare.merits import chance, mean_error, name_of, suppressed_words
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
-from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving
+from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving, untried
 from anondb.options import flags_of
 from anondb.pages.text import raised
 from anondb.reading.options import READING
@@ -178,10 +177,7 @@ async def ask(request: Request) -> Response:
         window.kept["choose_problem"] = Problem.of(error)
         return back("/choose")
     if "plain" in form:
-        made_for_counts = [
-            run for run in runs if METHODS[run.algorithm].item_supports and run.options.get("item_supports")
-        ]
-        first = made_for_counts[0] if made_for_counts and said["use"] == "counts" else runs[0]
+        first = untried(runs, said["use"])
         return _go(window, project, first, first.words)
     questions = None
     if said["questions"].strip():

@@ -417,7 +417,8 @@ def test_the_recommendation_leaves_nobody_alone_and_says_why() -> None:
         ((best, why),) = recommended(some)
         assert best == good
         assert (
-            "of 4 releases without attributes, 3 leave the fewest persons alone" in why and "least error: 0.2 " in why
+            "of 4 releases without attributes, 3 leave the fewest persons alone" in why
+            and "least error in two digits: 0.2 " in why
         )
         assert "chance of 10 % (80 % in the original), and finds 0 of 9 persons alone (7 in the original)" in why
         assert why.endswith("Less risk for more error: coat, 9^2-anonymity (chance 2 %, error 0.3).")
