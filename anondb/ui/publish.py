@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from anondb.api.connect import connect
+from anondb.guide.needs import untried
 from anondb.options import flags_of, toml_of, toml_text
 from anondb.pages.text import raised
 from anondb.ui.choose import accepted, at_first, options_of, planned
@@ -68,8 +69,10 @@ def _plan(window: Window) -> dict[str, Any]:
     if (plan := window.kept.get("publish_chosen")) is not None:
         return dict(plan)
     project = window.project
-    options = {} if project is None else options_of(project, planned(project, at_first(project))[1][0])
-    return {"options": options, "title": ""}
+    if project is None:
+        return {"options": {}, "title": ""}
+    said = at_first(project)
+    return {"options": options_of(project, untried(planned(project, said)[1], said["use"])), "title": ""}
 
 
 def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:

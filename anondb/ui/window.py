@@ -150,22 +150,26 @@ def argument(source: str) -> str:
 
 
 def window_of(request: Request) -> Window:
-    """The window of a request; the request remembers which jobs had ended when it came (``shown``)."""
+    """The window of a request; the request remembers which jobs ran, and which had ended, when it came (``shown``)."""
     window: Window = request.app.state.window
     if not hasattr(request.state, "ended"):
-        request.state.ended = {name: job for name, job in list(window.jobs.items()) if not job.is_active}
+        jobs = list(window.jobs.items())
+        request.state.ran = {name: job for name, job in jobs if job.is_active}
+        request.state.ended = {name: job for name, job in jobs if name not in request.state.ran}
     return window
 
 
 def shown(request: Request, template: str, **values: Any) -> Response:
-    """A page, or a part of one, from a template; ``window``, ``parts``, ``path`` and ``ended`` are there, too.
+    """A page, or a part of one, from a template; ``window``, ``parts``, ``path``, ``ran`` and ``ended`` are there, too.
 
-    A job that ends while its page is made is shown as if it ran, for the page may lack its result: the next look has it.
+    A job that ends, or is forgotten, while its page is made is shown as if it ran, for the page may lack its result: the
+    next look has it.
     """
     window = window_of(request)
     parts = {name: PARTS[name] for name in window.parts}
     page = _TEMPLATES.get_template(template)
-    given = {"window": window, "parts": parts, "path": request.url.path, "ended": request.state.ended}
+    given = {"window": window, "parts": parts, "path": request.url.path}
+    given |= {"ran": request.state.ran, "ended": request.state.ended}
     return HTMLResponse(page.render(given | values))
 
 
