@@ -84,7 +84,7 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
     """The parts of a query.
 
     Args:
-        tree: the query, which is not changed.
+        tree: the query, in which NATURAL JOIN becomes USING.
         shown: the number of its columns.
         reader: what reads their roles.
     """

@@ -265,8 +265,8 @@ class RoleReader(ValueRoles):
             before = list(scope.sources)
             self._source(node.this, scope, env)
             added = scope.sources[len(before) :]
-            if node.method == "NATURAL":
-                both = {n for _, r in before for n, _ in r.columns} & {n for _, r in added for n, _ in r.columns}
+            both = {n for _, r in before for n, _ in r.columns} & {n for _, r in added for n, _ in r.columns}
+            if node.method == "NATURAL" and both and not _spreads(node.parent):
                 node.set("method", None)
                 node.set("using", [exp.to_identifier(name, quoted=True) for name in sorted(both)])
             shared = {lowered(name.name) for name in node.args.get("using") or ()}
@@ -331,6 +331,11 @@ def _either(one: Role, two: Role) -> Role:
 
 def _is_star(node: exp.Expr) -> bool:
     return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
+
+
+def _spreads(node: exp.Expr | None) -> bool:
+    """Whether a query may have columns that its text does not name: the fields of a structure that unnest spreads."""
+    return node is not None and any(isinstance(call.parent, exp.Select) for call in node.find_all(exp.Explode))
 
 
 def _is_join(node: exp.Expr) -> bool:

@@ -16,7 +16,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
 from anondb.query.histogram import histogram
 from anondb.query.item_tests import finite
-from anondb.query.measures import averaged, counted, has_sums, measured, scaled
+from anondb.query.measures import TOTAL_ERROR, averaged, counted, has_sums, measured, scaled
 from anondb.query.merged import SUM
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
@@ -122,7 +122,10 @@ def _total(release: Opened, plan: Plan, weights: Weights) -> tuple[float, float]
     of = dict(weights.by_label)
     counts = [(of[item], ends) for item, *ends in item_rows(release, replace(plan, counts=ITEMS), None) if item in of]
     products = [[weight * end for end in ends] for weight, ends in counts]
-    return fsum(map(min, products)), fsum(map(max, products))
+    error = (
+        TOTAL_ERROR * fsum(max(map(abs, ends)) for ends in products) if weights.error else 0.0
+    )  # of terms that cancel
+    return fsum(map(min, products)) - error, fsum(map(max, products)) + error
 
 
 def _histogram(release: Opened, plan: Plan) -> Answer:

@@ -19,6 +19,7 @@ from anondb.query.refusals import too_complex
 from anondb.query.values import OnValue
 
 MAX_BRANCHES = 256
+MAX_PARTS = 30  # of a conjunction, that are compared with each other
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def both(*conditions: Condition) -> Condition:
     if NEVER in parts:
         return NEVER
     parts = [p for p in parts if p != ALWAYS]
-    for leaf in [p for p in parts if isinstance(p, AtLeast)]:
+    for leaf in [p for p in parts if isinstance(p, AtLeast) and (len(parts) <= MAX_PARTS or p == NOT_EMPTY)]:
         if any(_implies(p, leaf) for p in parts if p is not leaf):
             parts.remove(leaf)
     return ALWAYS if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.sources import grouped
+from anondb.answers.ranged.unions import sets_of
 from anondb.query.parsing import bare, lowered
 
 _OF_GROUPS = {"expressions", "from_", "joins", "where", "group"}
@@ -40,7 +41,7 @@ def over_rows(node: exp.Select, env: Env) -> exp.Select | None:
     if place is None or inner is None or not _clauses(node) <= _OVER_GROUPS or node.find(exp.Sum) is None:
         return None
     weighted = isinstance(inner.args["from_"].this, exp.Subquery)
-    by_group = node.args.get("group") is not None
+    by_group = node.args.get("group") is not None and _has_keys(node)
     if by_group and _is_self_join(inner):
         return None
     reading = _Reading(_columns(inner), lowered(place.this.alias_or_name), weighted, by_group)
@@ -68,17 +69,26 @@ def _clauses(node: exp.Select) -> set[str]:
 
 
 def _groups(source: exp.Expr, env: Env) -> exp.Select | None:
-    """The SELECT with GROUP BY, and nothing after it, that a source stands for."""
+    """The SELECT with GROUP BY, one set of keys, and nothing after it, that a source stands for."""
+    inner: exp.Expr | None = None
     if isinstance(source, exp.Subquery) and not source.alias_column_names and not source.args.get("pivots"):
         inner = source.this
-    elif isinstance(source, exp.Table) and not source.db and lowered(source.name) in env:
-        cte = env[lowered(source.name)].node
-        inner = None if cte.alias_column_names or source.alias_column_names else cte.this
-    else:
+    elif isinstance(source, exp.Table) and not source.db and (cte := env.get(lowered(source.name))) is not None:
+        named = {lowered(table.name) for table in cte.node.this.find_all(exp.Table) if not table.db}
+        same = all(env.get(name) is cte.env.get(name) for name in named)  # its names mean here what they mean there
+        plain = not cte.node.alias_column_names and not source.alias_column_names
+        inner = cte.node.this if same and plain else None
+    if not isinstance(inner, exp.Select) or not {"from_", "group"} <= _clauses(inner) <= _OF_GROUPS:
         return None
-    needed = {"from_", "group"}
-    plain = isinstance(inner, exp.Select) and needed <= _clauses(inner) <= _OF_GROUPS
-    return inner if plain and inner.find(exp.Window) is None else None
+    return inner if _has_keys(inner) and inner.find(exp.Window) is None else None
+
+
+def _has_keys(node: exp.Select) -> bool:
+    """Whether a SELECT groups by one set of keys, which is not empty."""
+    group = node.args["group"]
+    if {key for key, part in group.args.items() if part} - {"expressions", "all"} or sets_of(node):
+        return False
+    return bool(group.expressions) or any(e.find(exp.AggFunc) is None for e in node.expressions)
 
 
 def _is_self_join(inner: exp.Select) -> bool:

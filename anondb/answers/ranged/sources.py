@@ -9,14 +9,14 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.compiler import Compiler, Env
-from anondb.answers.ranged.known import Column, Known, described, projected
+from anondb.answers.ranged.known import Column, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value
 from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 
 def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, str]:
-    """The known rows of a source in FROM, and its alias."""
+    """The known rows of a source in FROM, and its alias, which is another one for each source without a name."""
     alias = node.args.get("alias")
     name = alias.name if alias is not None else node.name
     relation: Known | None
@@ -40,7 +40,8 @@ def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, st
         raise unsupported(
             f"the table {node.sql('duckdb')!r}", "Register your own tables first: session.register(name, data)."
         )
-    return (relation if alias is None or isinstance(node, exp.Values) else _renamed(relation, alias)), name
+    relation = relation if alias is None or isinstance(node, exp.Values) else _renamed(relation, alias)
+    return relation, name or fresh("unnamed")
 
 
 def _renamed(relation: Known, alias: exp.Expr) -> Known:
