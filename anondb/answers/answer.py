@@ -103,9 +103,10 @@ def answered(
         return modelled(tree, bound, house, of_worlds=False)
     question = replace(question, empty=empty)
     known, notes, refusal = _ruled(question, house)
-    if known is not None:  # what has bounds is no key
+    if known is not None:  # what rules do not know exactly is no key
         listed = zip(question.roles, known.columns, strict=True)
-        question = replace(question, roles=tuple(Role.VALUE if c.bounded and not r.computed else r for r, c in listed))
+        vague = (role if role.computed or not (c.bounded or c.unknown) else Role.VALUE for role, c in listed)
+        question = replace(question, roles=tuple(vague))
     same = question.shown == tuple(range(len(question.roles)))
     types = [kind for _, kind in bound] if same else house.types_of(question.ruled)
     items, worlds = house.items_named(tree), house.own if empty else house.worlds

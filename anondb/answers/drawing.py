@@ -12,6 +12,7 @@ from anondb.answers.files import DRAWN, DRAWN_COLUMNS, ROWS, File, Numbered, of_
 from anondb.answers.hashing import MASK, OTHERS_SHIFT, OTHERS_STEP, RACE, SHIFT, STEP, TURN, cycle, h
 from anondb.answers.rounding import rounded
 from anondb.engine import DuckDBEngine, reads
+from anondb.engine.failures import damaged
 
 AT_ONCE = 1_000_000  # rows that are drawn together, if no single released item has more
 Columns = Mapping[str, Ints]
@@ -37,7 +38,7 @@ class Sets:
     def __init__(self, desk: DuckDBEngine, files: Sequence[File], numbers: range, of: int | None = None) -> None:
         self._desk, self._numbers, self._of = desk, np.array(numbers), of or len(numbers)
         self._drawn, self._seed = of_worlds(DRAWN, numbers[0]), files[0].facts.seed
-        self._numbered = Numbered.of(files)
+        self._numbered, self._transactions = Numbered.of(files), sum(file.facts.transactions for file in files)
         self._support = np.concatenate([file.members.support for file in files])
         self.single = np.concatenate([file.members.size == 1 for file in files])
         self._missing = ~self.single
@@ -50,8 +51,15 @@ class Sets:
 
     @cached_property
     def _lengths(self) -> Ints:
-        """How many released items each transaction shows."""
-        return np.bincount(self._desk.select(reads.rows(self.rows, "tid"), "drawing worlds")["tid"])
+        """How many released items each transaction shows.
+
+        Raises:
+            DamagedFile: a number of a transaction is beyond those of the files.
+        """
+        tids = self._desk.select(reads.rows(self.rows, "tid"), "drawing worlds")["tid"]
+        if tids.max(initial=0) > self._transactions:
+            raise damaged()
+        return np.bincount(tids)
 
     @cached_property
     def _weights(self) -> Floats:

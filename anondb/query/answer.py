@@ -87,8 +87,9 @@ def _aggregate(release: Opened, plan: Plan) -> Answer:
     if release.anatomy:
         raise unsupported("an aggregate of numbers, from a release in buckets")
     lower, upper = _in_supports(release, plan, measured(release, plan))
-    people = replace(plan, counts=IDS, measure=None, aggregate="")
-    if plan.aggregate != "sum" and not answer_plan(release, people).bounds[0]:  # the aggregate of nobody is NULL
+    people = replace(plan, counts=IDS, measure=None, aggregate="", some=False)
+    always = plan.aggregate == "sum" or plan.some
+    if not always and not answer_plan(release, people).bounds[0]:  # the aggregate of nobody is NULL
         lower = upper = None
     return Answer(((lower, upper),), plan.notes)
 

@@ -85,8 +85,12 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
         ends = spread(plan.aggregate, groups, error=error)
     else:
         ends = aggregated(plan.aggregate, groups, plan.share)
-    nullable = isinstance(plan.measure, Attribute) and plan.aggregate != "sum"
-    if nullable and not any(g.outcome.least and g.persons for g in groups):
+    number = plan.measure if isinstance(plan.measure, Attribute) and plan.aggregate != "sum" else None
+    if (
+        number is not None
+        and (number.has_null or not plan.some)
+        and not any(g.outcome.least and g.persons for g in groups)
+    ):
         return None, None  # all may be NULL
     return scaled(plan, ends)
 

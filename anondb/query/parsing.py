@@ -308,6 +308,14 @@ def is_null(node: exp.Expr) -> exp.Expr:
     return exp.Is(this=exp.paren(node.copy()) if isinstance(node, exp.Not) else node.copy(), expression=exp.null())
 
 
+def conjoined(condition: exp.Expr | None) -> list[exp.Expr]:
+    """The conditions that AND connects."""
+    if condition is None:
+        return []
+    inner = bare(condition)
+    return operands(inner) if isinstance(inner, exp.And) else [inner]
+
+
 def operands(node: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain of AND or OR, from left to right, without recursion."""
     kind, leaves, todo = type(node), [], [node]

@@ -80,6 +80,7 @@ class Plans:
         localized = [(release, _localized(plan, release, place)) for place, release in enumerate(releases)]
         live = [(release, asked) for release, asked in localized if asked.condition != NEVER] or localized[:1]
         for release, asked in live:
+            asked = replace(asked, some=asked.some and len(live) == 1)  # a group may be in another part alone
             unknown = unknown_items(release, asked, written)
             if plan.aggregate == "avg" and len(live) > 1:
                 averages.append(average_in(release, asked))

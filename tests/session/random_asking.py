@@ -86,7 +86,9 @@ class Case:
         listed = self.sealed.complete or not any("suppressed" in note.lower() for note in result.notes)
         modelled = any(note.startswith("No bounds") for note in result.notes)  # rows are those of worlds
         every, rows = listed and not asked.limit and not modelled, result.fetchall()
-        for name, text in faults(result.columns, rows, names, true.fetchall(), filtered=asked.filtered, every=every):
+        for name, text in faults(
+            result.columns, rows, names, true.fetchall(), filtered=asked.filtered and not modelled, every=every
+        ):
             yield Fault(name, text, original)
 
     def shown(self, asked: Asked, found: list[Fault]) -> str:

@@ -117,6 +117,35 @@ def pairs(a: Analyst) -> Asked:
     return Asked(columns, f"{join}{where} GROUP BY a.item, b.item{having}", filtered=bool(having), limit=limit)
 
 
+def beside(a: Analyst) -> Asked:
+    """Rows of own tables beside numbers of persons, also where there are none: LEFT JOIN, and subqueries."""
+    key = a.one("p.price", "p.item", "p.price > 2", "p.item, p.price", "upper(p.item)")
+    where = a.one("", "", " WHERE p.price > 1", " WHERE p.item < 'c'")
+    chosen = a.one("", f" AND {a.test('s.item')}")
+    if a.rnd.random() < 0.5:
+        number = a.numbers(
+            lambda: a.one(
+                "count(s.tid)", "count(DISTINCT s.tid)", "count(s.item)", "count(DISTINCT s.item)",
+                "count(s.tid) * 2 + 1", f"count(s.tid) FILTER (WHERE {a.test('s.item')})",
+            ), 2
+        )  # fmt: skip
+        keys = tuple(f"{one} AS k{n}" for n, one in enumerate(key.split(", ")))
+        having = a.one("", "", f" HAVING count(s.tid) > {a.rnd.randint(0, 3)}")
+        source = f"FROM prices p LEFT JOIN sales s ON s.item = p.item{chosen}{where}"
+        return Asked((*keys, *number), f"{source} GROUP BY {key}{having}", filtered=bool(having))
+    inner = f"SELECT s.item, {a.one('count(*)', 'count(DISTINCT tid)')} AS n FROM sales s WHERE true{chosen} GROUP BY s.item"
+    inner += a.one("", "", " HAVING count(*) > 1", " HAVING count(*) > 2")
+    number = a.one("coalesce(q.n, 0)", "coalesce(q.n, 0) * 2", "coalesce(q.n, -1)", "q.n", "coalesce(q.n + 1, 0)")
+    join = (
+        f"FROM (SELECT DISTINCT item FROM prices) p LEFT JOIN ({inner}) q {a.one('USING (item)', 'ON q.item = p.item')}"
+    )
+    if a.rnd.random() < 0.5:
+        kept = a.one("", "", f" WHERE coalesce(q.n, 0) > {a.rnd.randint(0, 2)}", " WHERE q.n IS NULL", " WHERE q.n > 1")
+        return Asked(("p.item AS k0", f"{number} AS n0"), f"{join}{kept}", filtered=bool(kept))
+    how = a.one("sum", "max", "min", "avg", "count")
+    return Asked((f"{how}({number}) AS {'c' if how == 'count' else 'n'}0", "count(*) AS c1"), join)
+
+
 def attributes(a: Analyst) -> Asked:
     columns = a.numbers(
         lambda: a.one(
@@ -178,6 +207,33 @@ def attribute_averages(a: Analyst) -> Asked:
     if a.rnd.random() < 0.3:
         return Asked(("town AS k0", f"{number} AS n0"), f"FROM records{where} GROUP BY town")
     return Asked((f"{number} AS n0",), f"FROM records{where}")
+
+
+def attribute_shares(a: Analyst) -> Asked:
+    """Averages, extremes, sums and shares of groups that need not exist: they hold where these do."""
+    value, n, least = a.value(), a.rnd.randint(0, 3), a.one("count(*)", "nullif(count(*), 0)", "sum(1)")
+    numbers = a.numbers(
+        lambda: a.one(
+            "avg(age)", "min(age)", "median(age)", "sum(1)", "sum(age)", "avg(age - 2)", "max(-age)",
+            f"count(*) FILTER (WHERE {value}) * 100.0 / {least}", f"avg(CASE WHEN {value} THEN 1 ELSE 0 END)",
+            f"sum(CASE WHEN {value} THEN 2 ELSE 1 END) / {least}", f"avg(age) FILTER (WHERE {value})",
+            f"count(DISTINCT tid)::DOUBLE / {least} + 1", f"avg(CASE WHEN {value} THEN age END)", f"{n} / {least}",
+        ),
+        2,
+    )  # fmt: skip
+    where = a.one("", f" WHERE {a.value()}")
+    joined = "sales JOIN records USING (tid)"
+    key, source = a.rnd.choice(
+        [("town", "records"), ("day", "records"), ("age // 10", "records"), ("item", joined), ("town", joined)]
+    )
+    having = a.one("", "", f" HAVING {least} > {n}")
+    if a.rnd.random() < 0.8:
+        return Asked(
+            (f"{key} AS k0", *numbers), f"FROM {source}{where} GROUP BY {key}{having}", filtered=bool(having) and n > 0
+        )
+    inner = f"SELECT {', '.join(numbers)} FROM {source}{where} GROUP BY {key}"
+    outer = (f"{a.one('min', 'max', 'avg')}({name}) AS n{name[1:]}" for name in (n.split()[-1] for n in numbers))
+    return Asked(tuple(outer), f"FROM ({inner})")
 
 
 def attribute_persons(a: Analyst) -> Asked:

@@ -37,6 +37,14 @@ OTHERS = [
     "WHERE len(l) = 1 AND NOT list_contains(l, 'milk')",
     f"SELECT x AS k0, count(*) AS c1 FROM (SELECT tid, unnest(l) AS x FROM {LISTS}) GROUP BY x",
     "SELECT count(*) AS c0 FROM sales a NATURAL JOIN sales b WHERE item IN (VALUES ('milk'), ('dates'))",
+    "SELECT p.price AS k0, count(s.tid) AS c1, count(DISTINCT s.tid) AS c2 "
+    "FROM prices p LEFT JOIN sales s USING (item) GROUP BY p.price",
+    "SELECT p.item AS k0, max(s.n) AS n1, count(s.n) AS c2 FROM (SELECT DISTINCT item, length(item) AS l FROM prices) p "
+    f"LEFT JOIN {SIZES} s ON s.n > p.l GROUP BY ALL HAVING count(s.n) > 0",
+    "SELECT k0, (SELECT max(n) FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) q WHERE q.item = k0) AS n1 "
+    "FROM (VALUES ('milk'), ('ghost')) v(k0)",
+    "SELECT v.k0, coalesce(q.n, 0) AS n1, coalesce(q.n + 1, 0) AS n2 FROM (VALUES ('milk'), ('ghost')) v(k0) LEFT JOIN "
+    "(SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 2) q ON q.item = v.k0",
     "SELECT v.i AS k0, (SELECT count(*) FROM sales WHERE item = v.i) AS c1 FROM (VALUES ('milk'), ('saffron')) v(i)",
     "SELECT item AS k0, count(*) AS c1 FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item < 'd') GROUP BY item",
 ]

@@ -193,7 +193,7 @@ def test_refresh_after_a_change_of_the_taxonomy(db: anondb.Database) -> None:
 def test_refresh_after_a_change_of_the_records(db: anondb.Database) -> None:
     """Records, weights, hierarchies and sensitive items are what a release is made from, too."""
     db.sql(
-        "CREATE TABLE persons AS SELECT DISTINCT tid, 20 + tid AS age, tid % 2 = 0 AS even FROM sales;"
+        "CREATE TABLE persons AS SELECT DISTINCT tid, 20 + tid AS age, (tid % 2 = 0)::VARCHAR AS even FROM sales;"
         "CREATE TABLE weights AS SELECT 'age' AS attribute, 0.5 AS weight;"
         "CREATE TABLE secret AS SELECT min(item) AS item FROM sales;"
         "CREATE TABLE trees AS SELECT 'even' AS attribute, * FROM (VALUES ('true', 'any'), ('false', 'any'), ('any', NULL))"

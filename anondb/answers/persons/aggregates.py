@@ -16,6 +16,7 @@ from anondb.answers.persons.terms import (
     PersonRows,
     Scope,
 )
+from anondb.query.aggregates import CONT, DISC
 from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.plan import ITEMS, MEASURE, PAIRS, Plan
@@ -24,6 +25,10 @@ from anondb.query.refusals import unsupported
 
 LISTED_NOTE = "A listed item may not occur in the original at all."
 VALUES_NOTE = "All possible values are listed; a listed value may not occur in the original at all."
+
+
+BETWEEN = ("avg", CONT, DISC)
+"""Aggregates that lie between the least and the greatest number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +40,14 @@ class Basic:
         value: the operand, if any.
         wanted: the condition of FILTER, if any.
         share: of a quantile.
+        some: whether it is of a group, which has a row where it exists, and of all of its rows.
     """
 
     how: str
     value: exp.Expr | None = None
     wanted: exp.Expr | None = None
     share: Fraction | None = None
+    some: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -76,20 +83,27 @@ class Aggregates(Sums):
     def _measured(self, basic: Basic, group: Sequence[Scope]) -> Bounds:
         """An average, an extreme, a quantile or a deviation of a number of each person."""
         assert basic.value is not None
-        cells = []
+        cells, whole = [], len(group) == 1
         for scope in group:
             tree = self.resolved(basic.value, scope)
+            whole = whole and not tree.find(exp.Case, exp.If)
             for met, value in self.branches(tree) if tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]:
                 rows = replace(scope.rows, where=both(scope.rows.where, met))
                 if rows.where == NEVER or isinstance(value.unnest(), exp.Null):
                     continue
+                if basic.how in ("min", "max"):  # whatever the number of rows of a person
+                    cells.append((self.closed(rows), value))
+                    continue
+                if basic.how in BETWEEN and any(cell.test is not None for cell in self.cells(rows)):
+                    (low, _), (_, high) = (self._measured(replace(basic, how=how), group) for how in ("min", "max"))
+                    return low, high
                 cells += [(cell.person, value) for cell in self._single_cells(rows, basic.how)]
         if len({value for _, value in cells}) != 1:
             raise unsupported(f"the function {basic.how.upper()} of numbers of several kinds")
-        conditions = [condition for condition, _ in cells]
-        if len(conditions) > 1:
+        conditions, (_, tree) = [condition for condition, _ in cells], cells[0]
+        if len(conditions) > 1 and basic.how not in ("min", "max"):
             raise unsupported(f"the function {basic.how.upper()} over several rows of a person")
-        ((condition, tree),) = cells
+        condition = either(*conditions)
         found, factor, constant = self.measure(tree)
         if found is None:
             raise unsupported(
@@ -101,7 +115,8 @@ class Aggregates(Sums):
             how = {"min": "max", "max": "min"}[how]
         if (factor != 1 or constant) and how not in ("avg", "min", "max"):
             raise unsupported(f"the function {how.upper()} of an expression")
-        plan = Plan(MEASURE, both(condition, present), measure=measured, aggregate=how, share=basic.share)
+        some = basic.some and whole and present == ALWAYS
+        plan = Plan(MEASURE, both(condition, present), measure=measured, aggregate=how, share=basic.share, some=some)
         bounds = self.times(self.one(plan), float(factor)) if factor != 1 else self.one(plan)
         if not constant:
             return bounds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -46,7 +47,9 @@ class Composer:
         return self._basic(Basic("rows", wanted=wanted))
 
     def _unless_empty(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-        """A value that is NULL if there are no rows."""
+        """A value that is NULL if there are no rows; a group that exists has a row."""
+        if wanted is None and self._keys:
+            return value
         some = exp.GT(this=self._rows(wanted), expression=exp.Literal.number(0))
         return exp.Case(ifs=[exp.If(this=some, true=value)])
 
@@ -141,9 +144,24 @@ class Composer:
     def _average(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """An average: of a number of each person, or a sum by a number of rows."""
         if len(self._scopes) == 1 and self._is_measure(self._trees(value)[0]):
-            return self._basic(Basic("avg", value, wanted))
+            return self._measured("avg", value, wanted)
         total = exp.cast(exp.paren(self._basic(Basic("sum", value, wanted))), "DOUBLE")
-        return exp.Div(this=total, expression=self._rows(self._where_present(value, wanted)), typed=False, safe=False)
+        rows = self._rows(self._where_present(value, wanted))
+        return self._among(value, exp.Div(this=total, expression=rows, typed=False, safe=False))
+
+    def _among(self, value: exp.Expr, average: exp.Expr) -> exp.Expr:
+        """An average of numbers, which lies between the least and the greatest of them where these are listed."""
+        try:
+            listed = [float(v) for tree in self._trees(value) for v, _ in self._reader.values(tree) if v is not None]
+        except (InputError, TypeError, ValueError):
+            return average
+        if not listed:
+            return average
+        above = exp.Greatest(this=average, expressions=[exp.convert(min(listed))])
+        return exp.Least(this=above, expressions=[exp.convert(max(listed))])
+
+    def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
+        return self._basic(Basic(how, value, wanted, share, some=wanted is None and bool(self._keys)))
 
     def _is_measure(self, tree: exp.Expr) -> bool:
         """Whether an expression is a number of the person that a release aggregates."""
@@ -165,7 +183,7 @@ class Composer:
             only(call, "this")
             kind = SPREADS.get(type(call), kind)
         value = call.this.unnest()
-        made = self._basic(Basic(kind, value, wanted, share))
+        made = self._measured(kind, value, wanted, share)
         if isinstance(call, exp.Min | exp.Max):
             atoms = [self._reader.atom(tree) for tree in self._trees(value)]
             if any(isinstance(a, Of) and self._is_date(a) for a in atoms):

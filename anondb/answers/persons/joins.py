@@ -12,7 +12,7 @@ from anondb.answers.persons.per_person import PerPerson
 from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Scope
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.sources import source_rows
-from anondb.query.parsing import bare, lowered, operands
+from anondb.query.parsing import bare, conjoined, lowered, operands
 from anondb.query.predicates import (
     NEVER,
     both,
@@ -87,7 +87,7 @@ class Joins(PerPerson):
         alias, kind = lowered(alias), join.kind.upper()
         outer = join.side.upper() == "LEFT" or kind in ("SEMI", "ANTI")
         names = {lowered(c.name): n for n, c in reversed(list(enumerate(known.columns)))}
-        conditions = conjuncts(join.args.get("on"))
+        conditions = conjoined(join.args.get("on"))
         shared = [lowered(u.name) for u in join.args.get("using") or ()]
         for name in shared:
             left = next((c.value for c in scope.rows.columns if c.name == name and not c.merged), None)
@@ -241,14 +241,6 @@ class Joins(PerPerson):
                 ),
             )
         ]
-
-
-def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
-    """The conditions that AND connects."""
-    if condition is None:
-        return []
-    whole = bare(condition)
-    return operands(whole) if isinstance(whole, exp.And) else [whole]
 
 
 def _uses_known_table(tree: exp.Expr) -> bool:

@@ -28,6 +28,7 @@ from anondb.query.predicates import NEVER, both, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
 
 MAX_GROUPS = 1_000
+COUNTED = ("rows", "ids", "distinct")
 
 
 @dataclass(frozen=True)
@@ -148,21 +149,12 @@ class _Facts(Aggregates):
         else:
             rows, some = self._groups(scopes, trees, kinds, basics, most)
             if not keys:
-                counted = ("rows", "ids", "distinct", "sum")
-                empty: list[Bounds] = [NONE if b.how in counted else (None, None) for b in basics]
+                empty: list[Bounds] = [NONE if b.how in (*COUNTED, "sum") else (None, None) for b in basics]
                 rows = {key: of[:-1] for key, of in (rows or {(): [*empty, NONE]}).items()}
             tree = self.people.counts.put(kinds, rows, len(basics))
             sure = not keys or all((of[-1][0] or 0) >= 1 for of in rows.values())
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
-        columns += [
-            Column(
-                f"#{n}",
-                bounded=True,
-                present=b.how in ("rows", "ids", "distinct"),
-                unsigned=b.how in ("rows", "ids", "distinct"),
-            )
-            for n, b in enumerate(basics)
-        ]
+        columns += [_column(n, basics, len(keys)) for n in range(len(basics))]
         known = Known(
             tree, tuple(columns), flagged=bool(keys), open=some and bool(keys), unsure=bool(keys) and not sure
         )
@@ -390,6 +382,17 @@ class _Facts(Aggregates):
                 of: Bounds = row[-2:]
                 found[row[:-2]] = self.total([found[row[:-2]], of]) if row[:-2] in found else of
         return found
+
+
+def _column(number: int, basics: Sequence[Basic], keys: int) -> Column:
+    """The column of an aggregate: a count with FILTER is a part of that without, of which a group has one at least."""
+    basic = basics[number]
+    if basic.how not in COUNTED:
+        return Column(f"#{number}", bounded=True)
+    wholes = [n for n, b in enumerate(basics) if b.wanted is None and b.how in (basic.how, "rows") and n != number]
+    least = int(keys > 0 and basic.how != "distinct" and basic.wanted is None)
+    part = (keys + wholes[0], 1.0) if wholes else None
+    return Column(f"#{number}", bounded=True, present=True, least=least, part=part)
 
 
 def _never(where: Any) -> bool:

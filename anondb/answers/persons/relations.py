@@ -8,10 +8,10 @@ from itertools import count
 
 from sqlglot import exp
 
-from anondb.answers.persons.joins import MAX_BRANCHES, Joins, conjuncts
+from anondb.answers.persons.joins import MAX_BRANCHES, Joins
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
 from anondb.answers.ranged.compiler import Env, with_ctes
-from anondb.query.parsing import lowered
+from anondb.query.parsing import conjoined, lowered
 from anondb.query.predicates import (
     ALWAYS,
     NOT_EMPTY,
@@ -191,7 +191,7 @@ class Relations(Joins):
             raise unsupported("rows of persons beside other rows")
         only(clause, "this")
         where = node.args.get("where")
-        pool = conjuncts(where.this if where is not None else None)
+        pool = conjoined(where.this if where is not None else None)
         places: list[exp.Expr] = [clause, *joins]
         if not self.people.is_source(clause.this, env):  # a known table comes first
             first = next(n for n, place in enumerate(places) if self.people.is_source(place.this, env))
@@ -206,7 +206,7 @@ class Relations(Joins):
                 raise unsupported(
                     f"{moved.kind} JOIN of persons to a table of your own", "Write column IN (SELECT ...)."
                 )
-            pool += conjuncts(moved.args.get("on"))
+            pool += conjoined(moved.args.get("on"))
             shared = moved.args.get("using") or ()
             places = [exp.From(this=moved.this), *(p for p in places if p is not moved)]
             known = exp.Join(this=clause.this)
@@ -270,7 +270,7 @@ class Relations(Joins):
     @staticmethod
     def _beside(scope: Scope, rows: PersonRows, join: exp.Join) -> tuple[Scope, list[exp.Expr]]:
         """Rows of a scope and of a source side by side, and the conditions of the join."""
-        conditions = conjuncts(join.args.get("on"))
+        conditions = conjoined(join.args.get("on"))
         shared = [lowered(u.name) for u in join.args.get("using") or ()]
         columns = [replace(c, merged=c.merged or c.name in shared) for c in rows.columns]
         for name in shared:

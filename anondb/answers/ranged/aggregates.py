@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from anondb.answers.ranged import values
+from anondb.answers.ranged import truths, values
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
 from anondb.answers.ranged.values import Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
@@ -115,7 +115,7 @@ class Rows:
             return values.unread([value, *others])
         if isinstance(node, exp.CountIf):
             one, zero = (Value(exp.Literal.number(n)) for n in (1, 0))
-            return self._sum(values.chosen([(value, one)], zero, numbers=True))
+            return self._sum(truths.chosen([(value, one)], zero, numbers=True))
         if isinstance(node, exp.Sum):
             return self._sum(value)
         if isinstance(node, (exp.Min, exp.Max, exp.Avg, *QUANTILES)):
@@ -144,20 +144,20 @@ class Rows:
         counted = exp.Count(this=exp.Distinct(expressions=[what]) if distinct else what)
         every = self._of(counted.copy())
         if self.sure is None and present is None:
-            return Value(every, present=True, unsigned=True)
-        return Value(self._of(counted.copy(), self.sure, present), every, present=True, unsigned=True)
+            return Value(every, present=True, least=0)
+        return Value(self._of(counted.copy(), self.sure, present), every, present=True, least=0)
 
     def _sum(self, value: Value) -> Value:
         """The sum of numbers with bounds: a row that may be absent adds 0 or its number."""
-        ends = []
+        ends, unsigned = [], value.least is not None
         for end, extreme in zip(value.bounds, (values.least, values.greatest), strict=True):
             added = end
-            if self.sure is not None and not (value.unsigned and extreme is values.greatest):
+            if self.sure is not None and not (unsigned and extreme is values.greatest):
                 zero = exp.Literal.number(0)
-                absent = zero if value.unsigned else extreme(end, zero)
+                absent = zero if unsigned else extreme(end, zero)
                 added = exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=absent)
             ends.append(self._unless_empty(self._complete(exp.Sum(this=added), end)))
-        return Value(*ends, unsigned=value.unsigned)
+        return Value(*ends, least=0 if unsigned else None)
 
     def _middle(self, node: exp.Expr, value: Value) -> Value:
         """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""

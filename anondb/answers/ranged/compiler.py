@@ -139,7 +139,7 @@ class Compiler:
             return self.query(node.this, env, ended=ended)
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
-        from anondb.answers.ranged.unions import by_rows, grouping_sets
+        from anondb.answers.ranged.unions import beside_table, by_rows, grouping_sets
 
         env = with_ctes(node, env, self.people.of_persons)
         if isinstance(node, exp.SetOperation):
@@ -149,9 +149,9 @@ class Compiler:
         several = grouping_sets(node)
         if several is not None:
             return self.query(several, env, ended=ended)
-        rolled = over_rows(node, env)
-        if rolled is not None:
-            return self.query(rolled, env, ended=ended)
+        other = over_rows(node, env) or beside_table(node, env, self)
+        if other is not None:
+            return self.query(other, env, ended=ended)
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
         counted = with_counted_items(node, lambda query: self.people.of_persons(query, env))
@@ -190,7 +190,8 @@ class Compiler:
                 unknown=(a.unknown or b.unknown) and not (a.bounded or b.bounded),
                 plain=a.plain and b.plain,
                 why=a.why or b.why,
-                unsigned=a.unsigned and b.unsigned,
+                least=None if a.least is None or b.least is None else min(a.least, b.least),
+                part=a.part if a.part == b.part else None,
             )
             for a, b in pairs
         )

@@ -103,12 +103,15 @@ def as_first_row(node: exp.Select) -> exp.Select | None:
     return made
 
 
-def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Column, exp.Column] | None:
-    """The column of a subquery from these tables and the one around it that a condition compares; None for others."""
-    sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ) else ()
+def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Expr, exp.Column] | None:
+    """What a condition compares of a subquery from these tables with a column around it, and that; None for others."""
+    sides: Sequence[exp.Expr] = (
+        (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ | exp.NullSafeEQ) else ()
+    )
     for inside, outer in (sides, sides[::-1]) if sides else ():
-        if not isinstance(inside, exp.Column) or not isinstance(outer, exp.Column):
+        if not isinstance(outer, exp.Column) or not outer.table or lowered(outer.table) in names:
             continue
-        if lowered(inside.table) in names and outer.table and lowered(outer.table) not in names:
+        columns = list(inside.find_all(exp.Column))
+        if columns and all(lowered(column.table) in names for column in columns) and not inside.find(exp.Query):
             return inside, outer
     return None

@@ -8,7 +8,7 @@ from itertools import islice
 
 from sqlglot import exp
 
-from anondb.answers.ranged import values
+from anondb.answers.ranged import truths, values
 from anondb.answers.ranged.values import Value
 from anondb.query.parsing import bare
 from anondb.query.refusals import name_of, only, too_complex, unsupported
@@ -139,30 +139,30 @@ def _ranged(node: exp.Expr, of: dict[int, Value]) -> Value:
             isinstance(node.expression, exp.Anonymous) and node.expression.name.upper() == "ALL"
         ):
             return Value(why="ANY or ALL with an estimate. Write out the comparisons")
-        return values.compared(node, part("this"), part("expression"))
+        return truths.compared(node, part("this"), part("expression"))
     if isinstance(node, exp.And | exp.Or):
-        return values.connected(type(node), [part("this"), part("expression")])
+        return truths.connected(type(node), [part("this"), part("expression")])
     if isinstance(node, exp.Not):
-        return values.negation(part("this"))
+        return truths.negation(part("this"))
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null | exp.Boolean):
-        return values.tested(node, part("this"))
+        return truths.tested(node, part("this"))
     if isinstance(node, exp.Between):
         only(node, "this", "low", "high")
         ends = ((exp.GTE, "low"), (exp.LTE, "high"))
         compared = [
-            values.compared(kind(this=node.this, expression=node.args[k]), part("this"), part(k)) for kind, k in ends
+            truths.compared(kind(this=node.this, expression=node.args[k]), part("this"), part(k)) for kind, k in ends
         ]
-        return values.connected(exp.And, compared)
+        return truths.connected(exp.And, compared)
     if isinstance(node, exp.In) and node.expressions:
         only(node, "this", "expressions")
         equal = [exp.EQ(this=node.this, expression=e) for e in node.expressions]
-        return values.connected(exp.Or, [values.compared(e, part("this"), of[id(e.expression)]) for e in equal])
+        return truths.connected(exp.Or, [truths.compared(e, part("this"), of[id(e.expression)]) for e in equal])
     if isinstance(node, exp.Case):
         return _case(node, of)
     if isinstance(node, exp.If):
         default = part("false") if node.args.get("false") is not None else Value(exp.null())
         results = [node.args["true"], *([node.args["false"]] if node.args.get("false") is not None else [])]
-        return values.chosen([(part("this"), part("true"))], default, _numbers(results, of))
+        return truths.chosen([(part("this"), part("true"))], default, _numbers(results, of))
     return _function(node, of)
 
 
@@ -179,11 +179,13 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
             return _cast(node, this)
         if isinstance(node, exp.Abs):
             return values.absolute(node, this)
-        if isinstance(node, exp.Coalesce):  # a number with bounds is not NULL
-            return Value(*this.bounds)
+        if isinstance(node, exp.Coalesce) and (this.sure is None or len(rest) == 1):
+            return values.filled(this, rest[0])
         if isinstance(node, exp.Nullif):
-            equal = values.compared(exp.EQ(this=node.this, expression=node.expression), this, rest[0])
-            return values.chosen([(equal, Value(exp.null()))], this, numbers=True)
+            if this.least and bare(node.expression) == exp.Literal.number(0):  # it is greater
+                return this
+            equal = truths.compared(exp.EQ(this=node.this, expression=node.expression), this, rest[0])
+            return truths.chosen([(equal, Value(exp.null()))], this, numbers=True)
     if isinstance(node, exp.Array) and node.expressions and not any(value.truth for value in of.values()):
         return values.listed([of[id(child)] for child in node.expressions])
     if isinstance(node, exp.Least | exp.Greatest):
@@ -201,7 +203,7 @@ def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:
     if isinstance(node, exp.TryCast):
         return values.rising(made, value)
     ends = (exp.TryCast(this=exp.paren(end), to=node.to.copy()) for end in value.bounds)
-    return Value(*ends, unsigned=value.unsigned)
+    return Value(*ends, least=value.least, part=value.part)
 
 
 def _case(node: exp.Case, of: dict[int, Value]) -> Value:
@@ -212,12 +214,12 @@ def _case(node: exp.Case, of: dict[int, Value]) -> Value:
             conditions.append(of[id(branch.this)])
         else:
             equal = exp.EQ(this=node.this, expression=branch.this)
-            conditions.append(values.compared(equal, of[id(node.this)], of[id(branch.this)]))
+            conditions.append(truths.compared(equal, of[id(node.this)], of[id(branch.this)]))
     results = [branch.args["true"] for branch in node.args["ifs"]]
     default = node.args.get("default")
     last = Value(exp.null()) if default is None else of[id(default)]
     cases = list(zip(conditions, (of[id(r)] for r in results), strict=True))
-    return values.chosen(cases, last, _numbers([*results, *([] if default is None else [default])], of))
+    return truths.chosen(cases, last, _numbers([*results, *([] if default is None else [default])], of))
 
 
 def _numbers(results: list[exp.Expr], of: dict[int, Value]) -> bool:

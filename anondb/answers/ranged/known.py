@@ -32,8 +32,9 @@ class Column:
         unknown: whether nothing is known of it.
         truth: whether it is a condition with bounds.
         present: whether no value is NULL for any original.
-        item, plain, unsigned: as for ``Value``.
+        item, plain, least: as for ``Value``.
         why: the construct that no rule reads, as for ``Value``.
+        part: the number of a column of counts of which it is a part, times a number, as for ``Value``.
         spread: whether it has the ends of a spread, ``c<i>_low`` and ``c<i>_high``.
     """
 
@@ -44,8 +45,9 @@ class Column:
     present: bool = False
     item: bool = False
     plain: bool = False
-    unsigned: bool = False
+    least: float | None = None
     why: str = ""
+    part: tuple[int, float] | None = None
     spread: bool = False
 
 
@@ -84,8 +86,9 @@ class Known:
 def column_value(number: int, column: Column, alias: str) -> Value:
     """The value of a column of a source."""
     ends = [] if column.unknown else [f"c{number}{end}" for end in (("_l", "_u") if column.bounded else ("",))]
-    flags = {name: getattr(column, name) for name in ("truth", "present", "item", "plain", "unsigned", "why")}
-    return Value(*(exp.column(end, alias) for end in ends), **flags)
+    flags = {name: getattr(column, name) for name in ("truth", "present", "item", "plain", "least", "why")}
+    part = None if column.part is None else (exp.column(f"c{column.part[0]}_u", alias), column.part[1])
+    return Value(*(exp.column(end, alias) for end in ends), part=part, **flags)
 
 
 def projected(values: Sequence[Value]) -> list[exp.Expr]:
@@ -93,16 +96,18 @@ def projected(values: Sequence[Value]) -> list[exp.Expr]:
     listed: list[exp.Expr] = []
     for n, value in enumerate(values):
         names = [f"c{n}_l", f"c{n}_u"] if value.upper is not None else [f"c{n}"]
-        listed += [end.copy().as_(name) for end, name in zip(value.ends or [exp.null()], names, strict=True)]
+        ends = value.bounds if value.sure is not None else value.ends or [exp.null()]
+        listed += [end.copy().as_(name) for end, name in zip(ends, names, strict=True)]
     return listed
 
 
 def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ...]:
     """The columns of a relation with these values."""
-    pairs = zip(names, values, strict=True)
+    ends = [value.upper for value in values]
+    wholes = (None if v.part is None or v.part[0] not in ends else (ends.index(v.part[0]), v.part[1]) for v in values)
     return tuple(
-        Column(name, v.upper is not None, v.unknown, v.truth, v.present, v.item, v.plain, v.unsigned, v.why)
-        for name, v in pairs
+        Column(name, v.upper is not None, v.unknown, v.truth, v.present, v.item, v.plain, v.least, v.why, part)
+        for name, v, part in zip(names, values, wholes, strict=True)
     )
 
 
@@ -202,6 +207,17 @@ class Sources:
         for n, (alias, columns) in enumerate(self.by_alias):
             if side == "FULL" or (side == "LEFT" and n == last) or (side == "RIGHT" and n < last):
                 self.by_alias[n] = alias, [(c, replace(v, present=False)) for c, v in columns]
+
+    def set_optional(self, sure: exp.Expr, *, flagged: bool) -> None:
+        """Let the last source have NULL where LEFT JOIN adds no row: ``sure`` says that there is one, or is NULL."""
+        (alias, columns), why = self.by_alias[-1], "a column of rows that counts chose, in an outer join"
+        self.by_alias[-1] = (
+            alias,
+            [
+                (name, Value(why=why) if flagged and value.exact else replace(value, sure=sure))
+                for name, value in columns
+            ],
+        )
 
     def total(self, value: Value) -> Value:
         """An aggregate over all rows of the only source, as columns of its rows: much quicker than a window function."""

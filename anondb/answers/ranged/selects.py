@@ -15,7 +15,7 @@ from anondb.answers.ranged.expressions import read
 from anondb.answers.ranged.item_filters import with_item_filters
 from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, fresh, projected
 from anondb.answers.ranged.leading import check_limits, leading
-from anondb.answers.ranged.sources import grouped, source_rows
+from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, scalar
 from anondb.answers.ranged.values import Value, ambiguous, holds
 from anondb.query.parsing import bare, lowered, operands, whole
@@ -79,14 +79,22 @@ class SelectRows:
         return self.sources.add(relation, lowered(alias))
 
     def _join(self, join: exp.Join) -> None:
-        """Join known rows: each two for which the condition is possible, unless rows without another stay, too."""
+        """Join known rows: each two for which the condition is possible, unless rows without another stay, too.
+
+        LEFT JOIN of rows that may be missing, at most one for each row, has NULL or their numbers.
+        """
         only(join, "this", "side", "kind", "on", "using")
         if join.kind in ("SEMI", "ANTI"):
             raise unsupported(f"{join.kind} JOIN of known rows", "Use IN or NOT IN.")
-        flags = len(self.sources.sure)
-        source = self._source(join.this)
-        if join.side and (len(self.sources.sure) > flags or (join.side != "LEFT" and flags)):
+        relation, alias = source_rows(self.compiler, join.this, self.env)
+        left, flagged = join.side == "LEFT", relation.flagged
+        if join.side and (relation.open or (not left and (flagged or self.sources.sure))):
             raise unsupported(f"{join.side} JOIN of rows that an estimate chose")
+        if left and flagged:
+            check_one(self.compiler, join, relation)
+        elif left:
+            relation = replace(relation, tree=exp.select("*", exp.true().as_(SURE)).from_(relation.tree.subquery("r")))
+        source = self.sources.add(replace(relation, flagged=flagged and not left), lowered(alias))
         conditions = []
         if join.args.get("on") is not None:
             condition = read(join.args["on"], self.resolve)
@@ -100,6 +108,8 @@ class SelectRows:
         shared = [lowered(identifier.name) for identifier in join.args.get("using") or ()]
         conditions += [self.sources.shared(name, join.side) for name in shared]
         self.sources.missing(join.side)
+        if left:
+            self.sources.set_optional(exp.column(SURE, source.alias), flagged=flagged)
         made = exp.Join(this=source, side=join.side or None, kind=join.kind or None, on=_all(conditions))
         self.sources.tree.append("joins", made)
 

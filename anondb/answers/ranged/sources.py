@@ -11,7 +11,7 @@ from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.known import Column, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value
-from anondb.query.parsing import bare, lowered, whole
+from anondb.query.parsing import bare, conjoined, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 
@@ -122,3 +122,22 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
             key = bare(aliases[lowered(key.name)])
         keys.append(key)
     return keys
+
+
+def check_one(compiler: Compiler, join: exp.Join, relation: Known) -> None:
+    """Refuse a relation of which several rows may match a row, and some of them may be missing.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    alias, keys = lowered(join.this.alias_or_name), [lowered(k.name) for k in join.args.get("using") or ()]
+    for condition in conjoined(join.args.get("on")):
+        sides = (condition.left, condition.right) if isinstance(condition, exp.EQ) else ()
+        keys += [lowered(s.name) for s in sides if isinstance(s, exp.Column) and lowered(s.table) == alias]
+    of = [value for name, value in relation.values("r") if lowered(name) in keys]
+    if of and all(value.exact for value in of):
+        by = [value.expression for value in of]
+        same = exp.select("1").from_(relation.tree.subquery("r")).group_by(*by).having("count(*) > 1")
+        if not compiler.tables.rows(same.limit(1)):
+            return
+    raise unsupported("LEFT JOIN of several rows that an estimate chose", "Join on the columns of its GROUP BY.")

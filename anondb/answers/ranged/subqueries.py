@@ -14,13 +14,14 @@ from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.known import INTEGERS, SURE, Sources, fresh
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.values import Value, check_equal, constant
-from anondb.query.parsing import is_null, lowered, operands
+from anondb.query.parsing import conjoined, is_null, lowered
 from anondb.query.refusals import only, unsupported
 
 PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """The types of values that are written as constants."""
 
 PARTS = {"expressions", "from_", "joins", "where"}
+MATCHED = "matched"
 
 
 def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
@@ -56,55 +57,72 @@ def beside_rows(
         node: the subquery.
         key_of: the value of a column of the rows.
         sources: the rows, which get the column.
-        compiler, env: convert the subquery by itself, grouped by the column that it compares.
+        compiler, env: convert the subquery by itself, grouped by the columns that it compares.
     """
     found = _correlated(node.this, key_of)
     if found is None:
         return None
-    counted, key = found
-    relation = compiler.query(counted, env)
-    check_equal(key, relation.columns[0])
+    asked, keys = found
+    relation = compiler.query(asked, env)
     name, place = fresh("s"), sources.tree.args["from_"].this
-    (_, listed), (_, count) = relation.values(name)
-    none = exp.Literal.number(0)
-    absent = exp.null() if relation.open else none
-    low, high = count.bounds
-    ends: list[exp.Expr] = [exp.Coalesce(this=low, expressions=[none.copy()])]
-    ends.append(exp.Case(ifs=[exp.If(this=is_null(listed.expression), true=absent)], default=high))
-    columns = {fresh("w"): end for end in ends}
+    *listed, number = [value for _, value in relation.values(name)]
+    equal = []
+    for (kind, key), own in zip(keys, listed, strict=True):
+        check_equal(key, own)
+        equal.append(kind(this=key.expression.copy(), expression=own.expression))
+    if is_count(asked.expressions[-1]):
+        value = Value(*_counted(number, name, is_open=relation.open), present=True, least=0)
+    else:  # NULL where no row is
+        sure = exp.column(SURE, name) if relation.flagged else exp.true()
+        value = Value(*(exp.Case(ifs=[exp.If(this=sure.copy(), true=end)]) for end in number.bounds))
+    columns = {fresh("w"): end for end in value.ends}
     every = exp.Column(this=exp.Star(), table=exp.to_identifier(place.alias))
+    matched = exp.select("*", exp.true().as_(MATCHED)).from_(relation.tree.subquery("r"))
     joined = exp.select(every, *(end.as_(column) for column, end in columns.items())).from_(place)
-    other = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier(name)))
-    joined = joined.join(other, on=exp.EQ(this=key.expression.copy(), expression=listed.expression), join_type="left")
+    joined = joined.join(matched.subquery(name), on=exp.and_(*equal), join_type="left")
     sources.tree.set("from_", exp.From(this=joined.subquery(place.alias, copy=False)))
-    return Value(*(exp.column(column, place.alias) for column in columns), present=True, unsigned=True)
+    return value.replaced([exp.column(column, place.alias) for column in columns])
 
 
-def _correlated(node: exp.Expr, key_of: Callable[[exp.Expr], Value | None]) -> tuple[exp.Select, Value] | None:
-    """A count whose WHERE compares a column with one of the rows around it, as counts by this column; and that column."""
+def _counted(count: Value, name: str, *, is_open: bool) -> list[exp.Expr]:
+    """The ends of a count beside rows: 0 where no row is, unless some may be missing."""
+    low, high = count.bounds
+    none = exp.Literal.number(0)
+    absent = exp.If(this=is_null(exp.column(MATCHED, name)), true=exp.null() if is_open else none)
+    return [exp.Coalesce(this=low, expressions=[none.copy()]), exp.Case(ifs=[absent], default=high)]
+
+
+def _correlated(
+    node: exp.Expr, key_of: Callable[[exp.Expr], Value | None]
+) -> tuple[exp.Select, list[tuple[type[exp.Expr], Value]]] | None:
+    """An aggregate whose WHERE compares columns with some of the rows around it, as groups by these columns.
+
+    Returns:
+        The groups, and for each of their columns how it is compared, and with what.
+    """
     if not isinstance(node, exp.Select) or not {k for k, v in node.args.items() if v} <= PARTS:
         return None
     places = [node.args.get("from_"), *(node.args.get("joins") or ())]
-    count = node.expressions[0].unalias()
-    if not all(place and isinstance(place.this, exp.Table) for place in places) or not is_count(count):
+    number = node.expressions[0].unalias()
+    if not all(place and place.this.alias_or_name for place in places) or len(node.expressions) > 1:
         return None
-    inside = {
-        "",
-        *(lowered(place.this.alias_or_name) for place in places if place),
-    }  # a name alone is of the query's own
+    if not isinstance(number.this if isinstance(number, exp.Filter) else number, exp.AggFunc):
+        return None
+    # a name alone is of the query's own
+    inside = {"", *(lowered(place.this.alias_or_name) for place in places if place)}
     where = node.args.get("where")
-    parts = [] if where is None else operands(where.this) if isinstance(where.this, exp.And) else [where.this]
-    links = [(part, sides) for part in parts if (sides := link(part, inside)) is not None]
-    key = key_of(links[0][1][1]) if len(links) == 1 else None
-    if key is None:
+    parts = conjoined(where and where.this)
+    links = {id(part): sides for part in parts if (sides := link(part, inside)) is not None}
+    keys = [(type(part), key_of(links[id(part)][1])) for part in parts if id(part) in links]
+    if not keys or any(key is None for _, key in keys):
         return None
-    part, (column, _) = links[0]
-    made, rest = node.copy(), [p.copy() for p in parts if p is not part]
-    made.set("expressions", [column.copy(), count.copy()])
+    columns = [column for column, _ in links.values()]
+    made, rest = node.copy(), [p.copy() for p in parts if id(p) not in links]
+    made.set("expressions", [*(column.copy() for column in columns), number.copy()])
     made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
-    made.set("group", exp.Group(expressions=[column.copy()]))
+    made.set("group", exp.Group(expressions=[column.copy() for column in columns]))
     outside = any(c.table and lowered(c.table) not in inside for c in made.find_all(exp.Column))
-    return None if outside else (made, key)
+    return None if outside else (made, [(kind, key) for kind, key in keys if key is not None])
 
 
 def _constant_of_type(value: exp.Expr, kind: str) -> exp.Expr:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
-from anondb.answers.ranged.sources import source_rows
+from anondb.answers.ranged.known import fresh
+from anondb.answers.ranged.sources import grouped, source_rows
 from anondb.answers.ranged.values import constant
 from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import only, unsupported
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from anondb.answers.ranged.compiler import Compiler, Env
 
 MAX_SIDES = 100  # of one UNION ALL
+LISTED = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
+STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Cast, exp.DataType, exp.Binary)
+NOT_STRICT = (exp.Predicate, exp.Connector)
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
 GROUPING = exp.Grouping | exp.GroupingId
 
@@ -129,6 +133,74 @@ def _same(key: exp.Expr, node: exp.Expr) -> bool:
     return lowered(key.name) == lowered(node.name) and len(tables) < 2
 
 
+# --- groups without persons -------------------------------------------------------------------------------------------
+
+
+def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
+    """Groups of a known table, LEFT JOIN persons, as each group beside the aggregates of its persons; None for others.
+
+    An aggregate of a column of the persons takes no row without a person, so it is that of the inner join.
+    """
+    clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
+    plain = {k for k, v in node.args.items() if v} <= LISTED and node.args.get("group") is not None
+    if clause is None or not plain or len(joins) != 1 or joins[0].side != "LEFT" or node.find(exp.Window):
+        return None
+    if compiler.people.is_source(clause.this, env) or not compiler.people.is_source(joins[0].this, env):
+        return None
+    relation, alias = source_rows(compiler, clause.this, env)
+    names, inner = {lowered(column.name) for column in relation.columns}, joins[0].this.alias_or_name
+
+    def of_table(column: exp.Column) -> bool:
+        return lowered(column.table or alias) == lowered(alias) and lowered(column.name) in names
+
+    listed = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    keys = list(dict.fromkeys(grouped(node, lambda column: lowered(column.name) not in listed)))
+    where = node.args.get("where")
+    chosen = [] if where is None else [where.this]
+    own = [column for part in (*keys, *chosen) for column in part.find_all(exp.Column)]
+    calls = {call for part in _choosing(node) for call in aggregates(part)}
+    if not relation.exact or not all(map(of_table, own)) or not all(_takes(call, inner) for call in calls):
+        return None
+    around = fresh("g")
+    columns = {key: exp.column(f"k{n}", around) for n, key in enumerate(keys)}
+    same = [exp.NullSafeEQ(this=key.copy(), expression=columns[key].copy()) for key in keys]
+    each = exp.select(*(key.as_(columns[key].name) for key in keys)).from_(clause.this).where(*chosen).distinct()
+    asked = exp.Select(joins=[exp.Join(**{k: v for k, v in joins[0].copy().args.items() if k != "side"})])
+    asked = asked.from_(clause.this).where(*chosen, *same)
+
+    def value(part: exp.Expr) -> exp.Expr:
+        if part in calls:
+            one = asked.copy()
+            one.set("expressions", [part.copy()])
+            return exp.Subquery(this=one)
+        return columns[part].copy() if part in columns else part
+
+    made = _without(node, "joins", "group", "having", "where")
+    made.set("expressions", [exp.alias_(e.unalias(), e.alias_or_name or "n", quoted=True) for e in node.expressions])
+    having = node.args.get("having")
+    made.set("where", None if having is None else exp.Where(this=having.this.copy()))
+    result = made.transform(value)
+    assert isinstance(result, exp.Select)
+    result.set("from_", exp.From(this=each.subquery(around)))
+    return result
+
+
+def _choosing(node: exp.Select) -> list[exp.Expr]:
+    """The parts of a SELECT in which aggregates stand."""
+    return [*node.expressions, *(node.args[k] for k in ("having", "order") if node.args.get(k) is not None)]
+
+
+def _takes(call: exp.Expr, table: str) -> bool:
+    """Whether an aggregate takes nothing but columns of a table, and no row in which they are NULL."""
+    inner = call.this if isinstance(call, exp.Filter) else call
+    what = inner.this.expressions[0] if isinstance(inner.this, exp.Distinct) else inner.this
+    columns = list(what.find_all(exp.Column)) if isinstance(what, exp.Expr) else []
+    strict = (
+        all(isinstance(node, STRICT) and not isinstance(node, NOT_STRICT) for node in what.walk()) if columns else False
+    )
+    return strict and all(lowered(c.table) == lowered(table) for c in columns) and not inner.expressions
+
+
 # --- rows of a table ------------------------------------------------------------------------------------------------
 
 
@@ -152,10 +224,7 @@ def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
         return None
     (place,) = known
     relation, alias = source_rows(compiler, place.this, env)
-    outer = bool(joins[0].side) if place is clause else bool(place.side)
-    if not relation.exact or any(join.side not in ("", "LEFT") for join in joins):
-        return None
-    if outer and (place is not clause or len(joins) > 1 or node.args.get("where") or _counts_rows(node)):
+    if not relation.exact or any(join.side for join in joins):
         return None
     names = {lowered(column.name): n for n, column in enumerate(relation.columns)}
 
@@ -185,7 +254,7 @@ def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
             "GROUP BY columns that tell its rows apart, and leave out rows that are there twice.",
         )
     rows_of = [dict(zip(parts, map(_literal, row[len(names) + 1 :]), strict=True)) for row in rows]
-    return _union(node, [_for_row(node, place, value, outer=outer) for value in rows_of])
+    return _union(node, [_for_row(node, place, value) for value in rows_of])
 
 
 def _table_expressions(node: exp.Expr, place_of: Callable[[exp.Expr], int | None]) -> Iterator[exp.Expr]:
@@ -199,20 +268,13 @@ def _table_expressions(node: exp.Expr, place_of: Callable[[exp.Expr], int | None
         yield from _table_expressions(part, place_of)
 
 
-def _counts_rows(node: exp.Select) -> bool:
-    """Whether a SELECT counts rows, of which an outer join has one without a person."""
-    calls = (call for e in (*node.expressions, node.args.get("having")) for call in aggregates(e))
-    return any(call.find(exp.Star) is not None for call in calls)
-
-
-def _for_row(node: exp.Select, place: exp.Expr, values: Mapping[exp.Expr, exp.Expr], *, outer: bool) -> exp.Select:
+def _for_row(node: exp.Select, place: exp.Expr, values: Mapping[exp.Expr, exp.Expr]) -> exp.Select:
     """The SELECT for one row of the known table, which is a group of its own.
 
     Args:
         node: the SELECT.
         place: where it reads the table.
         values: what the expressions of the table are in this row.
-        outer: whether rows without a person count.
     """
 
     def value(part: exp.Expr) -> exp.Expr:
@@ -233,7 +295,7 @@ def _for_row(node: exp.Select, place: exp.Expr, values: Mapping[exp.Expr, exp.Ex
     ]
     made.set("expressions", listed)
     always = exp.Case(ifs=[exp.If(this=exp.true(), true=exp.Literal.number(1))])  # a group needs a person
-    made.set("group", None if outer else exp.Group(expressions=[always]))
+    made.set("group", exp.Group(expressions=[always]))
     result = made.transform(value)
     assert isinstance(result, exp.Select)
     return result

@@ -9,11 +9,10 @@ and may be wider than the best possible ones where operands depend on each other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -36,8 +35,11 @@ class Value:
         present: whether it is not NULL for any original.
         item: whether it is an item that is a text here, but may be a number or the like in the original.
         plain: whether it equals such an item as a text if and only if it does in the original.
-        unsigned: whether neither it nor its bounds are negative, as of counts.
+        least: a number that it is never below where its row is there, 0 or more: 1 for the rows of a group; its bounds may
+            be below, but not negative.
         why: the construct that no rule reads, and what to do, where nothing is known of the value for this reason.
+        part: the upper end of a count of which it is a part, times a number, as a count with FILTER is of that without.
+        sure: for the number of a row that an outer join may lack: whether it is there, NULL where it is not.
     """
 
     lower: exp.Expr | None = None
@@ -46,8 +48,10 @@ class Value:
     present: bool = field(default=False, kw_only=True)
     item: bool = field(default=False, kw_only=True)
     plain: bool = field(default=False, kw_only=True)
-    unsigned: bool = field(default=False, kw_only=True)
+    least: float | None = field(default=None, kw_only=True)
     why: str = field(default="", kw_only=True)
+    part: tuple[exp.Expr, float] | None = field(default=None, kw_only=True)
+    sure: exp.Expr | None = field(default=None, kw_only=True)
 
     @property
     def unknown(self) -> bool:
@@ -81,8 +85,10 @@ class Value:
         if self.lower is None:
             return exp.null(), exp.null()
         low, high = self.lower, self.upper or self.lower
+        if self.sure is not None:
+            low, high = (exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())]) for end in (low, high))
         if self.truth and not self.present:
-            decided = exp.or_(is_true(low), exp.Not(this=_paren(high)))
+            decided = exp.or_(is_true(low), exp.Not(this=paren(high)))
             low, high = (exp.Case(ifs=[exp.If(this=decided.copy(), true=end.copy())]) for end in (low, high))
         return low, high
 
@@ -93,6 +99,12 @@ class Value:
             return exp.false(), exp.true()
         low, high = self.lower, self.upper or self.lower
         return (low, high) if self.truth or self.exact else (holds(low, unknown=False), holds(high, unknown=True))
+
+    @property
+    def there(self) -> tuple[exp.Expr, exp.Expr]:
+        """Expressions for the bounds of a number where its row is there."""
+        low, high = self.bounds
+        return (greatest(low, exp.convert(self.least)), high) if self.least else (low, high)
 
 
 COMPARISONS = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
@@ -119,19 +131,20 @@ def check_equal(*values: Value | Column) -> None:
         raise ambiguous("which values equal them")
 
 
-def _paren(node: exp.Expr) -> exp.Expr:
+def paren(node: exp.Expr) -> exp.Expr:
+    """A copy in parentheses."""
     return exp.paren(node, copy=True)
 
 
-def _copy(node: exp.Expr, *operands: exp.Expr) -> exp.Expr:
+def with_operands(node: exp.Expr, *operands: exp.Expr) -> exp.Expr:
     """A binary operator or unary function with other operands."""
     made = node.copy()
     for key, operand in zip(("this", "expression"), operands, strict=False):
-        made.set(key, _paren(operand))
+        made.set(key, paren(operand))
     return made
 
 
-def _known(*parts: exp.Expr) -> exp.Expr:
+def none_null(*parts: exp.Expr) -> exp.Expr:
     """That none of these is NULL."""
     return exp.and_(*(is_null(part).not_() for part in parts))
 
@@ -151,7 +164,7 @@ def _extreme(name: str, parts: Sequence[exp.Expr]) -> exp.Expr:
     if len(different) == 1:
         return different[0].copy()
     call = exp.Anonymous(this=name, expressions=[p.copy() for p in different])
-    return exp.Case(ifs=[exp.If(this=_known(*different), true=call)])
+    return exp.Case(ifs=[exp.If(this=none_null(*different), true=call)])
 
 
 def holds(condition: exp.Expr, *, unknown: bool) -> exp.Expr:
@@ -161,7 +174,7 @@ def holds(condition: exp.Expr, *, unknown: bool) -> exp.Expr:
 
 def is_true(condition: exp.Expr) -> exp.Expr:
     """The condition that another one is true, and neither false nor NULL."""
-    return exp.paren(exp.Is(this=_paren(condition), expression=exp.true()), copy=False)
+    return exp.paren(exp.Is(this=paren(condition), expression=exp.true()), copy=False)
 
 
 def constant(value: Any) -> exp.Expr:
@@ -195,52 +208,67 @@ def _constant(value: Value) -> float | None:
     return float(node.name) if isinstance(node, exp.Literal) and not node.is_string else None
 
 
-def _is_unsigned(value: Value) -> bool:
-    """Whether a number is never negative."""
+def _least(value: Value) -> float | None:
+    """What a number is never below, if that is 0 or more."""
     number = _constant(value)
-    return value.unsigned or (number is not None and number >= 0)
+    return number if number is not None and number >= 0 else value.least
 
 
 def negated(node: exp.Expr, value: Value) -> Value:
     """The negative of a number."""
     low, high = value.bounds
-    return Value(_copy(node, high), _copy(node, low))
+    return Value(with_operands(node, high), with_operands(node, low))
+
+
+def _plain(end: exp.Expr) -> exp.Expr:
+    """A bound without conversions to other types of numbers."""
+    end = end.unnest()
+    return _plain(end.this) if isinstance(end, exp.Cast | exp.TryCast) else end
 
 
 def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
     """The sum, difference, product or quotient of two numbers."""
     (a, b), (c, d) = left.bounds, right.bounds
-    unsigned = _is_unsigned(left) and _is_unsigned(right)
+    one, two = _least(left), _least(right)
+    unsigned = one is not None and two is not None
     if isinstance(node, exp.Add):
-        return Value(_copy(node, a, c), _copy(node, b, d), unsigned=unsigned)
+        return Value(
+            with_operands(node, a, c),
+            with_operands(node, b, d),
+            least=None if one is None or two is None else one + two,
+        )
     if isinstance(node, exp.Sub):
-        return Value(_copy(node, a, d), _copy(node, b, c))
+        return Value(with_operands(node, a, d), with_operands(node, b, c))
     if isinstance(node, exp.Mul):
-        if unsigned:
-            return Value(_copy(node, a, c), _copy(node, b, d), unsigned=True)
+        if one is not None and two is not None:
+            whole, number = (left.part, _constant(right)) if left.part is not None else (right.part, _constant(left))
+            part = None if whole is None or number is None else (whole[0], whole[1] * number)
+            return Value(with_operands(node, a, c), with_operands(node, b, d), least=one * two, part=part)
         for factor, other in ((right, left), (left, right)):
             number = _constant(factor)
             if number is not None and number >= 0:
-                return Value(*(_copy(node, end, factor.expression) for end in other.bounds))
-        products = [_copy(node, x, y) for x in (a, b) for y in (c, d)]
+                return Value(*(with_operands(node, end, factor.expression) for end in other.bounds))
+        products = [with_operands(node, x, y) for x in (a, b) for y in (c, d)]
         return Value(least(*products), greatest(*products))
     return _quotient(node, left, right, unsigned=unsigned)
 
 
 def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> Value:
     """A quotient, which has no bounds where the divisor may be 0."""
-    (a, b), (c, d), zero = left.bounds, right.bounds, exp.Literal.number(0)
-    number = _constant(right)
+    (a, b), (c, d), zero = left.bounds, right.there, exp.Literal.number(0)
+    number, floor = _constant(right), 0 if unsigned else None
     if number is not None and number > 0:
-        return Value(_copy(node, a, right.expression), _copy(node, b, right.expression), unsigned=unsigned)
-    away: exp.Expr = exp.GT(this=_paren(c), expression=zero)
+        return Value(with_operands(node, a, right.expression), with_operands(node, b, right.expression), least=floor)
+    away: exp.Expr = exp.GT(this=paren(c), expression=zero)
     if unsigned:
-        ends = _copy(node, a, d), _copy(node, b, c)
+        ends = with_operands(node, a, d), with_operands(node, b, c)
+        if left.part is not None and right.upper is not None and left.part[0] == _plain(right.upper):
+            ends = ends[0], least(ends[1], exp.convert(left.part[1]))
     else:
-        away = exp.or_(away, exp.LT(this=_paren(d), expression=zero))
-        quotients = [_copy(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
+        away = exp.or_(away, exp.LT(this=paren(d), expression=zero))
+        quotients = [with_operands(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
         ends = least(*quotients), greatest(*quotients)
-    return Value(*(exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in ends), unsigned=unsigned)
+    return Value(*(exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in ends), least=floor)
 
 
 def rising(node: exp.Expr, value: Value) -> Value:
@@ -248,12 +276,12 @@ def rising(node: exp.Expr, value: Value) -> Value:
     low, high = (_with_first(node, end) for end in value.bounds)
     condition: exp.Expr | None = None
     if isinstance(node, exp.TryCast):
-        condition = _known(low, high)
-    elif isinstance(node, exp.Sqrt | exp.Ln) and not value.unsigned:
-        condition = exp.GTE(this=_paren(value.bounds[0]), expression=exp.Literal.number(0))
+        condition = none_null(low, high)
+    elif isinstance(node, exp.Sqrt | exp.Ln) and value.least is None:
+        condition = exp.GTE(this=paren(value.bounds[0]), expression=exp.Literal.number(0))
     if condition is not None:
         low, high = (exp.Case(ifs=[exp.If(this=condition.copy(), true=end.copy())]) for end in (low, high))
-    return Value(low, high, unsigned=value.unsigned and not isinstance(node, exp.Ln))
+    return Value(low, high, least=None if value.least is None or isinstance(node, exp.Ln) else 0)
 
 
 def _with_first(node: exp.Expr, operand: exp.Expr) -> exp.Expr:
@@ -267,7 +295,7 @@ def absolute(node: exp.Expr, value: Value) -> Value:
     low, high = value.bounds
     zero = exp.Literal.number(0)
     return Value(
-        exp.Case(ifs=[exp.If(this=_known(low, high), true=_max(low, exp.Neg(this=_paren(high)), zero))]),
+        exp.Case(ifs=[exp.If(this=none_null(low, high), true=_max(low, exp.Neg(this=paren(high)), zero))]),
         greatest(_with_first(node, low), _with_first(node, high)),
     )
 
@@ -276,92 +304,25 @@ def _max(*parts: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="GREATEST", expressions=[p.copy() for p in parts])
 
 
+def filled(value: Value, other: Value) -> Value:
+    """A number, or an exact one in place of NULL."""
+    if value.sure is None or value.lower is None or value.upper is None:
+        return Value(*value.bounds, least=value.least, part=value.part)
+    absent, ends = is_null(value.sure), []
+    for end, extreme in ((value.lower, least), (value.upper, greatest)):
+        branches = [exp.If(this=absent.copy(), true=other.expression.copy())]
+        branches.append(exp.If(this=value.sure.copy(), true=end.copy()))
+        ends.append(exp.Case(ifs=branches, default=extreme(end, other.expression)))
+    return Value(*ends, least=None if value.least is None or _least(other) != 0 else 0)
+
+
 def listed(parts: Sequence[Value]) -> Value:
     """A list of numbers, whose bounds are lists; none where a number has none."""
     ends = zip(*(part.bounds for part in parts), strict=True)
     lists = [exp.Array(expressions=[end.copy() for end in of]) for of in ends]
-    return Value(*(exp.Case(ifs=[exp.If(this=_known(*end.expressions), true=end)]) for end in lists))
-
-
-# --- conditions -----------------------------------------------------------------------------------------------------
-
-
-def compared(node: exp.Expr, left: Value, right: Value) -> Value:
-    """The comparison of two values."""
-    if isinstance(node, exp.NEQ):
-        return negation(compared(exp.EQ(this=node.left, expression=node.right), left, right))
-    (a, b), (c, d) = left.bounds, right.bounds
-
-    def of(kind: type[exp.Expr], one: exp.Expr, two: exp.Expr) -> exp.Expr:
-        return kind(this=_paren(one), expression=_paren(two))
-
-    if isinstance(node, exp.EQ):
-        certain: exp.Expr = exp.and_(of(exp.EQ, a, d), of(exp.EQ, b, c))
-        possible: exp.Expr = exp.and_(holds(of(exp.LTE, a, d), unknown=True), holds(of(exp.LTE, c, b), unknown=True))
-    else:
-        kind = type(node)
-        (w, x), (y, z) = ((a, b), (c, d)) if kind in (exp.GT, exp.GTE) else ((b, a), (d, c))
-        certain, possible = of(kind, w, z), of(kind, x, y)
-    return Value(holds(certain, unknown=False), holds(possible, unknown=True), truth=True)
-
-
-def tested(node: exp.Is, value: Value) -> Value:
-    """IS TRUE, IS FALSE or IS NULL."""
-    if isinstance(node.expression, exp.Null):
-        low, high = value.bounds
-        missing = exp.false() if value.present else exp.Not(this=exp.paren(_known(low, high)))
-        return Value(exp.false(), missing, truth=True)
-    ends = [_copy(node, end) for end in value.truths]
-    return Value(*(ends if node.expression.this else reversed(ends)), truth=True)
-
-
-def negation(value: Value) -> Value:
-    """NOT."""
-    low, high = value.truths
-    return Value(*(exp.Not(this=_paren(end)) for end in (high, low)), truth=True)
-
-
-def connected(kind: type[exp.Expr], parts: Sequence[Value]) -> Value:
-    """AND or OR."""
-
-    def joined(ends: Sequence[exp.Expr]) -> exp.Expr:
-        return reduce(lambda x, y: kind(this=_paren(x), expression=_paren(y)), ends)
-
-    lows, highs = zip(*(p.truths for p in parts), strict=True)
-    return Value(joined(lows), joined(highs), truth=True)
+    return Value(*(exp.Case(ifs=[exp.If(this=none_null(*end.expressions), true=end)]) for end in lists))
 
 
 def unread(parts: Sequence[Value]) -> Value:
     """The value of an operation on operands of which nothing is known of at least one."""
     return Value(why=next((part.why for part in parts if part.why), ""))
-
-
-def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) -> Value:
-    """CASE: the first value whose condition holds.
-
-    Args:
-        cases: conditions and values.
-        default: the value where no condition holds.
-        numbers: whether the values are numbers; others but booleans have no bounds where a condition is not certain.
-    """
-    results = [*(v for _, v in cases), default]
-    truth = all(v.truth or (v.exact and isinstance(v.expression, exp.Boolean | exp.Null)) for v in results)
-    if not (numbers or truth):
-        return Value()
-    ends = [v.truths if truth else v.bounds for v in results]
-    low, high = ends.pop()
-    for (condition, _), (least_of, greatest_of) in zip(reversed(cases), reversed(ends), strict=True):
-        extremes = (exp.and_, exp.or_) if truth else (least, greatest)
-        low = _either(condition, least_of, low, extremes[0])
-        high = _either(condition, greatest_of, high, extremes[1])
-    return Value(low, high, truth=truth)
-
-
-def _either(condition: Value, one: exp.Expr, other: exp.Expr, extreme: Callable[..., exp.Expr]) -> exp.Expr:
-    """A bound of one value where a condition is certain, of the other where it is not possible, and else of both."""
-    certain, possible = condition.truths
-    branches = [
-        exp.If(this=certain.copy(), true=one.copy()),
-        exp.If(this=exp.Not(this=is_true(possible)), true=other.copy()),
-    ]
-    return exp.Case(ifs=branches, default=extreme(one.copy(), other.copy()))

@@ -1,0 +1,76 @@
+"""Bounds of groups that need not exist hold where these do: an average, an extreme, a share of a group has some row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+from each import each
+
+import anondb
+from anondb import Session
+
+PEOPLE = [("Cork", 20), ("Bonn", 21), ("Cork", 80), ("Bonn", 81), ("Oslo", 50), ("Oslo", 50)]
+"""Each class shows several towns, so that none of them needs to exist."""
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    file = tmp_path_factory.mktemp("groups") / "r.duckdb"
+    with anondb.connect() as db:
+        sales = pd.DataFrame([(n, "milk") for n in range(6)], columns=["tid", "item"])
+        people = pd.DataFrame([(n, *of) for n, of in enumerate(PEOPLE)], columns=["tid", "town", "age"])
+        db.anonymize(
+            sales, model=anondb.KkmAnonymity(2, 1), records=people, quasi_identifiers="town,age", name="r", queries=1
+        ).publish(file)
+    with anondb.open(file) as opened:
+        yield opened
+
+
+@each(
+    "number, low, high",
+    [
+        ("avg(age)", 20, 81),
+        ("min(age)", 20, 81),
+        ("median(age)", 20, 81),
+        ("sum(1)", 0, 6),
+        ("avg(1)", 1, 1),
+        ("avg(age) FILTER (WHERE age > 25)", None, None),
+        ("count(*) FILTER (WHERE age > 25) * 100.0 / count(*)", 0, 100),
+        ("count(*) FILTER (WHERE age > 25)::DOUBLE / nullif(count(*), 0)", 0, 1),
+        ("sum(CASE WHEN age > 25 THEN 3 ELSE 2 END) / count(*)", 0, 26),
+        ("avg(CASE WHEN age > 25 THEN 3 ELSE 2 END)", 2, 3),
+        ("avg(CASE WHEN age > 25 THEN age END)", None, None),
+        ("12 / count(DISTINCT tid)", 2, 12),
+        ("count(*) - 1", -1, 5),
+    ],
+)
+def test_a_number_of_a_group_has_bounds_where_the_group_exists(
+    session: Session, number: str, low: float | None, high: float | None
+) -> None:
+    for sql in (
+        f"SELECT town, {number} AS n FROM records GROUP BY town ORDER BY town",
+        f"SELECT * FROM (SELECT town, {number} AS n FROM records GROUP BY town) ORDER BY town",
+    ):
+        result = session.sql(sql)
+        assert result.columns == ["town", "n", "n_lower", "n_upper", "certain"]
+        assert [(row[0], *row[2:]) for row in result.fetchall()[:2]] == [
+            (t, low, high, False) for t in ("Bonn", "Cork")
+        ]
+
+
+def test_a_number_of_nobody_has_no_bounds(session: Session) -> None:
+    """Without GROUP BY the row is there, and its number may be NULL."""
+    for number in ("avg(age)", "min(age)", "sum(age)", "count(*) FILTER (WHERE age > 25) / count(*)"):
+        ((_, low, high),) = session.sql(f"SELECT {number} AS n FROM records WHERE town = 'Cork'").fetchall()
+        assert (low, high) == (None, None)
+
+
+def test_a_condition_on_the_number_of_rows_keeps_each_group(session: Session) -> None:
+    result = session.sql("SELECT town FROM records GROUP BY town HAVING count(*) >= 1 AND 2 * count(*) > 1")
+    assert [row[0] for row in result.fetchall()] == ["Bonn", "Cork", "Oslo"]
+    ((number, low, high),) = session.sql(
+        "SELECT count(*) FROM (SELECT town FROM records GROUP BY town HAVING count(*) > 0)"
+    ).fetchall()
+    assert 0 <= low <= number <= high == 3
