@@ -15,7 +15,7 @@ from starlette.routing import Route
 from anondb.errors import AnondbError
 from anondb.options import flags_of
 from anondb.reading.options import PEOPLE
-from anondb.taxonomies import BUILDERS, HIERARCHIES, OPTION_OF
+from anondb.taxonomies import BUILDERS, GROUPS, HIERARCHIES, OPTION_OF, OPTIONS
 from anondb.taxonomies.build import Request as Building
 from anondb.taxonomies.editing import ROOT, Draft
 from anondb.ui import tasks
@@ -24,6 +24,7 @@ from anondb.ui.window import Project, Window, argument, back, window_of
 HERE = "/understand#tree"
 TREE, COUNT, SAVE = "understand_tree", "understand_count", "understand_save"
 MOST = 200  # children that are shown of a node
+SUGGESTED = "what the values suggest"  # to build a hierarchy by
 
 
 @dataclass
@@ -36,7 +37,7 @@ class View:
         opened, chosen: the nodes that are open, and those that an edit is about.
         find: what was searched, and ``found`` in these nodes.
         problem: why the last edit was refused.
-        building: how the tree was built; the words of the command.
+        building: how the tree was built, in the words of the command; None if it was not.
     """
 
     attribute: str | None = None
@@ -46,7 +47,7 @@ class View:
     find: str = ""
     found: set[int] = field(default_factory=set)
     problem: AnondbError | None = None
-    building: tuple[str, ...] = ()
+    building: tuple[str, ...] | None = None
 
 
 def view_of(window: Window) -> View:
@@ -69,13 +70,17 @@ def shown_tree(window: Window) -> dict[str, Any]:
     named = project.options.get("taxonomy" if view.attribute is None else "hierarchies")
     if view.draft is None and named is not None and TREE not in window.jobs:
         read(window, view)
+    job = window.jobs.get(TREE)
+    is_unknown = job is not None and job.problem is not None and job.problem.code == "unknown_hierarchy"
+    builders = BUILDERS if view.attribute is None else ("", *HIERARCHIES)
     return {
         "view": view,
         "draft": view.draft,
         "attributes": attributes_of(project),
         "has_items": project.options.get("layout") != PEOPLE,
-        "named": named,
-        "builders": BUILDERS if view.attribute is None else HIERARCHIES,
+        "is_unknown": is_unknown,
+        "has_none": (named is None or is_unknown) and view.draft is None,
+        "builders": {by: (GROUPS.get(by, SUGGESTED), OPTIONS.get(OPTION_OF.get(by, ""))) for by in builders},
         "target": _target(project, view, named),
         "tree_command": _command(project, view, named),
         "MOST": MOST,
@@ -113,7 +118,7 @@ def _command(project: Project, view: View, named: Any) -> str:
         kind, flag, records = "hierarchy", "--hierarchies", project.options.get("records", project.transactions)
         words = [argument(project.database), *flags_of({"records": records, "id": project.options.get("id")})]
         words += ["--attribute", view.attribute]
-    if view.building and view.draft is not None and view.draft.at == 0 and view.draft.saved < 0:
+    if view.building is not None and view.draft is not None and view.draft.at == 0 and view.draft.saved < 0:
         return shlex.join(["anondb", kind, "build", *words, *view.building, "--to", _target(project, view, named)])
     return "" if named is None else shlex.join(["anondb", kind, "show", *words, flag, str(named)])
 
@@ -195,12 +200,13 @@ async def build(request: Request) -> Response:
     if window.project is None:
         return back(HERE)
     if under := str(form.get("under") or "").strip():
-        view.building = ()
+        view.building = None
         read(window, view, under=under)
     else:
-        by, more = str(form.get("by") or ""), str(form.get("more") or "").strip()
+        by = str(form.get("by") or "")
+        more = str(form.get(f"more-{by}") or "").strip()
         said = {OPTION_OF[by]: more} if more and by in OPTION_OF else {}
-        view.building = ("--by", by, *(word for name in said for word in (f"--{name.replace('_', '-')}", more)))
+        view.building = tuple(flags_of({"by": by or None, **said}))
         try:
             read(window, view, built=Building.said(by, **said))
         except AnondbError as problem:
@@ -219,7 +225,7 @@ async def keep(request: Request) -> Response:
     at = draft.at
 
     def then(_: str) -> None:
-        draft.saved, view.building = at, ()
+        draft.saved, view.building = at, None
         window.use(replace(project, options={**project.options, option: to}), understand_view=view)
 
     what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree(), "to": to}

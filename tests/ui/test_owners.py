@@ -15,6 +15,7 @@ from ui.client import Client, window
 from ui.conftest import HOSTILE
 
 import anondb
+from anondb.taxonomies import BUILDERS
 from anondb.taxonomies.supports import supported_taxonomy
 
 ITEMS = {item: HOSTILE if item == "d" else item for item in "abcd"}
@@ -68,6 +69,10 @@ def nodes_on(page: str) -> dict[str, tuple[int, int | None]]:
     rows = re.findall(r'name="node" value="(\d+)"[^>]*> (.*?)</label>\s*<span class="note">(.*?)</span>', page, re.S)
     persons = {number: re.search(r"([\d,]+) persons", note) for number, _, note in rows}
     return {html.unescape(label): (int(n), int(p[1]) if (p := persons[n]) else None) for n, label, _ in rows}
+
+
+def builders_on(page: str) -> list[str]:
+    return re.findall(r'<input type="radio" name="by" value="(\w*)"', page)
 
 
 def test_a_file_is_mended_and_loaded_as_the_command_says(
@@ -139,15 +144,21 @@ def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
 def test_hierarchies_are_built_and_saved(client: Client, folder: Path) -> None:
     client.post("/understand/of", attribute="age")
     page = client.done("/understand")
-    assert "The hierarchy of age" in page and not nodes_on(page)
-    client.post("/understand/build", by="frequency", more="2")
+    assert "The hierarchy of age" in page and not nodes_on(page) and builders_on(page)[0] == ""
+    client.post("/understand/build", by="frequency", **{"more-frequency": "2"})
     page = client.done("/understand")
     assert nodes_on(page)["all"][1] == 6 and "--by frequency --fan-out 2" in page
     client.post("/understand/save", to="hierarchies/")
     page = client.done("/understand")
     assert ">saved<" in page and (folder / "hierarchies" / "age.tree").exists() and "--hierarchies hierarchies/" in page
-    client.post("/understand/build", by="bands", more="nothing")
+    client.post("/understand/build", by="bands", **{"more-bands": "nothing"})
     assert "widths above 0" in problems_on(client.done("/understand"))
+    client.post("/understand/of", attribute="sex")
+    page = client.done("/understand")
+    assert "It has none yet" in page and not problems_on(page) and "<details open><summary>Build one" in page
+    client.post("/understand/build", by="")
+    page = client.done("/understand")
+    assert nodes_on(page)["all"][1] == 6 and "hierarchy build" in page and "--by" not in page
 
 
 def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
@@ -163,9 +174,15 @@ def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
     client.post("/load/confirm")
     page = client.done("/understand")
     assert "command.duckdb" in page and "--taxonomy" not in page
-    client.post("/understand/build", by="similarity", more="")
+    assert "<details open><summary>Build one" in page and builders_on(page) == list(BUILDERS)
+    client.post("/understand/build", by="similarity")
     page = client.done("/understand")
-    assert not problems_on(page) and nodes_on(page)["all"][1] == 6
+    assert not problems_on(page) and nodes_on(page)["all"][1] == 6 and "not saved" in page
+    client.post("/understand/tree", do="rename", node=["0"], name="everything")
+    client.post("/understand/save", to="built")
+    page = client.done("/understand")
+    assert nodes_on(page)["everything"][1] == 6 and ">saved<" in page
+    assert all("--taxonomy built" in shlex.join(command) for command in commands_on(page))
 
 
 def test_missing_items_are_added(client: Client, folder: Path) -> None:
