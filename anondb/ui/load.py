@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from anondb.ui.window import Project, Window, back, name_of, named_file, shown, 
 HERE = "/load"
 _PEEK = ("load-peek", "load-taxonomy", "load-records", "load-made")  # jobs about what is being chosen
 _BOOLEAN = READING["header"].kinds
+_FILES = ("transactions", "taxonomy", "records")
+_DEFAULTS = {"transactions_as": "transactions", "id_as": "tid", "item_as": "item"}  # of ``Database.load``
 
 
 @dataclass
@@ -75,7 +78,10 @@ def page(request: Request) -> Response:
     peek, tables = window.result("load-peek"), window.result("load-tables")
     pictures = pictures_of(peek.counts) if peek is not None and peek.counts is not None else ()
     records = window.result("load-records")
-    made = "" if choice is None or choice.database else proposed_file(window, choice.transactions)
+    made, names, command = "", dict[str, str](), ""
+    if peek is not None and choice is not None and not choice.database:
+        made, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
+        command = load_command(window, loaded(choice, peek.reading, names), made)
     return shown(
         request,
         "load.html",
@@ -87,7 +93,8 @@ def page(request: Request) -> Response:
         options={n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)},
         is_boolean=lambda name: READING[name].kinds == _BOOLEAN,
         made=made,
-        command=None if peek is None or choice is None or choice.database else load_command(window, choice, peek, made),
+        names=names,
+        command=command,
     )
 
 
@@ -159,18 +166,28 @@ async def beside(request: Request) -> Response:
     return back(HERE)
 
 
-def loaded(choice: Choice, reading: Mapping[str, Any]) -> dict[str, Any]:
+def proposed_names(choice: Choice, reading: Mapping[str, Any]) -> dict[str, str]:
+    """What analysts will call the new table and its columns: as the file calls them, where it does."""
+    stem = re.sub(r"\W+", "_", Path(choice.transactions).name.partition(".")[0]).strip("_")
+    item = str(reading.get("item", "item"))
+    names = {"transactions_as": stem or "transactions", "id_as": reading.get("id", "tid"), "item_as": item}
+    return names | ({"item_as": "item"} if "," in item or "*" in item or names["id_as"] == item else {})
+
+
+def loaded(choice: Choice, reading: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """How the Python interface loads the chosen files. A table of people keeps its columns as they are."""
-    left = ("layout", "id") if reading.get("layout") == PEOPLE else ()
-    files = {name: getattr(choice, name) for name in ("transactions", "taxonomy", "records")}
-    return {name: value for name, value in {**files, **reading}.items() if value != "" and name not in left}
+    left = ("layout", "id", "id_as", "item_as") if reading.get("layout") == PEOPLE else ()
+    files = {name: getattr(choice, name) for name in _FILES}
+    how = {**files, **reading, **names}
+    return {name: value for name, value in how.items() if value not in ("", _DEFAULTS.get(name)) and name not in left}
 
 
-def load_command(window: Window, choice: Choice, peek: Any, database: str) -> str:
-    """The command that loads the chosen files; of dropped ones only the names are known."""
-    how, kept = loaded(choice, peek.reading), str(window.folder)
-    how |= {n: Path(f).name for n in ("transactions", "taxonomy", "records") if (f := how.get(n, "")).startswith(kept)}
-    return shlex.join(["anondb", "load", database, *flags_of(how)])
+def load_command(window: Window, how: Mapping[str, Any], database: str) -> str:
+    """The command that loads files; of dropped ones only the names are known."""
+    files = {n: f for n in _FILES if (f := how.get(n))}
+    known = dict(how) | {n: Path(f).name for n, f in files.items() if Path(f).is_relative_to(window.folder)}
+    said = {"as" if name == "transactions_as" else name: value for name, value in known.items()}
+    return shlex.join(["anondb", "load", database, *flags_of(said)])
 
 
 async def confirm(request: Request) -> Response:
@@ -179,23 +196,26 @@ async def confirm(request: Request) -> Response:
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
     async with request.form() as form:
-        said: dict[str, Any] = {n: str(form.get(n) or "").strip() for n in ("database", "hierarchies", "sensitive")}
+        given = {name: str(value).strip() for name, value in form.items() if str(value).strip()}
+        said: dict[str, Any] = {n: given[n] for n in ("hierarchies", "sensitive") if n in given}
         said["quasi_identifiers"] = ",".join(map(str, form.getlist("quasi_identifiers")))
         said["accept"] = tuple(map(str, form.getlist("accept")))
     if choice is None or peek is None or peek.problem is not None:
         return back(HERE)
-    database = said.pop("database") or proposed_file(window, choice.transactions)
     options: dict[str, Any] = {name: value for name, value in said.items() if value}
     beside = {name: table for name in ("taxonomy", "records") if (table := getattr(choice, name))}
     if choice.database:
         window.use(Project(choice.database, choice.transactions, {**options, **beside, **peek.reading}))
         return back("/understand")
+    database = given.get("database", proposed_file(window, choice.transactions))
+    names = {name: given.get(name, value) for name, value in proposed_names(choice, peek.reading).items()}
     options |= {name: name for name in beside}
     if peek.reading.get("layout") == PEOPLE:
         options |= {"layout": PEOPLE, "id": peek.reading.get("id", "tid")}
-    command = load_command(window, choice, peek, database)
-    project = Project(database, "transactions", options, command)
-    how = loaded(choice, peek.reading)
+    else:
+        options |= {n: names[f"{n}_as"] for n in ("id", "item") if names[f"{n}_as"] != _DEFAULTS[f"{n}_as"]}
+    how = loaded(choice, peek.reading, names)
+    project = Project(database, names["transactions_as"], options, load_command(window, how, database))
     words = f"Loading {name_of(choice.transactions)} into {name_of(database)}"
     window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=how)
     return back(HERE)

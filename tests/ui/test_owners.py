@@ -18,6 +18,8 @@ import anondb
 from anondb.taxonomies import BUILDERS
 from anondb.taxonomies.supports import supported_taxonomy
 
+COLUMNS = {"id_column": "client", "item_column": "thing"}
+PEOPLE = {"taxonomy": "taxonomy", "records": "records", "quasi_identifiers": "age,sex"}
 ITEMS = {item: HOSTILE if item == "d" else item for item in "abcd"}
 
 
@@ -60,8 +62,9 @@ def problems_on(page: str) -> str:
 
 def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
     with duckdb.connect(str(path), read_only=True) as connection:
-        names = ("transactions", "taxonomy", "records")
-        return {name: connection.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+        names = ("purchases", "taxonomy", "records")
+        rows = {name: connection.sql(f"SELECT * FROM {name} ORDER BY ALL") for name in names}
+        return {name: [tuple(r.columns), *r.fetchall()] for name, r in rows.items()}
 
 
 def nodes_on(page: str) -> dict[str, tuple[int, int | None]]:
@@ -96,13 +99,14 @@ def test_a_file_is_mended_and_loaded_as_the_command_says(
     monkeypatch.chdir(folder)
     assert run(*["command.duckdb" if word.endswith(".duckdb") else word for word in command]).code == 0
     assert tables(folder / "window.duckdb") == tables(folder / "command.duckdb")
-    assert len(tables(folder / "window.duckdb")["records"]) == len(BASKETS)
+    assert len(tables(folder / "window.duckdb")["records"]) == 1 + len(BASKETS)
+    assert tables(folder / "window.duckdb")["purchases"][0] == ("client", "thing"), "as in the file"
 
 
 def test_the_profile_as_pictures(client: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     page = client.done("/understand")
     with anondb.connect(folder / "window.duckdb", read_only=True) as db:
-        told = db.profile("transactions", taxonomy="taxonomy", records="records", quasi_identifiers="age,sex")
+        told = db.profile("purchases", id="client", item="thing", **PEOPLE)
     tiles = re.findall(r'<div class="tile"><b>([\d,]+)</b>', page)
     assert tiles == [f"{n:,}" for n in (told.persons, told.items, told.occurrences, told.single_items)]
     assert page.count("<figure><h3>") == 5 and "All figures" in page and "<img" not in page
@@ -133,7 +137,7 @@ def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
     page = client.done("/understand")
     assert ">saved<" in page and all("mended.tree" in command for command in commands_on(page))
     with anondb.connect(folder / "window.duckdb", read_only=True) as db:
-        tree, persons = supported_taxonomy(db.engine, folder / "mended.tree", "transactions")
+        tree, persons = supported_taxonomy(db.engine, folder / "mended.tree", "purchases", **COLUMNS)
     assert persons is not None
     found = {label: (tree.labels[tree.parent[n]], persons[n]) for n, label in enumerate(tree.labels) if n}
     assert found["a"] == ("rest", 4) and found["rest"] == ("X", 6) and found["Y"] == ("rest", 4) and len(found) == 7
@@ -164,8 +168,8 @@ def test_hierarchies_are_built_and_saved(client: Client, folder: Path) -> None:
 def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
     page = client.post("/load/source", path="command.duckdb")
     page = client.done("/load")
-    assert re.findall(r'name="transactions" value="(\w+)"', page) == ["transactions", "records", "taxonomy"]
-    client.post("/load/reading", transactions="transactions")
+    assert re.findall(r'name="transactions" value="(\w+)"', page) == ["purchases", "records", "taxonomy"]
+    client.post("/load/reading", transactions="purchases", id="client", item="thing")
     assert "<svg" in client.done("/load")
     client.post("/load/taxonomy", path="records")
     page = client.done("/load")
@@ -191,7 +195,7 @@ def test_missing_items_are_added(client: Client, folder: Path) -> None:
     assert "2 items are missing" in problems_on(client.done("/load"))
     client.post("/load/confirm")
     page = client.done("/understand")
-    assert "items of table 'transactions' are not in" in problems_on(page) and 'name="under"' in page
+    assert "items of table 'purchases' are not in" in problems_on(page) and 'name="under"' in page
     client.post("/understand/build", under="others")
     page = client.done("/understand")
     assert nodes_on(page)["others"][1] == 4 and not problems_on(page) and "not saved" in page
