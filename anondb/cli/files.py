@@ -70,9 +70,6 @@ def publish(
         str,
         typer.Option("--to", help="The new file or folder, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL"),
     ],
-    proof: Annotated[
-        str | None, typer.Option(help="Also write SQL that checks the promise without anondb.", metavar="DIR")
-    ] = None,
     include_constraints: Annotated[
         bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")
     ] = False,
@@ -88,7 +85,7 @@ def publish(
     log_file = how.pop("log_file", None)
     with opened(source, show_sql=show_sql, quiet=quiet, log_file=log_file, command="publish") as database:
         database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
-        file = database.release(release).publish(to, proof=proof, include_constraints=include_constraints, **how)
+        file = database.release(release).publish(to, include_constraints=include_constraints, **how)
     if as_json:
         print_json(
             {
