@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from anondb.options import flags_of
 from anondb.pages.plots import bars
 from anondb.reading.formats import is_data_file
 from anondb.reading.options import OF_FILES, PEOPLE, READING
@@ -81,7 +79,7 @@ def page(request: Request) -> Response:
     made, names, command = "", dict[str, str](), ""
     if peek is not None and choice is not None and not choice.database:
         made, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
-        command = load_command(window, loaded(choice, peek.reading, names), made)
+        command = project_of(window, loaded(choice, peek.reading, names), made, {}).load_command
     return shown(
         request,
         "load.html",
@@ -182,12 +180,11 @@ def loaded(choice: Choice, reading: Mapping[str, Any], names: Mapping[str, str])
     return {name: value for name, value in how.items() if value not in ("", _DEFAULTS.get(name)) and name not in left}
 
 
-def load_command(window: Window, how: Mapping[str, Any], database: str) -> str:
-    """The command that loads files; of dropped ones only the names are known."""
-    files = {n: f for n in _FILES if (f := how.get(n))}
-    known = dict(how) | {n: Path(f).name for n, f in files.items() if Path(f).is_relative_to(window.folder)}
-    said = {"as" if name == "transactions_as" else name: value for name, value in known.items()}
-    return shlex.join(["anondb", "load", database, *flags_of(said)])
+def project_of(window: Window, how: Mapping[str, Any], database: str, options: Mapping[str, Any]) -> Project:
+    """What is anonymized when files are loaded into a database."""
+    files = {name: Path(how[name]).absolute() for name in _FILES if name in how}
+    known = {n: file.name if file.is_relative_to(window.folder) else str(file) for n, file in files.items()}
+    return Project(database, how.get("transactions_as", "transactions"), options, {**how, **known})
 
 
 async def confirm(request: Request) -> Response:
@@ -215,7 +212,7 @@ async def confirm(request: Request) -> Response:
     else:
         options |= {n: names[f"{n}_as"] for n in ("id", "item") if names[f"{n}_as"] != _DEFAULTS[f"{n}_as"]}
     how = loaded(choice, peek.reading, names)
-    project = Project(database, names["transactions_as"], options, load_command(window, how, database))
+    project = project_of(window, how, database, options)
     words = f"Loading {name_of(choice.transactions)} into {name_of(database)}"
     window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=how)
     return back(HERE)

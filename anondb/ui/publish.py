@@ -24,12 +24,14 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; f
 HOW = ("format", "mode", "sign", "proof", "modelled_rows", "accept", "allow_overlap", "replace")  # of a publication
 MODES = {"": "You alone (0600)", "0640": "You and your group (0640)", "0644": "Everybody on this computer (0644)"}
 POLICY = """# Makes and publishes the release: anondb run policy.toml
-# It may run every night: it does nothing until the data change. Then the same persons are published again, and readers
-# can compare both files; the page "Week after week" of the documentation says what that tells them.
-source = {source}
-
+# It may run every night: it keeps the release, and its file, until the data change.
+{remarks}source = {source}
+{load}
 [release.{name}]
 """
+AGAIN = "# Then it publishes the same persons again, and readers can compare both files"
+STOPS = "# Then it stops, since readers could compare a second release of the same persons, unless allow_overlap = true"
+DROPPED = "# The window had copies of the files to load: put this file where they are."
 
 
 def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | None, replace: bool) -> dict[str, Any]:
@@ -82,7 +84,7 @@ def commands(project: Project, made: Mapping[str, Any], path: str | None, how: M
         list[str](),
     )
     if made["options"] is not None:
-        lines += [project.loaded_by] if project.loaded_by else []
+        lines += [project.load_command] if project.loaded else []
         said = {**made["options"], "release": made["name"], "replace": made["replace"]}
         lines.append(shlex.join([*words, *flags_of(said)]))
     if path is not None:
@@ -92,22 +94,27 @@ def commands(project: Project, made: Mapping[str, Any], path: str | None, how: M
 
 
 def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[str, Any]) -> str:
-    """The file of policies that makes and publishes the same release; its paths are absolute."""
+    """The file of policies that makes and publishes the same release; paths that are known are absolute."""
+    files = ("transactions", "taxonomy", "records")
 
     def placed(name: str, value: Any) -> Any:
         is_path = isinstance(value, str) and (name == "hierarchies" or Path(value).suffix) and os.path.exists(value)
-        return os.path.abspath(value) if is_path else value
+        return os.path.abspath(value) if is_path or name in ("sign", "proof") else value
 
-    options = {name: placed(name, value) for name, value in made["options"].items()}
-    accept = [*accepted(options), *how.get("accept", ())]
-    options |= {"accept": ",".join(accept)} if accept else {}
-    written = {name: value for name, value in how.items() if name not in ("proof", "accept")}
-    if "sign" in written:
-        written["sign"] = os.path.abspath(written["sign"])
-    last = {"publish": os.path.abspath(path), **written, "replace": True, "allow_overlap": True}
-    source = argument(project.database) if "://" in project.database else os.path.abspath(project.database)
-    head = POLICY.format(source=toml_text(source), name=toml_text(made["name"]))
-    return head + toml_of({"transactions": project.transactions, **options, **last})
+    accept = [*accepted(made["options"]), *how.get("accept", ())]
+    chosen = {**made["options"], **how, "accept": ",".join(accept) or None, "publish": os.path.abspath(path)}
+    chosen |= {"replace": True} if made["replace"] else {}
+    remarks = [f'{AGAIN if how.get("allow_overlap") else STOPS} (page "Week after week" of the documentation).']
+    remarks += [DROPPED] if any(not os.path.isabs(project.loaded.get(name, "/")) for name in files) else []
+    head = POLICY.format(
+        remarks="\n".join([*remarks, ""]),
+        source=toml_text(
+            argument(project.database) if "://" in project.database else os.path.abspath(project.database)
+        ),
+        load=f"\n[load]\n{toml_of(project.loaded)}" if project.loaded else "",
+        name=toml_text(made["name"]),
+    )
+    return head + toml_of({"transactions": project.transactions, **{n: placed(n, v) for n, v in chosen.items()}})
 
 
 def page(request: Request) -> Response:
@@ -204,7 +211,8 @@ def policy_file(request: Request) -> Response:
     made, project = window.kept["publish_made"], window.project
     if project is None or made is None or made["options"] is None or window.result("published") is None:
         return PlainTextResponse("Publish a release first.", 404)
-    text = policy(project, made, window.kept["publish_path"], window.kept["publish_how"])
+    how = window.kept["publish_how"] | ({"allow_overlap": True} if "again" in request.query_params else {})
+    text = policy(project, made, window.kept["publish_path"], how)
     named = {"Content-Disposition": 'attachment; filename="policy.toml"'}
     return Response(text, media_type="application/toml", headers=named)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from anondb.engine.spill import private_directory
+from anondb.options import flags_of
 from anondb.pages.text import number, plain
 from anondb.ui.worker import DONE, Job, Worker
 
@@ -44,13 +46,20 @@ class Project:
         transactions: their table.
         options: how the Python interface names the rest: ``id``, ``item``, ``taxonomy``, ``records``, ``quasi_identifiers``,
             ``hierarchies``, ``sensitive``, ``accept`` and options of reading; those that are not set are absent.
-        loaded_by: the command that loaded files into the database; empty if it was there.
+        loaded: the files that were loaded into the database, as ``Database.load`` takes them; empty if it was there.
+            Of a file that was dropped only the name is known.
     """
 
     database: str
     transactions: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    loaded_by: str = ""
+    loaded: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def load_command(self) -> str:
+        """The command that loaded the files; empty without."""
+        said = {"as" if name == "transactions_as" else name: value for name, value in self.loaded.items()}
+        return shlex.join(["anondb", "load", self.database, *flags_of(said)]) if said else ""
 
 
 @dataclass

@@ -144,9 +144,39 @@ def test_the_command_and_the_policy_give_the_same_content(
     with drawn_alike():
         assert run("run", place / "policy.toml").code == 0
     assert anondb.verify_file(place / "by_policy.duckdb").content_digest == wanted
+    before = (place / "picked.duckdb").read_bytes()
     (place / "here.toml").write_text(text)
-    assert run("run", place / "here.toml").code == 0, "it takes the place of what was clicked"
-    assert anondb.verify_file(place / "picked.duckdb").holds
+    done = run("run", place / "here.toml")
+    assert done.code == 0 and "nothing was done" in done.out and (place / "picked.duckdb").read_bytes() == before
+
+
+def test_the_policy_reads_the_file_of_the_owner_every_night(tmp_path: Path, run: Run) -> None:
+    sales, file, policy = (tmp_path / name for name in ("our sales.csv", "given.duckdb", "policy.toml"))
+    sales.write_text("customer;product\n" + "".join(f"{n};{item}\n" for n in range(12) for item in "ab"[: 1 + n % 2]))
+    with window(str(sales), folder=tmp_path) as opened:
+        opened.enter()
+        opened.done("/load")
+        opened.post("/load/confirm", item_as="what")
+        assert "is loaded" in opened.done("/load")
+        opened.get("/publish")
+        opened.post("/publish/release", name="night")
+        opened.done("/publish")
+        opened.post("/publish/file", path=str(file), proof="yes")
+        page = opened.done("/publish")
+        assert str(file) in page and "allow_overlap = true\n" not in html.unescape(page)
+        policy.write_text(opened.get("/publish/policy.toml"))
+        again = opened.get("/publish/policy.toml?again=yes")
+    before = file.read_bytes(), anondb.verify_file(file).content_digest
+    assert before[1] in page and anondb.open(file).sql("SELECT count(*) FROM our_sales WHERE what = 'a'").fetchall()
+    done = run("run", policy)
+    assert done.code == 0 and "nothing was done" in done.out and file.read_bytes() == before[0]
+    with sales.open("a") as more:
+        more.write("12;a\n")
+    assert "allow_overlap = true" in run("run", policy).err and file.read_bytes() == before[0]
+    policy.write_text(again)
+    assert run("run", policy).code == 0
+    digest = anondb.verify_file(file).content_digest
+    assert digest != before[1] and digest in (tmp_path / "given-proof" / "README.md").read_text()
 
 
 def test_a_proof_of_an_earlier_release(client: Client, place: Path, published: str, run: Run) -> None:
