@@ -205,10 +205,8 @@ async def take(request: Request) -> Response:
     results = [found.runs[n] for n in chosen]
     window.kept["choose_pair"] = chosen
     window.forget("why")
-    options = [options_of(project, result.run) for result in results]
-    options = [{**how, "accept": [*accepted(how), "one-released-item"]} for how in options]
-    names = [name_of(result) for result in results]
-    how: dict[str, Any] = {"project": project, "trial": trials(window), "names": names, "options": options}
+    how: dict[str, Any] = {"project": project, "trial": trials(window), "names": [name_of(one) for one in results]}
+    how["options"] = [options_of(project, one.run) for one in results]
     window.run("pair", "Making both releases in a private place", make_both, **how)
     return back("/choose/pair")
 

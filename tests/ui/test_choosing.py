@@ -150,6 +150,27 @@ def test_the_command_and_the_policy_give_the_same_content(
     assert done.code == 0 and "nothing was done" in done.out and (place / "picked.duckdb").read_bytes() == before
 
 
+def test_findings_are_confirmed_where_a_release_stops(tmp_path: Path) -> None:
+    rows = [(t, f"{part}.{t * n % 4}") for t in range(40) for n, part in enumerate(("color", "trim", "seat"), 1)]
+    (tmp_path / "cars.csv").write_text("tid,item\n" + "".join(f"{t},{item}\n" for t, item in rows))
+    with anondb.connect(tmp_path / "cars.duckdb") as database:
+        database.load(tmp_path / "cars.csv", transactions_as="cars")
+    with window_on(Project(str(tmp_path / "cars.duckdb"), "cars")) as opened:
+        opened.enter()
+        opened.post("/choose", **SAID)
+        assert opened.done("/choose").count('name="pair"') == 2
+        opened.post("/choose/take", pair=["0", "1"])
+        assert "Ten answers" in opened.done("/choose/pair"), "they are not given away"
+        opened.post("/publish/release", name="cars")
+        page = opened.done("/publish")
+        boxes = re.findall(r'type="checkbox" name="accept" value="([^"]*)"', page)
+        assert boxes == ["column-prefixes"] and "found no violation" not in page
+        opened.post("/publish/release", name="cars", accept="column-prefixes")
+        page = opened.done("/publish")
+        assert "found no violation" in page and "--accept column-prefixes" in page
+
+
+@pytest.mark.slow
 def test_the_policy_reads_the_file_of_the_owner_every_night(tmp_path: Path, run: Run) -> None:
     sales, file, policy = (tmp_path / name for name in ("our sales.csv", "given.duckdb", "policy.toml"))
     sales.write_text("customer;product\n" + "".join(f"{n};{item}\n" for n in range(12) for item in "ab"[: 1 + n % 2]))
