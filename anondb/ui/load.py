@@ -22,6 +22,12 @@ from anondb.ui.window import Project, Window, back, name_of, named_file, shown, 
 HERE = "/load"
 _PEEK = ("load-peek", "load-taxonomy", "load-records", "load-made")  # jobs about what is being chosen
 _BOOLEAN = READING["header"].kinds
+KINDS = {  # of a quasi-identifier
+    "": "read as its values look",
+    "numeric": "numbers, released as ranges",
+    "date": "dates, released as ranges",
+    "categorical": "names, released as groups",
+}
 _FILES = ("transactions", "taxonomy", "records")
 _DEFAULTS = {"transactions_as": "transactions", "id_as": "tid", "item_as": "item"}  # of ``Database.load``
 
@@ -88,6 +94,7 @@ def page(request: Request) -> Response:
         peek=peek,
         people=records if peek is None or peek.reading.get("layout") != PEOPLE else peek,
         pictures=pictures,
+        kinds=KINDS,
         options={n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)},
         is_boolean=lambda name: READING[name].kinds == _BOOLEAN,
         made=made,
@@ -195,7 +202,8 @@ async def confirm(request: Request) -> Response:
     async with request.form() as form:
         given = {name: str(value).strip() for name, value in form.items() if str(value).strip()}
         said: dict[str, Any] = {n: given[n] for n in ("hierarchies", "sensitive") if n in given}
-        said["quasi_identifiers"] = ",".join(map(str, form.getlist("quasi_identifiers")))
+        known = ((str(name), given.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
+        said["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in known)
         said["accept"] = tuple(map(str, form.getlist("accept")))
     if choice is None or peek is None or peek.problem is not None:
         return back(HERE)

@@ -19,6 +19,7 @@ from anondb.taxonomies import BUILDERS, GROUPS, HIERARCHIES, OPTION_OF, OPTIONS
 from anondb.taxonomies.build import Request as Building
 from anondb.taxonomies.editing import ROOT, Draft
 from anondb.ui import tasks
+from anondb.ui.load import KINDS
 from anondb.ui.window import Project, Window, argument, back, window_of
 
 HERE = "/understand#tree"
@@ -60,7 +61,8 @@ def view_of(window: Window) -> View:
 
 def attributes_of(project: Project) -> list[str]:
     """The attributes of people that may have hierarchies."""
-    return [name.strip() for name in str(project.options.get("quasi_identifiers", "")).split(",") if name.strip()]
+    parts = [part for part in project.options.get("quasi_identifiers", "").split(",") if part]
+    return [part.rpartition(":")[0] if part.rpartition(":")[2] in KINDS else part for part in parts]
 
 
 def shown_tree(window: Window) -> dict[str, Any]:

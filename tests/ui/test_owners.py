@@ -205,10 +205,14 @@ def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
     client.drop("/load/source", folder / "people.csv")
     page = client.done("/load")
     assert "quasi_identifiers" in page and "people.csv" in page
-    client.post("/load/confirm", quasi_identifiers=["sex"], database="people.duckdb")
+    kinds = {"kind of age": "categorical", "kind of sex": ""}
+    client.post("/load/confirm", quasi_identifiers=["age", "sex"], database="people.duckdb", **kinds)
     assert "is loaded" in client.done("/load")
     page = client.done("/understand")
-    assert not problems_on(page) and "--layout people" in page and "The hierarchy of sex" in page
+    assert not problems_on(page) and "--layout people" in page and "The hierarchy of age" in page
+    assert "--quasi-identifiers age:categorical,sex" in page
+    client.post("/understand/build", by="bands", **{"more-bands": "10"})
+    assert nodes_on(client.done("/understand"))["all"][1] == 6
 
 
 @pytest.mark.slow
