@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from anondb.api.connect import connect
 from anondb.compare.comparison import Comparison
-from anondb.compare.merits import chance, mean_error, name_of, suppressed_words
+from anondb.compare.merits import MEANINGS, chance, covered, mean_error, name_of, suppressed_words
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
@@ -148,6 +148,8 @@ def page(request: Request) -> Response:
     drawn = "" if found is None else recommendation(found.done)
     figures = {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
     found_now = {"runs": runs, "drawn": drawn, "command": command, "two": request.url.query == "two"}
+    delta = {"delta": NUMBERS["delta"]} if any("delta" in result.run.options for _, result, _ in runs) else {}
+    found_now["terms"] = {} if found is None else {**covered(found.runs), **delta, **MEANINGS}
     found_now["unanswered"] = {} if found is None else found.unanswered
     return shown(request, "choose.html", **values, **figures, **found_now, uses=USES, raised=raised)
 
