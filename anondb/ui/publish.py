@@ -29,6 +29,7 @@ POLICY = """# Makes and publishes the release: anondb run policy.toml
 {load}
 [release.{name}]
 """
+BACK = '<p><a href="/publish">Back to the window</a> &middot; <a href="?save">Save this page</a></p>'
 AGAIN = "# Then it publishes the same persons again, and readers can compare both files"
 STOPS = "# Then it stops, since readers could compare a second release of the same persons, unless allow_overlap = true"
 DROPPED = "# The window had copies of the files to load: put this file where they are."
@@ -46,15 +47,20 @@ def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | Non
         else:
             release = database.anonymize(project.transactions, name=name, replace=replace, **options)
         report, made = release.owner_report(), release.report
-        pages = {"owner": report.html(), "public": release.report_html(public=True)}
         warnings = [] if made is None else made.to_json().get("warnings", [])
-        return {"verification": release.verification, "report": report, "warnings": warnings, **pages}
+        return {"verification": release.verification, "report": report, "warnings": warnings, **_pages(release, report)}
 
 
-def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) -> Any:
-    """Publish a release; returns its ``PublishedFile``."""
+def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) -> dict[str, Any]:
+    """Publish a release; returns its ``PublishedFile`` as ``file``, and the pages ``owner`` and ``public``."""
     with connect(project.database, on_progress=say) as database:
-        return database.release(name).publish(path, **how)
+        release = database.release(name)
+        file = release.publish(path, **how)
+        return {"file": file, **_pages(release, release.owner_report())}
+
+
+def _pages(release: Any, report: Any) -> dict[str, str]:
+    return {"owner": report.html(), "public": release.report_html(public=True)}
 
 
 def history(say: Say, project: Project, drop: str = "") -> tuple[list[Any], list[Any]]:
@@ -123,7 +129,11 @@ def page(request: Request) -> Response:
     plan, project = _plan(window), window.project
     if project is not None and "history" not in window.jobs:
         window.run("history", "Reading the ledger", history, project=project)
-    found, made, sealed = window.result("made"), window.kept["publish_made"], window.result("published")
+    found, made, sealed = (
+        window.result("made"),
+        window.kept["publish_made"],
+        (window.result("published") or {}).get("file"),
+    )
     how, path = window.kept["publish_how"], window.kept["publish_path"]
     said = dict.fromkeys(HOW, "") | how
     values: dict[str, Any] = {"plan": plan, "found": found, "sealed": sealed, "how": said, "command": "", "policy": ""}
@@ -178,7 +188,8 @@ async def publish(request: Request) -> Response:
     how = {name: value for name, value in how.items() if (name, value) != ("format", "duckdb")}
     window.kept |= {"publish_how": how, "publish_path": path}
     name = found["report"].entry.name
-    window.run("published", f"Publishing {name}", seal, project=project, name=name, path=path, how=how)
+    what: dict[str, Any] = {"project": project, "name": name, "path": path, "how": how}
+    window.run("published", f"Publishing {name}", seal, then=found.update, **what)
     window.run("history", "Reading the ledger", history, project=project)
     return back("/publish#published")
 
@@ -196,12 +207,16 @@ async def leave(request: Request) -> Response:
 
 
 def report(request: Request) -> Response:
-    """A report, as a page of its own."""
-    found = window_of(request).result("made")
-    if found is None:
+    """A report, as a page of its own or, asked with ``save``, as a file."""
+    found, kind = window_of(request).result("made"), request.path_params["kind"]
+    if found is None or kind not in ("owner", "public"):
         return PlainTextResponse("Make or check a release first.", 404)
-    page = found["public" if request.path_params["kind"] == "public" else "owner"]
-    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+    headers = {"Content-Security-Policy": REPORT_POLICY}
+    if "save" in request.query_params:
+        return HTMLResponse(
+            found[kind], headers=headers | {"Content-Disposition": f'attachment; filename="{kind}.html"'}
+        )
+    return HTMLResponse(found[kind].replace("<body>", f"<body>{BACK}", 1), headers=headers)
 
 
 def policy_file(request: Request) -> Response:

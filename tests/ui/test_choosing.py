@@ -134,6 +134,10 @@ def test_the_checklist_and_the_file_are_as_asked(client: Client, place: Path, pu
     for kind, words in (("owner", "truth"), ("public", "lower bound")):
         reply = client.ask("GET", f"/publish/report/{kind}")
         assert words in reply.text and "script-src" not in reply.headers["content-security-policy"]
+        assert "picked.duckdb" in reply.text or kind == "public"
+        assert "not published" not in reply.text and 'href="/publish">Back' in reply.text
+        saved = client.ask("GET", f"/publish/report/{kind}?save")
+        assert "attachment" in saved.headers["content-disposition"] and "Back to the window" not in saved.text
         assert "style-src 'unsafe-inline'" in reply.headers["content-security-policy"]
 
 
