@@ -16,6 +16,11 @@ from anondb.ui.window import Window, back, shown, window_of
 
 _OF_PARTS = {"load": load, "understand": understand, "choose": choose, "publish": publish, "ask": ask, "audit": audit}
 
+_PERSON = '<g transform="translate({} 0)"><circle cx="5" cy="10" r="4"/><path d="M0 26v-5a5 5 0 0 1 10 0v5z"/></g>'
+ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 34 32" fill="#2166ac">{_PERSON * 3}</svg>'.format(
+    0, 11, 22
+)
+
 
 def application(window: Window) -> Starlette:
     """The application of a window."""
@@ -24,6 +29,7 @@ def application(window: Window) -> Starlette:
         routes=[
             Route("/", first),
             Route("/pages.css", style),
+            Route("/favicon.ico", icon),
             Route("/jobs/{name}", progress),
             Route("/jobs/{name}/stop", stop, methods=["POST"]),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
@@ -44,6 +50,11 @@ def first(request: Request) -> Response:
 def style(request: Request) -> Response:
     """The style of all pages of anondb."""
     return Response(STYLE, media_type="text/css")
+
+
+def icon(request: Request) -> Response:
+    """The picture of the window in a tab: three persons alike."""
+    return Response(ICON, media_type="image/svg+xml")
 
 
 def progress(request: Request) -> Response:

@@ -215,6 +215,14 @@ def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
     assert nodes_on(client.done("/understand"))["all"][1] == 6
 
 
+def test_an_empty_file_is_not_loaded(client: Client, folder: Path) -> None:
+    for text in ("", "customer,product\n"):
+        (folder / "empty.csv").write_text(text)
+        client.post("/load/source", path="empty.csv")
+        page = client.done("/load")
+        assert "nobody is in it" in problems_on(page) and "/load/confirm" not in page
+
+
 @pytest.mark.slow
 def test_what_is_missing_is_said(client: Client) -> None:
     client.post("/load/source", path="nowhere.csv")
