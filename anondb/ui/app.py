@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from anondb.pages.html import STYLE
 from anondb.ui import ask, audit, choose, load, publish, understand
-from anondb.ui.window import Window, back, shown, window_of
+from anondb.ui.window import NothingLoaded, Window, back, shown, window_of
 
 _OF_PARTS = {"load": load, "understand": understand, "choose": choose, "publish": publish, "ask": ask, "audit": audit}
 
@@ -35,6 +35,7 @@ def application(window: Window) -> Starlette:
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
             *routes,
         ],
+        exception_handlers={NothingLoaded: lambda request, _: shown(request, "")},
     )
     app.state.window = window
     if window.source and "load" in window.parts:
@@ -61,7 +62,7 @@ def progress(request: Request) -> Response:
     """What the latest job of a kind does now. When it has ended, the page that asks reads itself again."""
     name = request.path_params["name"]
     job = window_of(request).jobs.get(name)
-    answer = shown(request, "job.html", job=job, name=name) if job is not None and job.is_active else Response()
+    answer = shown(request, "", "job.html", job=job, name=name) if job is not None and job.is_active else Response()
     if job is None or not job.is_active:
         answer.headers["HX-Trigger"] = "ended"
     return answer

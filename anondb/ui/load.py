@@ -17,7 +17,7 @@ from anondb.pages.plots import bars
 from anondb.reading.formats import is_data_file
 from anondb.reading.options import OF_FILES, PEOPLE, READING
 from anondb.ui import tasks
-from anondb.ui.window import Project, Window, back, name_of, named_file, shown, window_of
+from anondb.ui.window import Project, Window, back, name_of, posted, shown, window_of
 
 HERE = "/load"
 _PEEK = ("load-peek", "load-taxonomy", "load-records", "load-made")  # jobs about what is being chosen
@@ -127,9 +127,9 @@ def proposed_file(window: Window, source: str) -> str:
 
 async def source(request: Request) -> Response:
     """Take another source."""
-    chosen, _ = await named_file(request)
-    if chosen:
-        begin(window_of(request), chosen)
+    given, _ = await posted(request)
+    if "path" in given:
+        begin(window_of(request), given["path"])
     return back(HERE)
 
 
@@ -137,8 +137,7 @@ async def reading(request: Request) -> Response:
     """Take another table of the database, or another way to read it, and look again."""
     window = window_of(request)
     choice: Choice | None = window.kept.get("load")
-    async with request.form() as form:
-        values = {name: str(value).strip() for name, value in form.items() if str(value).strip()}
+    values, _ = await posted(request)
     if choice is not None:
         choice.transactions = values.pop("transactions", choice.transactions)
         choice.given = {name: _read(name, value) for name, value in values.items() if name in ("id", "item", *READING)}
@@ -155,7 +154,7 @@ def _read(name: str, value: str) -> Any:
 async def beside(request: Request) -> Response:
     """Take a taxonomy, or a table of people's attributes, beside the transactions."""
     window, what = window_of(request), request.path_params["what"]
-    chosen = (await named_file(request))[0] or ""
+    chosen = (await posted(request))[0].get("path", "")
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
     if choice is None or peek is None:
@@ -199,12 +198,11 @@ async def confirm(request: Request) -> Response:
     window = window_of(request)
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
-    async with request.form() as form:
-        given = {name: str(value).strip() for name, value in form.items() if str(value).strip()}
-        said: dict[str, Any] = {n: given[n] for n in ("hierarchies", "sensitive") if n in given}
-        known = ((str(name), given.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
-        said["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in known)
-        said["accept"] = tuple(map(str, form.getlist("accept")))
+    given, form = await posted(request)
+    known = ((str(name), given.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
+    said: dict[str, Any] = {n: given[n] for n in ("hierarchies", "sensitive") if n in given}
+    said["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in known)
+    said["accept"] = tuple(map(str, form.getlist("accept")))
     if choice is None or peek is None or peek.problem is not None:
         return back(HERE)
     options: dict[str, Any] = {name: value for name, value in said.items() if value}
