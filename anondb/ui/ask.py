@@ -153,17 +153,9 @@ def page(request: Request) -> Response:
     opened, answer = window.result("ask.open"), window.result("ask")
     job = window.jobs.get("ask")
     asked = job.arguments if job is not None else {"sql": "", "bounds": "columns"}
-    return shown(
-        request,
-        "ask.html",
-        opened=opened,
-        answer=answer,
-        asked=asked,
-        most=_SHOWN,
-        choices=BOUNDS,
-        command=None if answer is None else _command(opened, answer),
-        earlier=window.kept.get("ask.earlier", []),
-    )
+    values = {"opened": opened, "answer": answer, "asked": asked, "most": _SHOWN, "choices": BOUNDS}
+    command = None if answer is None else _command(opened, answer)
+    return shown(request, "ask.html", command=command, earlier=window.kept.get("ask.earlier", []), **values)
 
 
 def _command(opened: Opened | None, answer: Answer) -> str:

@@ -39,6 +39,12 @@ class Audit:
         return bool(self.checked.holds and self.inspected.clean)
 
     @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What the file says of itself, and what was measured."""
+        measured = {f"{n}, measured": v for n, v in self.inspected.figures.items() if n not in ("digest", "signature")}
+        return [*self.inspected.manifest.items(), *measured.items()]
+
+    @property
     def commands(self) -> str:
         """The commands that check the same."""
         expected = [] if self.expected is None else ["--expect", self.expected]

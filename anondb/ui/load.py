@@ -81,26 +81,23 @@ def page(request: Request) -> Response:
     choice: Choice | None = window.kept.get("load")
     peek, tables = window.result("load-peek"), window.result("load-tables")
     pictures = pictures_of(peek.counts) if peek is not None and peek.counts is not None else ()
-    records = window.result("load-records")
     made, names, command = "", dict[str, str](), ""
     if peek is not None and choice is not None and not choice.database:
         made, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
         command = project_of(window, loaded(choice, peek.reading, names), made, {}).load_command
-    return shown(
-        request,
-        "load.html",
-        choice=choice,
-        tables=None if tables is None else sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys()),
-        peek=peek,
-        people=records if peek is None or peek.reading.get("layout") != PEOPLE else peek,
-        pictures=pictures,
-        kinds=KINDS,
-        options={n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)},
-        is_boolean=lambda name: READING[name].kinds == _BOOLEAN,
-        made=made,
-        names=names,
-        command=command,
-    )
+    tables = tables and sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys())
+    is_people = peek is not None and peek.reading.get("layout") == PEOPLE
+    values: dict[str, Any] = {"choice": choice, "tables": tables, "peek": peek, "pictures": pictures, "made": made}
+    values |= {"people": peek if is_people else window.result("load-records"), "names": names, "command": command}
+    values |= {"kinds": KINDS, "persons": persons_of, "is_boolean": lambda name: READING[name].kinds == _BOOLEAN}
+    options = {n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)}
+    return shown(request, "load.html", options=options, **values)
+
+
+def persons_of(peek: Any, most: int = 12) -> list[tuple[str, str]]:
+    """The persons of a proposal, each with the first items."""
+    more = {person: f" and {len(has) - most} more" for person, has in peek.persons if len(has) > most}
+    return [(person, ", ".join(has[:most]) + more.get(person, "")) for person, has in peek.persons]
 
 
 def pictures_of(counts: Any, most: int = 14) -> tuple[tuple[str, str], ...]:

@@ -72,18 +72,11 @@ def shown_tree(window: Window, project: Project) -> dict[str, Any]:
     job = window.jobs.get(TREE)
     is_unknown = job is not None and job.problem is not None and job.problem.code == "unknown_hierarchy"
     builders = BUILDERS if view.attribute is None else ("", *HIERARCHIES)
-    return {
-        "view": view,
-        "draft": view.draft,
-        "attributes": attributes_of(project),
-        "has_items": project.options.get("layout") != PEOPLE,
-        "is_unknown": is_unknown,
-        "has_none": (named is None or is_unknown) and view.draft is None,
-        "builders": {by: (GROUPS.get(by, SUGGESTED), OPTIONS.get(OPTION_OF.get(by, ""))) for by in builders},
-        "target": _target(project, view, named),
-        "tree_command": _command(project, view, named),
-        "MOST": MOST,
-    }
+    values: dict[str, Any] = {"view": view, "draft": view.draft, "attributes": attributes_of(project), "MOST": MOST}
+    values |= {"is_unknown": is_unknown, "has_none": (named is None or is_unknown) and view.draft is None}
+    values |= {"builders": {by: (GROUPS.get(by, SUGGESTED), OPTIONS.get(OPTION_OF.get(by, ""))) for by in builders}}
+    values |= {"target": _target(project, view, named), "tree_command": _command(project, view, named)}
+    return values | {"has_items": project.options.get("layout") != PEOPLE}
 
 
 def read(window: Window, view: View, **how: Any) -> None:

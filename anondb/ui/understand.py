@@ -33,16 +33,11 @@ def page(request: Request) -> Response:
         window.run(WHOLE, "Counting what attackers find", tasks.call, **what)
     sizes, whole = window.result(SIZES), window.result(WHOLE)
     counted: Profile | None = whole or sizes
-    return shown(
-        request,
-        "understand.html",
-        profile=counted,
-        jobs=(SIZES, WHOLE),
-        pictures=() if counted is None else pictures_of(counted.counts) + attackers_of(counted),
-        sections=[section_html(section) for section in profile_sections(whole)] if whole else [],
-        command=project.command("profile", **source_of(project, *_OTHERS)),
-        **tree,
-    )
+    values: dict[str, Any] = {"profile": counted, "jobs": (SIZES, WHOLE), **tree}
+    values["pictures"] = () if counted is None else pictures_of(counted.counts) + attackers_of(counted)
+    values["sections"] = [section_html(section) for section in profile_sections(whole)] if whole else []
+    command = project.command("profile", **source_of(project, *_OTHERS))
+    return shown(request, "understand.html", command=command, **values)
 
 
 def attackers_of(profile: Profile) -> tuple[tuple[str, str], ...]:

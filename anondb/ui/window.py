@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from anondb.engine.spill import private_directory
 from anondb.options import flags_of
+from anondb.pages.html import table
 from anondb.pages.text import number, plain, raised
 from anondb.ui.worker import DONE, Job, Worker
 
@@ -36,6 +37,9 @@ _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(name_of(path)), "drawn": Markup}
+_TEMPLATES.globals["table"] = lambda head, rows, text=(0,): Markup(
+    table(head, [[escape(plain(str(cell))) for cell in row] for row in rows], text)
+)
 _TEMPLATES.filters |= {"raised": lambda text: Markup(raised(text)), "count": "{:,}".format}
 
 
