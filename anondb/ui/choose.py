@@ -16,7 +16,7 @@ from anondb.compare.merits import MEANINGS, chance, covered, mean_error, name_of
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
-from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving, untried
+from anondb.guide.needs import PEOPLE, QUESTIONS, read_answer, serving, untried
 from anondb.reading.options import READING
 from anondb.ui.pair import make_both
 from anondb.ui.window import Project, Window, back, posted, project_at, saved, shown, window_of
@@ -37,6 +37,11 @@ NUMBERS = {  # the words of each number
     "p": "How many items that are not private may somebody know? (p)",
     "h": "How sure may a guess of a private item be, at most? (h, a share such as 4/5)",
     "delta": "How much of the attributes' detail may be given up for that of the items? (delta, 0 to 1)",
+}
+USED_FOR = {
+    "counts": "Counts of items and sets of items: whatever answers them best",
+    "categories": "Categories of the taxonomy in place of items, which people read without a legend",
+    "items": "Items as they are; the rare ones are deleted",
 }
 FIRST = {"use": "counts", "supports": "both", "questions": "", "seconds": "120"}
 FIRST |= {"k": "5", "m": "2", "l": "2", "p": "2", "h": "4/5", "delta": "0.05, 0.65"}
@@ -123,13 +128,18 @@ def page(request: Request) -> Response:
     """The questions, and the candidates that were found."""
     window, project = project_at(request)
     said, found = asked(window), window.result("candidates")
-    models = {n: words for n, (words, _, needs) in KNOWLEDGE.items() if all(need in project.options for need in needs)}
+    of_whom = project.options.get("quasi_identifiers")
+    models = {
+        n: words.format(of_whom)
+        for n, (words, _, needs) in KNOWLEDGE.items()
+        if all(need in project.options for need in needs)
+    }
     numbers = {n: words for n, words in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
     values: dict[str, Any] = {"said": said, "models": models, "numbers": numbers}
     values |= {"of_model": {n: KNOWLEDGE[n][1] for n in models}}
     values |= {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
     if found is None:
-        return shown(request, "choose.html", runs=(), uses=USES, **values)
+        return shown(request, "choose.html", runs=(), uses=USED_FOR, **values)
     tried, best = window.kept["choose_tried"], [result for result, _ in found.recommended]
     options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
     values["command"] = project.command("compare", transactions=project.transactions, **options)
@@ -138,7 +148,7 @@ def page(request: Request) -> Response:
     delta = {"delta": NUMBERS["delta"]} if any("delta" in result.run.options for result in found.runs) else {}
     values |= {"terms": {**covered(found.runs), **delta, **MEANINGS}, "two": request.url.query == "two"}
     values |= {"unanswered": found.unanswered, "drawn": recommendation(found.done)}
-    return shown(request, "choose.html", runs=runs, uses=USES, **values)
+    return shown(request, "choose.html", runs=runs, uses=USED_FOR, **values)
 
 
 def _order(result: Result) -> tuple[bool, float]:

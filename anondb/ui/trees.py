@@ -72,11 +72,13 @@ def shown_tree(window: Window, project: Project) -> dict[str, Any]:
     job = window.jobs.get(TREE)
     is_unknown = job is not None and job.problem is not None and job.problem.code == "unknown_hierarchy"
     builders = BUILDERS if view.attribute is None else ("", *HIERARCHIES)
-    values: dict[str, Any] = {"view": view, "draft": view.draft, "attributes": attributes_of(project), "MOST": MOST}
+    values: dict[str, Any] = {"view": view, "draft": view.draft, "MOST": MOST}
     values |= {"is_unknown": is_unknown, "has_none": (named is None or is_unknown) and view.draft is None}
     values |= {"builders": {by: (GROUPS.get(by, SUGGESTED), OPTIONS.get(OPTION_OF.get(by, ""))) for by in builders}}
     values |= {"target": _target(project, view, named), "tree_command": _command(project, view, named)}
-    return values | {"has_items": project.options.get("layout") != PEOPLE}
+    has_items = project.options.get("layout") != PEOPLE
+    trees = {"": "the taxonomy of the items"} if has_items else {}
+    return values | {"trees": trees | {name: f"the hierarchy of {name}" for name in attributes_of(project)}}
 
 
 def read(window: Window, view: View, **how: Any) -> None:
