@@ -152,7 +152,11 @@ def test_files_are_loaded_and_what_commands_made_is_kept_until_the_data_change(r
     found = run("run", policies(new, NIGHTLY + "allow_overlap = true\n"), "--json")
     assert found.json["results"][0]["result"]["transactions"] == 5
     digest = anondb.verify_file(night).content_digest
-    assert digest in (tmp_path / "night-proof" / "README.md").read_text() and night.read_bytes() != before
+    proof = tmp_path / "night-proof" / "README.md"
+    assert digest in proof.read_text() and night.read_bytes() != before
+    for made in (new, night, proof):
+        made.unlink()
+    assert run("run", file).code == 0 and anondb.verify_file(night).content_digest in proof.read_text()
 
 
 @pytest.mark.slow
@@ -182,6 +186,7 @@ def test_another_release_is_not_taken_for_that_of_a_policy(run: Run, tmp_path: P
         ("source = 's'\n[load]\nrecord = 'r.csv'" + SPRING, "unknown_option", "[load]: There is no option 'record'"),
         ("source = 's'\n[load]\nrecords = 'r.csv'" + SPRING, "no_such_file", "'r.csv' does not exist"),
         ("source = 'shop.duckdb'" + SPRING + "proof = 'p'", "bad_usage", "proof needs publish"),
+        (f"source = 'shop.duckdb'{SPRING}publish = 'd'\nproof = 'p'\npartition_by = 'x'", "bad_usage", "and no proof"),
         ("source = 's'", "bad_usage", "[release.spring]"),
         ("source = 's'\nrelease = 1", "bad_usage", "[release.spring]"),
         ("source = 's'\nrelease.spring = 1", "bad_usage", "[release.spring]"),
