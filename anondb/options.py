@@ -30,6 +30,7 @@ PUBLICATION: Mapping[str, Parameter] = {
     "sign": Parameter(
         "Sign what is published with the private key in this file (anondb keys new).", "KEY", panel=OUTPUT
     ),
+    "proof": Parameter("Also write SQL that checks the promise without anondb into this folder.", "DIR", panel=OUTPUT),
     "allow_overlap": Parameter(
         "Allow persons that an earlier publication contains; compare both releases.", kinds=(BOOLEAN,), panel=OUTPUT
     ),
@@ -72,6 +73,14 @@ RUN: Mapping[str, Parameter] = {
     "log_file": Parameter(
         "Append a line of JSON for each step to this file; it has no data values.", "FILE", panel=OUTPUT
     ),
+}
+# What a file of policies says of files that a run loads before, under the names of ``Database.load``.
+LOAD: Mapping[str, Parameter] = {
+    **{name: Parameter("A file to load.", "FILE") for name in ("transactions", "taxonomy", "records")},
+    **{f"{name}_as": Parameter("Its table.", "TABLE") for name in ("transactions", "taxonomy", "records")},
+    **{name: Parameter("A column of the files.", "COL") for name in ("id", "item")},
+    **{name: Parameter("What it is called in the tables.", "COL") for name in ("id_as", "item_as")},
+    **READING,
 }
 _OF_RELEASES: Mapping[str, Parameter] = {
     "transactions": Parameter("Table or view of the transactions."),

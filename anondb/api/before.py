@@ -66,6 +66,8 @@ class BeforeRelease:
         records_as: str = "records",
         id: str | None = None,
         item: str | None = None,
+        id_as: str = "tid",
+        item_as: str = "item",
         replace: bool = False,
         **reading: Any,
     ) -> list[Loaded]:
@@ -74,7 +76,8 @@ class BeforeRelease:
         Args:
             transactions, taxonomy, records: the files.
             transactions_as, taxonomy_as, records_as: their tables.
-            id, item: the columns of the files, which become ``tid`` and ``item``.
+            id, item: the columns of the files.
+            id_as, item_as: what these are called in the tables, and by analysts.
             replace: whether existing tables are replaced.
             reading: how the files are read (``anondb.reading.options.Reading``); the layout is that of the transactions.
 
@@ -95,7 +98,8 @@ class BeforeRelease:
             raise InputError("Tables of other databases are not loaded.", code="bad_usage", hint=hint)
         note = partial(loaded_files.record, self.engine)
         how = Reading(**reading)
-        return load_files(self.engine, files, id=id, item=item, replace=replace, reading=how, record=note)
+        columns: dict[str, Any] = {"id": id, "item": item, "named": (id_as, item_as)}
+        return load_files(self.engine, files, **columns, replace=replace, reading=how, record=note)
 
     def unknown_items(
         self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"

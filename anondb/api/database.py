@@ -100,7 +100,7 @@ class Database(BeforeRelease):
                 algorithm, as in ``anondb anonymize --help`` and ``anondb algorithms NAME``, with ``_`` for ``-``:
                 also those of the workload that measures accuracy (``queries``, ``size``, ``seed``, ``draw``, ``workload``)
                 and of publishing (``allow_overlap``, ``analysts``, ``counters``, ``same_database``, ``mode``,
-                ``format``, ``sign``, as in ``Release.publish``).
+                ``format``, ``sign``, ``proof``, as in ``Release.publish``).
 
         Raises:
             InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is unchanged.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -105,6 +106,7 @@ def _not_sealed() -> InputError:
 
 def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql: bool, quiet: bool) -> None:
     """``run FILE.toml``: make or refresh the releases of a file of policies; flags replace its settings."""
+    from anondb.api.connect import new_file
     from anondb.data.files import load_files
     from anondb.reading.formats import is_data_file, stem_of
     from anondb.reading.options import OF_FILES, Reading
@@ -114,7 +116,15 @@ def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql:
     settings = {**policies.settings, **flags}
     reading = {name: settings.pop(name) for name in OF_FILES if name in settings}
     results = []
-    with opened(policies.source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
+    with contextlib.ExitStack() as opening:
+        if policies.load:
+            opening.enter_context(new_file(policies.source))
+        create = bool(policies.load)
+        open_it = opened(policies.source, show_sql=show_sql, quiet=quiet, create=create, command="run", **settings)
+        database = opening.enter_context(open_it)
+        for table in database.load(**policies.load, replace=True) if policies.load else ():
+            if not as_json and not quiet:
+                typer.echo(f"{table.table}: read {plain(table.account.words)}")
         if is_data_file(policies.source):
             named = {"transactions": (policies.source, stem_of(Path(policies.source)))}
             load_files(database.engine, named, reading=Reading(**reading))

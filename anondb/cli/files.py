@@ -31,12 +31,10 @@ def load(
     as_table: Annotated[
         str, typer.Option("--as", help="Table for the transactions.", metavar="TABLE")
     ] = "transactions",
-    id: Annotated[
-        str | None, typer.Option(help="Column of persons in the files; tid in the tables.", metavar="COL")
-    ] = None,
-    item: Annotated[
-        str | None, typer.Option(help="Column of items in the transactions; item in the table.", metavar="COL")
-    ] = None,
+    id: Annotated[str | None, typer.Option(help="Column of persons in the files.", metavar="COL")] = None,
+    item: Annotated[str | None, typer.Option(help="Column of items in the transactions.", metavar="COL")] = None,
+    id_as: Annotated[str, typer.Option(help="The column of --id in the tables.", metavar="COL")] = "tid",
+    item_as: Annotated[str, typer.Option(help="The column of --item in the table.", metavar="COL")] = "item",
     taxonomy: Annotated[str | None, typer.Option(help="Taxonomy to load.", metavar="FILE")] = None,
     taxonomy_as: Annotated[
         str, typer.Option(help="Table (node, parent, ord) for the taxonomy.", metavar="TABLE")
@@ -52,9 +50,10 @@ def load(
 
     values = flag_values(flags)
     files: dict[str, Any] = {"transactions": transactions, "taxonomy": taxonomy, "records": records}
-    tables: dict[str, Any] = {"transactions_as": as_table, "taxonomy_as": taxonomy_as, "records_as": records_as}
+    called: dict[str, Any] = {"transactions_as": as_table, "taxonomy_as": taxonomy_as, "records_as": records_as}
+    called |= {"id": id, "item": item, "id_as": id_as, "item_as": item_as}
     with new_file(database), opened(database, show_sql=show_sql, create=True) as target:
-        loaded = target.load(**files, **tables, id=id, item=item, **values)
+        loaded = target.load(**files, **called, **values)
     if as_json:
         print_json({"tables": [t.to_json() for t in loaded], **read_json([t.account for t in loaded])})
     else:
@@ -71,9 +70,6 @@ def publish(
         str,
         typer.Option("--to", help="The new file or folder, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL"),
     ],
-    proof: Annotated[
-        str | None, typer.Option(help="Also write SQL that checks the promise without anondb.", metavar="DIR")
-    ] = None,
     include_constraints: Annotated[
         bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")
     ] = False,
@@ -89,7 +85,7 @@ def publish(
     log_file = how.pop("log_file", None)
     with opened(source, show_sql=show_sql, quiet=quiet, log_file=log_file, command="publish") as database:
         database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
-        file = database.release(release).publish(to, proof=proof, include_constraints=include_constraints, **how)
+        file = database.release(release).publish(to, include_constraints=include_constraints, **how)
     if as_json:
         print_json(
             {

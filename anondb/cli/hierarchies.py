@@ -14,7 +14,7 @@ from anondb.cli.words import print_json
 from anondb.errors import InputError
 from anondb.pages.text import counted, plain
 from anondb.reading.options import OF_FILES
-from anondb.taxonomies import FAN_OUT, HIERARCHIES
+from anondb.taxonomies import FAN_OUT, HIERARCHIES, OPTIONS
 
 OF_VALUES = ("values", "persons")
 hierarchy = typer.Typer(
@@ -47,18 +47,12 @@ def build(
     by: Annotated[
         str, typer.Option(help="How values are grouped; by default what they suggest.", metavar="|".join(HIERARCHIES))
     ] = "",
-    steps: Annotated[
-        str | None, typer.Option(help="bands: their widths, such as 5,10,20; by default they double.", metavar="N,N")
-    ] = None,
-    separator: Annotated[
-        str | None, typer.Option(help="prefix: the text between the parts of a value.", metavar="TEXT")
-    ] = None,
-    lengths: Annotated[
-        str | None, typer.Option(help="code: numbers of first characters, such as 1,3; by default all.", metavar="N,N")
-    ] = None,
+    steps: Annotated[str | None, typer.Option(help=f"bands: {OPTIONS['steps']}.", metavar="N,N")] = None,
+    separator: Annotated[str | None, typer.Option(help=f"prefix: {OPTIONS['separator']}.", metavar="TEXT")] = None,
+    lengths: Annotated[str | None, typer.Option(help=f"code: {OPTIONS['lengths']}.", metavar="N,N")] = None,
     mapping: Annotated[
         str | None,
-        typer.Option(help="mapping: values with their groups, as a taxonomy has them.", metavar="TABLE|FILE"),
+        typer.Option(help=f"mapping: {OPTIONS['mapping']}.", metavar="TABLE|FILE"),
     ] = None,
     fan_out: Annotated[int, typer.Option(help="frequency: children of a node.", metavar="N")] = FAN_OUT,
     root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",

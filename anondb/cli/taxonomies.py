@@ -13,7 +13,7 @@ from anondb.errors import InputError
 from anondb.pages.text import counted, plain
 from anondb.pipeline.report_rows import figure
 from anondb.reading.options import READING
-from anondb.taxonomies import BUILDERS, FAN_OUT
+from anondb.taxonomies import BUILDERS, FAN_OUT, OPTIONS
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -42,15 +42,9 @@ def build(
     transactions: Items = None,
     id_column: Id = "tid",
     item_column: Item = "item",
-    separator: Annotated[
-        str | None, typer.Option(help="prefix: the text between the parts of a name.", metavar="TEXT")
-    ] = None,
-    lengths: Annotated[
-        str | None, typer.Option(help="code: numbers of first characters, such as 1,3.", metavar="N,N")
-    ] = None,
-    columns: Annotated[
-        str | None, typer.Option(help="categories: the columns with the groups, the coarsest first.", metavar="A,B")
-    ] = None,
+    separator: Annotated[str | None, typer.Option(help=f"prefix: {OPTIONS['separator']}.", metavar="TEXT")] = None,
+    lengths: Annotated[str | None, typer.Option(help=f"code: {OPTIONS['lengths']}.", metavar="N,N")] = None,
+    columns: Annotated[str | None, typer.Option(help=f"categories: {OPTIONS['columns']}.", metavar="A,B")] = None,
     fan_out: Annotated[int, typer.Option(help="frequency, similarity: children of a node.", metavar="N")] = FAN_OUT,
     root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",
     replace: bool = False,

@@ -8,7 +8,7 @@ error is only called the smallest if it is below the error of answering 0 to eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from anondb.compare.runs import Result
 from anondb.models.named import make_model
@@ -16,6 +16,17 @@ from anondb.pages.text import counted, number, percent
 from anondb.promises import PROMISES
 
 Value = Callable[[Result], float | None]
+MEANINGS: Mapping[str, str] = {  # what the figures of a comparison mean
+    "candidate": "a release by one algorithm with one choice of parameters, made in a private place to be compared",
+    "error": "the mean of |truth - estimate| / the larger of both; 0 is exact, 1 no better than answering 0",
+    "bounds' width": "the mean difference of the guaranteed upper and lower bound, in transactions",
+    "chance of a guess": "an attacker knows some items of each of up to 1,000 persons, and the attributes of the release"
+    " where it has some: the mean of 1 / the persons who fit",
+    "persons alone": "those whom nobody else fits, for this attacker",
+    "loss (NCP)": "the share of the domain that an item was generalized to, averaged over the original occurrences: 0 % is"
+    " nothing changed, 100 % all suppressed; that of the attributes where a release has some: compare it among those",
+    "suppressed": "items that are deleted everywhere, and deleted occurrences",
+}
 
 
 def share_suppressed(result: Result) -> float:
@@ -137,6 +148,12 @@ def _reason(
     less = [r for r in frontier([r for *_, r in safe]) if (chance(r) or 0.0) < risk and r is not result][:2]
     more = (f"{name_of(r)} (chance {percent(chance(r))}, error {number(mean_error(r) or 0.0)})" for r in less)
     return words + (f". Less risk for more error: {'; '.join(more)}." if less else ".")
+
+
+def covered(results: Sequence[Result]) -> dict[str, str]:
+    """Each promise of the runs, and what it covers."""
+    promises = {make_model(r.run.model, **r.run.parameters).promise: r.run.model for r in results}
+    return {promise: PROMISES[model].covers()[0] for promise, model in promises.items()}
 
 
 def name_of(result: Result) -> str:

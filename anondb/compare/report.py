@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from anondb.compare.merits import (
+    MEANINGS,
     asked_the_same,
     deletes_most,
     frequent_queries,
@@ -333,20 +334,17 @@ def _measures(setting: Setting) -> str:
     asked += f" (seed {setting.seed}, drawn from {setting.draw})" if setting.queries else ", so that there are none"
     if setting.workload or setting.log:
         asked = "the owner's own queries"
+    width, loss = MEANINGS["bounds' width"], MEANINGS["loss (NCP)"]
     return (
         "<h2>How to read the figures</h2><ul>"
-        "<li>NCP and LM: from 0 % (nothing changed) to 100 % (all suppressed), averaged over the original occurrences. NCP"
-        " is the share of the domain that an item was generalized to; a suppressed item counts fully.</li>"
+        f"<li>NCP: {loss}. A suppressed item counts fully. LM: from 0 % to 100 %, too.</li>"
         f"<li>Errors: |truth - estimate| / truth over {asked}. The median over the queries with truth &ge; k is the expected"
         " error of a count that k persons or more share; the rarest queries decide the mean over all. Answer 0: the error of"
         " answering 0 to every query. A release answers 0 for deleted items, so its error comes close to this; if the error"
-        " of a release is larger, its estimates are worse than 0, and only its bounds are useful. Bounds' width: mean"
-        " difference of the guaranteed upper and lower bound, in transactions.</li>"
-        "<li>Persons alone, chance of a guess: an attacker knows some items of each of up to 1,000 persons, and the"
-        " attributes of the release where it has some; those with one candidate, and the mean of 1 / candidates.</li>"
-        "<li>NCP is"
-        " that of the attributes where a release has some: compare it among those.</li>"
-        "<li>Suppressed: items that are deleted everywhere, and deleted occurrences. A run that deletes more than half of"
+        " of a release is larger, its estimates are worse than 0, and only its bounds are useful. Bounds' width:"
+        f" {width}.</li>"
+        f"<li>Chance of a guess: {MEANINGS['chance of a guess']}. Persons alone: {MEANINGS['persons alone']}.</li>"
+        f"<li>Suppressed: {MEANINGS['suppressed']}. A run that deletes more than half of"
         " the items or occurrences is not named as best: deleting makes errors small without better answers.</li>"
         "<li>Time and memory: those of the whole process, from reading the source to the verified release; limits were"
         f" {setting.time_limit:g} s and {label(str(setting.memory_limit))} for each run.</li>"

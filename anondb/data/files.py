@@ -49,6 +49,7 @@ def load_files(
     replace: bool = False,
     id: str | None = None,
     item: str | None = None,
+    named: tuple[str, str] = ("tid", "item"),
     reading: Reading = DETECTED,
     record: Callable[[Loaded, str], None] | None = None,
 ) -> list[Loaded]:
@@ -58,18 +59,20 @@ def load_files(
         engine: the engine, outside a transaction.
         wanted: (file, table) for each of ``transactions``, ``taxonomy`` and ``records``.
         replace: whether existing tables are replaced.
-        id, item: the columns of persons and of items in the files, which become ``tid`` and ``item`` in the tables.
+        id, item: the columns of persons and of items in the files.
+        named: what these are called in the tables.
         reading: how the files are read; the layout is that of the transactions.
         record: notes each table with its file.
 
-    Transactions in rows of one item keep all columns; in other layouts they become ``(tid, item)``, one row for each item,
-    or one row with a list for each person if there are persons without items, which the long form cannot hold. Taxonomies
-    of any format become ``(node, parent, ord)``.
+    Transactions in rows of one item keep all columns; in other layouts they become the two that are named, one row for each
+    item, or one row with a list for each person if there are persons without items, which the long form cannot hold.
+    Taxonomies of any format become ``(node, parent, ord)``.
 
     Raises:
         InputError: a file is missing or malformed, a table name is empty or taken.
     """
     loaded = []
+    of_records = id if named[0] == "tid" else id or "tid"
     names = [name.lower() for file, name in wanted.values() if file is not None]
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
@@ -87,9 +90,9 @@ def load_files(
                 if what == "taxonomy":
                     note = _load_taxonomy(engine, ReadAs(Path(file), beside(reading)), table)
                 elif what == "records":
-                    note = _load_records(engine, ReadAs(Path(file), beside(reading)), table, id)
+                    note = _load_records(engine, ReadAs(Path(file), beside(reading)), table, [(named[0], of_records)])
                 else:
-                    note = _load_transactions(engine, ReadAs(Path(file), reading), table, id, item)
+                    note = _load_transactions(engine, ReadAs(Path(file), reading), table, id, item, named)
             rows = int(engine.scalar(reads.counted(table)))
             loaded.append(Loaded(name, rows, note, accounts[-1], table))
             if record is not None:
@@ -117,13 +120,15 @@ def _make_room(engine: Engine, table: Table, replace: bool) -> None:
         ) from None
 
 
-def _load_records(engine: Engine, file: ReadAs, table: Table, id: str | None) -> str:
+def _load_records(engine: Engine, file: ReadAs, table: Table, renamed: Sequence[tuple[str, str | None]]) -> str:
     with open_source(engine, file, "records") as source:
-        engine.create(table, _renamed(source, {"tid": id}))
+        engine.create(table, _renamed(source, renamed))
     return ""
 
 
-def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | None, item: str | None) -> str:
+def _load_transactions(
+    engine: Engine, file: ReadAs, table: Table, id: str | None, item: str | None, named: tuple[str, str]
+) -> str:
     with open_source(engine, file, "transactions") as source:
         if source.lines is not None and (id, item) != (None, None):
             raise InputError("A file of baskets has no columns.", code="bad_usage", hint="Leave --id and --item out.")
@@ -133,26 +138,30 @@ def _load_transactions(engine: Engine, file: ReadAs, table: Table, id: str | Non
             return "no columns tid and item: --id and --item name those of the file"
         rows, id_column, item_column = arranged(engine, source, id or "tid", item or "item")
         check_types(rows, id_column, item_column)
-        renamed = _renamed(rows, {"tid": id_column, "item": item_column})
+        renamed = _renamed(rows, list(zip(named, (id_column, item_column), strict=True)))
+        tid, member = (exp.column(name, quoted=True) for name in named)
+        pairs = exp.select(tid.as_("tid"), member.as_("item"))
         listed = rows.columns[item_column].endswith("]")
+        one_each = exp.select(tid.as_("tid"), exp.func("unnest", member).as_("item")) if listed else pairs
         if not listed or source.typed:
             engine.create(table, renamed)
-            unnested = exp.func("unnest", exp.column("item")).as_("item")
-            _account(engine, rows, table, exp.select("tid", unnested).from_(table.expression()) if listed else table)
-            _leave_out(engine, table, rows.how)
+            _account(engine, rows, pairs.from_(table.expression()), one_each.from_(table.expression()))
+            _leave_out(engine, table, rows.how, named)
             return ""
-        lists = engine.create("lists", exp.select("tid", "item").from_(renamed.subquery("rows")))
-        pairs = exp.select("tid", exp.func("unnest", exp.column("item")).as_("item")).from_(lists.expression())
-        _account(engine, rows, lists, pairs, [c for c in rows.columns if c not in (id_column, item_column)])
+        lists = engine.create("lists", pairs.from_(renamed.subquery("rows")))
+        items = exp.select("tid", exp.func("unnest", exp.column("item")).as_("item")).from_(lists.expression())
+        _account(engine, rows, lists, items, [c for c in rows.columns if c not in (id_column, item_column)])
         empty = int(engine.scalar("transactions/empty_lists", {"lists": lists}))
-        engine.create(table, exp.select("tid", "item").from_(lists.expression()) if empty else pairs)
-        _leave_out(engine, table, rows.how)
+        kept = lists.expression() if empty else items.subquery("kept")
+        both = zip(("tid", "item"), named, strict=True)
+        engine.create(table, exp.select(*(exp.column(c).as_(n, quoted=True) for c, n in both)).from_(kept))
+        _leave_out(engine, table, rows.how, named)
         engine.drop(lists)
         return "one row with a list for each transaction, since some have no items" if empty else ""
 
 
 def _account(
-    engine: Engine, source: Source, rows: Table, pairs: Table | exp.Query | None, left_out: Sequence[str] = ()
+    engine: Engine, source: Source, rows: Table | exp.Query, pairs: exp.Query | None, left_out: Sequence[str] = ()
 ) -> None:
     """Note what came of the rows of a file: ``rows`` has all of them, ``pairs`` their ids and items."""
     assert source.account is not None and source.records is not None
@@ -166,27 +175,32 @@ def _account(
     engine.account(account)
 
 
-def _leave_out(engine: Engine, table: Table, how: Reading) -> None:
+def _leave_out(engine: Engine, table: Table, how: Reading, named: tuple[str, str]) -> None:
     """Delete the rows without an id, or without an item, that the owner leaves out."""
-    for name, leave_out in (("tid", how.drop_missing_ids), ("item", how.drop_missing_items)):
+    for name, leave_out in zip(named, (how.drop_missing_ids, how.drop_missing_items), strict=True):
         if leave_out:
-            missing = exp.Is(this=exp.column(name), expression=exp.null())
+            missing = exp.Is(this=exp.column(name, quoted=True), expression=exp.null())
             engine.run(exp.delete(table.expression(), where=missing), "leaving rows out")
 
 
-def _renamed(source: Source, renamed: Mapping[str, str | None]) -> exp.Query:
-    """The rows of a source, with other names of some columns.
+def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Query:
+    """The rows of a source, with another name of its column of ids, and of that of items if there is one.
 
     Raises:
-        InputError: ``no_such_column``; ``column_clash`` if another column has the new name.
+        InputError: ``no_such_column``; ``column_clash`` if another column has the new name; ``empty_name``.
     """
-    new = {source.column(old, f"--{'id' if name == 'tid' else name}"): name for name, old in renamed.items() if old}
+    wanted = [
+        (source.column(old, f"--{flag}"), new) for flag, (new, old) in zip(("id", "item"), renamed, strict=False) if old
+    ]
+    new = dict(wanted)
+    if "" in new.values():
+        raise InputError("A column has an empty name.", code="empty_name", hint="Name it with --id-as and --item-as.")
     names = [new.get(column, column) for column in source.columns]
-    if len(new) < sum(map(bool, renamed.values())) or len({n.lower() for n in names}) < len(names):
+    if len(new) < len(wanted) or len({n.lower() for n in names}) < len(names):
         raise InputError(
             f"The columns named become {' and '.join(new.values())}, but {source.name} has another of that name.",
             code="column_clash",
-            hint="Name two columns, and rename the other one in the file.",
+            hint="Name two columns, and give them other names with --id-as and --item-as.",
         )
     columns = zip(source.columns, names, strict=True)
     chosen = [exp.column(c, quoted=True).as_(n, quoted=True) for c, n in columns]

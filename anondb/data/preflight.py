@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,9 +56,11 @@ def findings(
     """
     found = {
         **_findings_in_lengths(dataset),
-        **_findings_in_labels(dataset, item_domains),
+        **_findings_in_labels(dataset),
         **_findings_in_words(engine, dataset, ids_here),
     }
+    if not item_domains and _are_of_columns(engine, dataset, ids_here):
+        found["column-prefixes"] = _prefixed(dataset.labels)
     found |= _unused_columns(dataset, attributes)
     return [Finding(name, words) for name, words in found.items()]
 
@@ -89,7 +92,7 @@ def _findings_in_lengths(dataset: Dataset) -> dict[str, str]:
     }
 
 
-def _findings_in_labels(dataset: Dataset, item_domains: bool) -> dict[str, str]:
+def _findings_in_labels(dataset: Dataset) -> dict[str, str]:
     """What the labels of the items say of them."""
     labels, number = dataset.labels, dataset.n_items
     found: dict[str, str] = {}
@@ -114,15 +117,34 @@ def _findings_in_labels(dataset: Dataset, item_domains: bool) -> dict[str, str]:
                 f"{_share(len(joined), number)} items are made of {len(parts):,} parts that {separator!r} separates:"
                 " --layout list reads them."
             )
-    prefixed = [label.partition(".") for label in labels if "." in label]
-    ends = {end for *_, end in prefixed}
-    of_columns = 5 * len(prefixed) >= 4 * number and 2 * len(ends) <= number and not item_domains
-    if of_columns and not all(start.isdigit() for start, *_ in prefixed):
-        found["column-prefixes"] = (
-            f"{_share(len(prefixed), number)} items have a prefix such as the name of a column, and {len(ends):,} different"
-            " values after it: equal values count as different items."
-        )
     return found
+
+
+def _are_of_columns(engine: Engine, dataset: Dataset, rows_here: bool) -> bool:
+    """Whether items look like values with the name of their column before them, such as color.red and trim.red.
+
+    Few names come with few values, and a row has one value of a column. Codes such as E11.9 have as many first parts as
+    items, or persons with two codes of the same one; a first part without a digit is no code.
+    """
+    parts = [label.partition(".") for label in dataset.labels if "." in label]
+    starts, ends = ({part[i] for part in parts} for i in (0, 2))
+    most = dataset.n_items / 2
+    if dataset.n_items < _ENOUGH_ITEMS or len(parts) < 0.8 * dataset.n_items or max(len(starts), len(ends)) > most:
+        return False
+    if not all(re.search(r"\d", start) for start in starts):
+        return True
+    rows = {"transactions": dataset.transactions, "items": dataset.items}
+    is_number = all(start.isdigit() for start in starts)
+    return rows_here and not is_number and not engine.scalar("transactions/prefixed_twice", rows)
+
+
+def _prefixed(labels: Sequence[str]) -> str:
+    ends = {label.partition(".")[2] for label in labels if "." in label}
+    prefixed = _share(sum("." in label for label in labels), len(labels))
+    return (
+        f"{prefixed} items have a prefix such as the name of a column, and {len(ends):,} different values after it: equal"
+        " values count as different items."
+    )
 
 
 def _findings_in_words(engine: Engine, dataset: Dataset, ids_here: bool) -> dict[str, str]:

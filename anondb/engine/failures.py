@@ -19,7 +19,9 @@ def open_error(error: Exception) -> AnondbError:
         return EngineError(
             "The database file is locked by another process.", code="locked", hint="Close it there first."
         )
-    if "not a valid DuckDB database" in text or isinstance(error, duckdb.SerializationException):
+    if "not a valid DuckDB database" in text or isinstance(
+        error, duckdb.SerializationException | duckdb.CatalogException
+    ):
         return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database")
     if "does not exist" in text or "No such file" in text:
         return InputError("The database file does not exist.", code="no_such_file")

@@ -29,6 +29,7 @@ from anondb.reading.formats import Format, decompressed, format_of, plain_text
 from anondb.reading.options import PEOPLE, ReadAs, Reading, reading_flags
 
 PERSONS = 3
+NOBODY = "It has no rows, so that nobody is in it."
 _IDS = (
     "t?id|uid|pid|customer|client|patient|subject|user|member|person|basket|order|invoice|session|visit|trans(action)?"
 )
@@ -286,6 +287,8 @@ def _read(engine: Engine, data: Path | str, proposal: Peek) -> Peek:
             found = findings(engine, dataset, item_domains=bool(reading.get("item_domains")))
     except InputError as error:
         return replace(proposal, problem=str(error))
+    if not dataset.n_transactions:
+        return replace(proposal, account=dataset.account, problem=NOBODY)
     counts = counts_of(dataset)
     return replace(proposal, persons=persons, account=dataset.account, findings=tuple(found), counts=counts)
 
@@ -299,6 +302,8 @@ def _people(
     try:
         with engine.transaction(), open_source(engine, how, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=reading["id"])
+            if not dataset.n_transactions:
+                return replace(proposal, account=dataset.account, problem=NOBODY)
             found = people(engine, source, dataset)
     except InputError as error:
         return replace(proposal, problem=str(error))

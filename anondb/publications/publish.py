@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace as replace_fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anondb.data.sources import is_file, resolve_table
@@ -23,7 +24,6 @@ from anondb.ledger.stored import (
 from anondb.models.named import model_of
 from anondb.policy import Policy
 from anondb.promises.check import verify_release
-from anondb.promises.spec import Knowledge
 from anondb.publications import history, overlap, targets
 from anondb.publications.history import Intersection, Publication, PublishedFile
 from anondb.release.objects import SchemaName, StoredRelease
@@ -31,6 +31,7 @@ from anondb.release.relational import value_columns
 from anondb.warehouse.postgres.place import Place
 
 if TYPE_CHECKING:
+    from anondb.promises.spec import Shown
     from anondb.release.row_sums import RowSums
 
 
@@ -67,27 +68,16 @@ def publish_release(
         VerificationFailed: the sealed rows do not keep the promise.
         EngineError: disk, memory, or a lock.
     """
-    from anondb.promises.proof_pack import proof_directory, write_proof
-    from anondb.promises.spec import Shown
-
     targets.check_proof(path, proof, format)
     targets.check_target(engine, path, replace, format)
-    catalog = current_catalog(engine)
     before = earlier_of(engine, name)
     if before and not allow_overlap:
         raise overlap.refused(name, before)
     intersections = intersections_of(engine, name, before)
     with engine.transaction():
         release = find_whole(engine, name)
-        manifest = release.manifest
-        known = ledger.knowledge_of(engine, catalog, manifest["release_id"])
-        shown = Shown("pgen" if known.privacy == "pgen" else None)
-        if include_constraints:
-            shown = Shown(known.privacy, known.sensitive or ())
-        place = None
         if proof is not None:
-            shown = replace_fields(shown, values=value_columns(engine, release.schema))
-            place = proof_directory(proof, manifest, shown)
+            check_proof(engine, release, proof, include_constraints)
         file = seal(
             engine,
             name,
@@ -97,13 +87,54 @@ def publish_release(
             verified,
             replace=replace,
             allow_overlap=allow_overlap,
-            known=known,
             format=format,
             **written,
         )
-    if place is not None:
-        write_proof(place, manifest, (file.sha256, file.content_digest), shown, written.get("mode"))
-    return replace_fields(file, proof=place)
+    if proof is None:
+        return file
+    digests, mode = (file.sha256, file.content_digest), written.get("mode")
+    return replace_fields(file, proof=prove(engine, name, proof, digests, mode, include_constraints))
+
+
+def check_proof(
+    engine: DuckDBEngine, release: StoredRelease, proof: str, include_constraints: bool = False
+) -> tuple[Path, Shown]:
+    """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``.
+
+    Raises:
+        InputError: see ``proof_directory``.
+    """
+    from anondb.promises.proof_pack import proof_directory
+    from anondb.promises.spec import Shown
+
+    known = ledger.knowledge_of(engine, current_catalog(engine), release.manifest["release_id"])
+    shown = Shown("pgen" if known.privacy == "pgen" else None)
+    if include_constraints:
+        shown = Shown(known.privacy, known.sensitive or ())
+    shown = replace_fields(shown, values=value_columns(engine, release.schema))
+    return proof_directory(proof, release.manifest, shown), shown
+
+
+def prove(
+    engine: DuckDBEngine,
+    name: str,
+    proof: str,
+    digests: tuple[str, str],
+    mode: int | None = None,
+    include_constraints: bool = False,
+) -> Path:
+    """Write the proof of a release that was published, with the digests of its file; replace an earlier proof.
+
+    Raises:
+        EngineError: it cannot be written.
+    """
+    from anondb.promises.proof_pack import write_proof
+
+    with engine.transaction():
+        release = find_whole(engine, name)
+        place, shown = check_proof(engine, release, proof, include_constraints)
+    write_proof(place, release.manifest, digests, shown, mode)
+    return place
 
 
 def seal(
@@ -116,22 +147,20 @@ def seal(
     *,
     replace: bool,
     allow_overlap: bool,
-    known: Knowledge | None = None,
     **written: Any,
 ) -> PublishedFile:
     """Seal a release into its file, verify the sealed rows, and record the publication and its ``intersections`` with
     earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
 
     If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
-    ``known`` (the inputs of its check other than its rows) is read from the ledger unless the caller has it. ``written``
-    says how the file is written (``targets.how``).
+    ``written`` says how the file is written (``targets.how``).
 
     Raises:
         AnondbError: see ``publish_release``; nothing was written.
     """
     catalog = current_catalog(engine)
     model = model_of(release.manifest)
-    checked_with = ledger.knowledge_of(engine, catalog, release.manifest["release_id"]) if known is None else known
+    checked_with = ledger.knowledge_of(engine, catalog, release.manifest["release_id"])
     if not engine.one_shot:
         check_writable(engine, catalog)
 

@@ -103,9 +103,10 @@ def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a view that say how its release is written: ``mode``, ``format``, ``sign`` and ``modelled_rows``.
 
     Raises:
-        InputError: see ``check_mode``, ``signer`` and ``check_modelled``.
+        InputError: see ``check_mode``, ``check_proof``, ``signer`` and ``check_modelled``.
     """
     mode, format = check_mode(where, options.get("mode")), options.get("format", FORMATS[0])
+    check_proof(where, options.get("proof"), format)
     modelled = check_modelled(where, options.get("modelled_rows"))
     return {"mode": mode, "format": format, "sign": signer(where, options.get("sign")), "modelled_rows": modelled}
 
@@ -158,8 +159,10 @@ def check_mode(where: Any, mode: Any) -> int | None:
     return number
 
 
-def check_proof(where: str | Place, proof: str | None, format: str = FORMATS[0]) -> None:
-    """Refuse a proof of a release in PostgreSQL or in Parquet files: its SQL reads a file of DuckDB."""
+def check_proof(where: Any, proof: Any, format: str = FORMATS[0]) -> None:
+    """Refuse a proof without a publication, or of one in PostgreSQL or in Parquet files: its SQL reads a file of DuckDB."""
+    if proof is not None and where is None:
+        raise InputError("--proof needs --publish.", code="bad_usage")
     if proof is not None and (isinstance(where, Place) or format != FORMATS[0]):
         raise InputError(
             "The proof reads a sealed file, not PostgreSQL or Parquet.",
@@ -195,6 +198,6 @@ def anchored(options: Mapping[str, Value], folder: str | os.PathLike[str] = "") 
         if name == "publish" and is_url(value):
             continue
         is_source = name in SOURCES and path.suffix.lower() in SOURCE_SUFFIXES
-        if name in ("publish", "sign") or is_source or (name == "hierarchies" and path.is_dir()):
+        if name in ("publish", "sign", "proof") or is_source or (name == "hierarchies" and path.is_dir()):
             anchored[name] = os.path.abspath(path)
     return anchored

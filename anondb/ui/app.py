@@ -12,9 +12,14 @@ from starlette.staticfiles import StaticFiles
 
 from anondb.pages.html import STYLE
 from anondb.ui import ask, audit, choose, load, publish, understand
-from anondb.ui.window import Window, back, shown, window_of
+from anondb.ui.window import NothingLoaded, Window, back, shown, window_of
 
 _OF_PARTS = {"load": load, "understand": understand, "choose": choose, "publish": publish, "ask": ask, "audit": audit}
+
+_PERSON = '<g transform="translate({} 0)"><circle cx="5" cy="10" r="4"/><path d="M0 26v-5a5 5 0 0 1 10 0v5z"/></g>'
+ICON = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 34 32" fill="#2166ac">{_PERSON * 3}</svg>'.format(
+    0, 11, 22
+)
 
 
 def application(window: Window) -> Starlette:
@@ -24,11 +29,13 @@ def application(window: Window) -> Starlette:
         routes=[
             Route("/", first),
             Route("/pages.css", style),
+            Route("/favicon.ico", icon),
             Route("/jobs/{name}", progress),
             Route("/jobs/{name}/stop", stop, methods=["POST"]),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
             *routes,
         ],
+        exception_handlers={NothingLoaded: lambda request, _: shown(request, "")},
     )
     app.state.window = window
     if window.source and "load" in window.parts:
@@ -46,11 +53,16 @@ def style(request: Request) -> Response:
     return Response(STYLE, media_type="text/css")
 
 
+def icon(request: Request) -> Response:
+    """The picture of the window in a tab: three persons alike."""
+    return Response(ICON, media_type="image/svg+xml")
+
+
 def progress(request: Request) -> Response:
     """What the latest job of a kind does now. When it has ended, the page that asks reads itself again."""
     name = request.path_params["name"]
     job = window_of(request).jobs.get(name)
-    answer = shown(request, "job.html", job=job, name=name) if job is not None and job.is_active else Response()
+    answer = shown(request, "", "job.html", job=job, name=name) if job is not None and job.is_active else Response()
     if job is None or not job.is_active:
         answer.headers["HX-Trigger"] = "ended"
     return answer

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 import anondb
 from anondb.pages.counts import Answered, intervals
 from anondb.pages.html import both
 from anondb.pages.text import number, plain, short
-from anondb.ui.window import Window, argument, back, name_of, named_file, shown, window_of
+from anondb.ui.window import Window, argument, back, name_of, posted, saved, shown, window_of
 from anondb.ui.worker import Say
 
 BOUNDS = {"columns": "its bounds", "spread": "its bounds, and how far plausible originals differ", "none": "nothing"}
@@ -153,17 +153,9 @@ def page(request: Request) -> Response:
     opened, answer = window.result("ask.open"), window.result("ask")
     job = window.jobs.get("ask")
     asked = job.arguments if job is not None else {"sql": "", "bounds": "columns"}
-    return shown(
-        request,
-        "ask.html",
-        opened=opened,
-        answer=answer,
-        asked=asked,
-        most=_SHOWN,
-        choices=BOUNDS,
-        command=None if answer is None else _command(opened, answer),
-        earlier=window.kept.get("ask.earlier", []),
-    )
+    values = {"opened": opened, "answer": answer, "asked": asked, "most": _SHOWN, "choices": BOUNDS}
+    command = None if answer is None else _command(opened, answer)
+    return shown(request, "ask.html", command=command, earlier=window.kept.get("ask.earlier", []), **values)
 
 
 def _command(opened: Opened | None, answer: Answer) -> str:
@@ -183,25 +175,20 @@ def _open(window: Window, path: str, trusted: str | None) -> None:
 
 async def open_release(request: Request) -> Response:
     """Open a release that was named, dropped or picked."""
-    path, form = await named_file(request)
-    if path is not None:
-        _open(window_of(request), path, str(form.get("trusted") or "").strip() or None)
+    given, _ = await posted(request)
+    if "path" in given:
+        _open(window_of(request), given["path"], given.get("trusted"))
     return back("/ask")
 
 
 async def ask(request: Request) -> Response:
     """Ask a query of the open release."""
-    window, form = window_of(request), await request.form()
-    opened, sql, bounds = (
-        window.result("ask.open"),
-        str(form.get("sql", "")).strip(),
-        str(form.get("bounds", "columns")),
-    )
+    window, (given, _) = window_of(request), await posted(request)
+    opened, sql = window.result("ask.open"), given.get("sql", "").replace("\r\n", "\n")
     if opened is not None and sql:
-        sql = sql.replace("\r\n", "\n")
         earlier = [one for one in window.kept.get("ask.earlier", []) if one != sql]
         window.kept["ask.earlier"] = [sql, *earlier][:_EARLIER]
-        how = {"path": opened.path, "trusted": opened.trusted, "sql": sql, "bounds": bounds}
+        how = {"path": opened.path, "trusted": opened.trusted, "sql": sql, "bounds": given.get("bounds", "columns")}
         window.run("ask", "Answering", answering, beside=True, **how)
     return back("/ask")
 
@@ -210,17 +197,14 @@ def export(request: Request) -> Response:
     """The latest answer as a file, with all rows and columns."""
     answer: Answer | None = window_of(request).result("ask")
     if answer is None:
-        return PlainTextResponse("There is no answer to export.", 404)
-    form = request.url.path.rpartition(".")[2]
-    if form == "json":
+        return saved(None, "")
+    if request.url.path.endswith("json"):
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-        text, kind = json.dumps({"rows": rows, "notes": answer.notes}, ensure_ascii=False), "application/json"
-    else:
-        lines = io.StringIO(newline="")
-        csv.writer(lines).writerows([answer.columns, *answer.rows])
-        text, kind = lines.getvalue(), "text/csv"
-    saved = f'attachment; filename="answer.{form}"'
-    return Response(text, media_type=kind, headers={"Content-Disposition": saved})
+        told = json.dumps({"rows": rows, "notes": answer.notes}, ensure_ascii=False)
+        return saved(told, "answer.json", "application/json")
+    lines = io.StringIO(newline="")
+    csv.writer(lines).writerows([answer.columns, *answer.rows])
+    return saved(lines.getvalue(), "answer.csv", "text/csv")
 
 
 ROUTES = [

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 import anondb
 from anondb.errors import InputError
-from anondb.ui.window import argument, back, name_of, named_file, shown, window_of
+from anondb.ui.window import argument, back, name_of, posted, saved, shown, window_of
 from anondb.ui.worker import Say
 
 
@@ -37,6 +37,12 @@ class Audit:
     def passed(self) -> bool:
         """Whether nothing is wrong."""
         return bool(self.checked.holds and self.inspected.clean)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What the file says of itself, and what was measured."""
+        measured = {f"{n}, measured": v for n, v in self.inspected.figures.items() if n not in ("digest", "signature")}
+        return [*self.inspected.manifest.items(), *measured.items()]
 
     @property
     def commands(self) -> str:
@@ -80,20 +86,17 @@ def _audit(request: Request, path: str, expected: str | None, trusted: str | Non
 
 async def check(request: Request) -> Response:
     """Check a file that was named, dropped or picked."""
-    path, form = await named_file(request)
-    if path is not None:
-        expected, trusted = (str(form.get(name) or "").strip() or None for name in ("expected", "trusted"))
-        _audit(request, path, expected, trusted)
+    given, _ = await posted(request)
+    if "path" in given:
+        _audit(request, given["path"], given.get("expected"), given.get("trusted"))
     return back("/audit")
 
 
 def proof(request: Request) -> Response:
     """The proof in SQL, as a file."""
     audit: Audit | None = window_of(request).result("audit")
-    if audit is None or audit.proof is None:
-        return PlainTextResponse("There is no proof to save.", 404)
-    saved = f'attachment; filename="verify_{audit.inspected.manifest.get("model", "release")}.sql"'
-    return Response(audit.proof, media_type="text/plain", headers={"Content-Disposition": saved})
+    name = "" if audit is None else f"verify_{audit.inspected.manifest.get('model', 'release')}.sql"
+    return saved(None if audit is None else audit.proof, name)
 
 
 ROUTES = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,14 @@ from starlette.routing import Route
 
 from anondb.api.connect import connect
 from anondb.compare.comparison import Comparison
-from anondb.compare.merits import chance, mean_error, name_of, suppressed_words
+from anondb.compare.merits import MEANINGS, chance, covered, mean_error, name_of, suppressed_words
 from anondb.compare.report import recommendation
 from anondb.compare.runs import Result, Run, plan
 from anondb.errors import AnondbError, InputError
-from anondb.guide.needs import PEOPLE, QUESTIONS, USES, read_answer, serving, untried
-from anondb.options import flags_of
-from anondb.pages.text import raised
+from anondb.guide.needs import PEOPLE, QUESTIONS, read_answer, serving, untried
 from anondb.reading.options import READING
 from anondb.ui.pair import make_both
-from anondb.ui.window import Project, Window, argument, back, named_file, shown, window_of
+from anondb.ui.window import Project, Window, back, posted, project_at, saved, shown, window_of
 from anondb.ui.worker import Problem, Say
 
 _ABOUT = ("quasi_identifiers", "sensitive")
@@ -40,6 +37,11 @@ NUMBERS = {  # the words of each number
     "p": "How many items that are not private may somebody know? (p)",
     "h": "How sure may a guess of a private item be, at most? (h, a share such as 4/5)",
     "delta": "How much of the attributes' detail may be given up for that of the items? (delta, 0 to 1)",
+}
+USED_FOR = {
+    "counts": "Counts of items and sets of items: whatever answers them best",
+    "categories": "Categories of the taxonomy in place of items, which people read without a legend",
+    "items": "Items as they are; the rare ones are deleted",
 }
 FIRST = {"use": "counts", "supports": "both", "questions": "", "seconds": "120"}
 FIRST |= {"k": "5", "m": "2", "l": "2", "p": "2", "h": "4/5", "delta": "0.05, 0.65"}
@@ -124,32 +126,29 @@ def explain(say: Say, trial: str, item: str) -> list[tuple[str, list[str]]]:
 
 def page(request: Request) -> Response:
     """The questions, and the candidates that were found."""
-    window = window_of(request)
-    said, found, command = asked(window), window.result("candidates"), ""
-    if (project := window.project) is not None and found is not None:
-        tried = window.kept["choose_tried"]
-        options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
-        words = [
-            "anondb",
-            "compare",
-            argument(project.database),
-            "--transactions",
-            project.transactions,
-            *flags_of(options),
-        ]
-        command = shlex.join(words)
-    known = {} if project is None else project.options
-    models = {n: words for n, (words, _, needs) in KNOWLEDGE.items() if all(need in known for need in needs)}
+    window, project = project_at(request)
+    said, found = asked(window), window.result("candidates")
+    of_whom = project.options.get("quasi_identifiers")
+    models = {
+        n: words.format(of_whom)
+        for n, (words, _, needs) in KNOWLEDGE.items()
+        if all(need in project.options for need in needs)
+    }
     numbers = {n: words for n, words in NUMBERS.items() if any(n in KNOWLEDGE[model][1] for model in models)}
-    values = {"said": said, "models": models, "numbers": numbers, "of_model": {n: KNOWLEDGE[n][1] for n in models}}
-    best = [] if found is None else [result for result, _ in found.recommended]
-    runs = [] if found is None else [(n, result, result in best) for n, result in enumerate(found.runs)]
+    values: dict[str, Any] = {"said": said, "models": models, "numbers": numbers}
+    values |= {"of_model": {n: KNOWLEDGE[n][1] for n in models}}
+    values |= {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
+    if found is None:
+        return shown(request, "choose.html", runs=(), uses=USED_FOR, **values)
+    tried, best = window.kept["choose_tried"], [result for result, _ in found.recommended]
+    options = planned(project, tried)[0] | ({"workload": "questions.sql"} if tried["questions"].strip() else {})
+    values["command"] = project.command("compare", transactions=project.transactions, **options)
+    runs = [(n, result, result in best) for n, result in enumerate(found.runs)]
     runs.sort(key=lambda row: (not row[2], *_order(row[1])))
-    drawn = "" if found is None else recommendation(found.done)
-    figures = {"name_of": name_of, "error": mean_error, "chance": chance, "suppressed": suppressed_words}
-    found_now = {"runs": runs, "drawn": drawn, "command": command, "two": request.url.query == "two"}
-    found_now["unanswered"] = {} if found is None else found.unanswered
-    return shown(request, "choose.html", **values, **figures, **found_now, uses=USES, raised=raised)
+    delta = {"delta": NUMBERS["delta"]} if any("delta" in result.run.options for result in found.runs) else {}
+    values |= {"terms": {**covered(found.runs), **delta, **MEANINGS}, "two": request.url.query == "two"}
+    values |= {"unanswered": found.unanswered, "drawn": recommendation(found.done)}
+    return shown(request, "choose.html", runs=runs, uses=USED_FOR, **values)
 
 
 def _order(result: Result) -> tuple[bool, float]:
@@ -159,24 +158,22 @@ def _order(result: Result) -> tuple[bool, float]:
 
 async def ask(request: Request) -> Response:
     """Try candidates for what the owner said, or go on without."""
-    window = window_of(request)
-    file, form = await named_file(request)
-    if (project := window.project) is None:
-        return back("/choose")
-    said = asked(window) | {n: v for n, v in form.items() if isinstance(v, str) and n in FIRST}
-    said |= {"model": str(form["model"])} if form.get("model") in KNOWLEDGE else {}
-    if file is not None:
-        said["questions"] = Path(file).read_text("utf-8", "replace")
+    window, project = project_at(request)
+    given, _ = await posted(request)
+    said = asked(window) | {name: given.get(name, "") for name in FIRST if name in given or name == "questions"}
+    said |= {"model": given["model"]} if given.get("model") in KNOWLEDGE else {}
+    if "path" in given:
+        said["questions"] = Path(given["path"]).read_text("utf-8", "replace")
     window.kept |= {"choose": said, "choose_problem": None}
     try:
         _, runs = planned(project, said)
-        if "://" in project.database and "plain" not in form:
+        if "://" in project.database and "plain" not in given:
             hint = "Load an export of the table, or go on without trying."
             raise InputError("Candidates are tried on a DuckDB file.", code="bad_usage", hint=hint)
     except AnondbError as error:
         window.kept["choose_problem"] = Problem.of(error)
         return back("/choose")
-    if "plain" in form:
+    if "plain" in given:
         first = untried(runs, said["use"])
         return _go(window, project, first, first.words)
     questions = None
@@ -192,23 +189,21 @@ async def ask(request: Request) -> Response:
 
 async def take(request: Request) -> Response:
     """Look at two candidates side by side, or go on with one."""
-    window, form = window_of(request), await request.form()
-    found, project = window.result("candidates"), window.project
-    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair") if str(n).isdecimal()]
-    if found is None or project is None or str(window.jobs["candidates"].number) != form.get("of"):
+    window, project = project_at(request)
+    found, (given, form) = window.result("candidates"), await posted(request)
+    if found is None or str(window.jobs["candidates"].number) != given.get("of"):
         return back("/choose")  # another tab has tried others
+    chosen = [int(str(n)) for n in form.getlist("chosen") or form.getlist("pair") if str(n).isdecimal()]
     chosen = [n for n in chosen if n < len(found.runs)]
-    if chosen and "chosen" in form:
+    if chosen and "chosen" in given:
         return _go(window, project, found.runs[chosen[0]].run, name_of(found.runs[chosen[0]]))
     if len(chosen) != 2:
         return back("/choose?two#candidates")
     results = [found.runs[n] for n in chosen]
     window.kept["choose_pair"] = chosen
     window.forget("why")
-    options = [options_of(project, result.run) for result in results]
-    options = [{**how, "accept": [*accepted(how), "one-released-item"]} for how in options]
-    names = [name_of(result) for result in results]
-    how: dict[str, Any] = {"project": project, "trial": trials(window), "names": names, "options": options}
+    how: dict[str, Any] = {"project": project, "trial": trials(window), "names": [name_of(one) for one in results]}
+    how["options"] = [options_of(project, one.run) for one in results]
     window.run("pair", "Making both releases in a private place", make_both, **how)
     return back("/choose/pair")
 
@@ -221,18 +216,16 @@ def _go(window: Window, project: Project, run: Run, title: str) -> Response:
 
 def pair_page(request: Request) -> Response:
     """Two candidates side by side."""
-    window = window_of(request)
+    window, _ = project_at(request)
     asked(window)
     pair, item = window.result("pair"), window.kept.get("choose_item", "")
     forms = [] if pair is None else [some.get(item, ()) for some in pair["forms"]]
-    values = {"pair": pair, "item": item, "forms": forms, "why": window.result("why")}
-    return shown(request, "choose_pair.html", raised=raised, **values)
+    return shown(request, "choose_pair.html", pair=pair, item=item, forms=forms, why=window.result("why"))
 
 
 async def why(request: Request) -> Response:
     """Explain an item in both candidates."""
-    window, form = window_of(request), await request.form()
-    item = str(form.get("item", ""))
+    window, item = window_of(request), (await posted(request))[0].get("item", "")
     window.kept["choose_item"] = item
     if window.result("pair") is not None:
         window.run("why", "Explaining an item", explain, trial=trials(window), item=item)
@@ -241,8 +234,7 @@ async def why(request: Request) -> Response:
 
 def questions(request: Request) -> Response:
     """The owner's questions, as the file that the command names."""
-    text = window_of(request).kept.get("choose_tried", FIRST)["questions"]
-    return Response(text, media_type="application/sql", headers={"Content-Disposition": "attachment"})
+    return saved(window_of(request).kept.get("choose_tried", FIRST)["questions"], "questions.sql", "application/sql")
 
 
 ROUTES = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,16 +13,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from anondb.options import flags_of
 from anondb.pages.plots import bars
 from anondb.reading.formats import is_data_file
 from anondb.reading.options import OF_FILES, PEOPLE, READING
 from anondb.ui import tasks
-from anondb.ui.window import Project, Window, back, name_of, named_file, shown, window_of
+from anondb.ui.window import Project, Window, back, name_of, posted, shown, window_of
 
 HERE = "/load"
 _PEEK = ("load-peek", "load-taxonomy", "load-records", "load-made")  # jobs about what is being chosen
 _BOOLEAN = READING["header"].kinds
+KINDS = {  # of a quasi-identifier
+    "": "read as its values look",
+    "numeric": "numbers, released as ranges",
+    "date": "dates, released as ranges",
+    "categorical": "names, released as groups",
+}
+_FILES = ("transactions", "taxonomy", "records")
+_DEFAULTS = {"transactions_as": "transactions", "id_as": "tid", "item_as": "item"}  # of ``Database.load``
 
 
 @dataclass
@@ -74,21 +81,23 @@ def page(request: Request) -> Response:
     choice: Choice | None = window.kept.get("load")
     peek, tables = window.result("load-peek"), window.result("load-tables")
     pictures = pictures_of(peek.counts) if peek is not None and peek.counts is not None else ()
-    records = window.result("load-records")
-    made = "" if choice is None or choice.database else proposed_file(window, choice.transactions)
-    return shown(
-        request,
-        "load.html",
-        choice=choice,
-        tables=None if tables is None else sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys()),
-        peek=peek,
-        people=records if peek is None or peek.reading.get("layout") != PEOPLE else peek,
-        pictures=pictures,
-        options={n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)},
-        is_boolean=lambda name: READING[name].kinds == _BOOLEAN,
-        made=made,
-        command=None if peek is None or choice is None or choice.database else load_command(window, choice, peek, made),
-    )
+    made, names, command = "", dict[str, str](), ""
+    if peek is not None and choice is not None and not choice.database:
+        made, names = proposed_file(window, choice.transactions), proposed_names(choice, peek.reading)
+        command = project_of(window, loaded(choice, peek.reading, names), made, {}).load_command
+    tables = tables and sorted(tables, key=lambda t: not {"tid", "item"} <= t.columns.keys())
+    is_people = peek is not None and peek.reading.get("layout") == PEOPLE
+    values: dict[str, Any] = {"choice": choice, "tables": tables, "peek": peek, "pictures": pictures, "made": made}
+    values |= {"people": peek if is_people else window.result("load-records"), "names": names, "command": command}
+    values |= {"kinds": KINDS, "persons": persons_of, "is_boolean": lambda name: READING[name].kinds == _BOOLEAN}
+    options = {n: READING[n] for n in READING if choice is not None and not (choice.database and n in OF_FILES)}
+    return shown(request, "load.html", options=options, **values)
+
+
+def persons_of(peek: Any, most: int = 12) -> list[tuple[str, str]]:
+    """The persons of a proposal, each with the first items."""
+    more = {person: f" and {len(has) - most} more" for person, has in peek.persons if len(has) > most}
+    return [(person, ", ".join(has[:most]) + more.get(person, "")) for person, has in peek.persons]
 
 
 def pictures_of(counts: Any, most: int = 14) -> tuple[tuple[str, str], ...]:
@@ -115,9 +124,9 @@ def proposed_file(window: Window, source: str) -> str:
 
 async def source(request: Request) -> Response:
     """Take another source."""
-    chosen, _ = await named_file(request)
-    if chosen:
-        begin(window_of(request), chosen)
+    given, _ = await posted(request)
+    if "path" in given:
+        begin(window_of(request), given["path"])
     return back(HERE)
 
 
@@ -125,8 +134,7 @@ async def reading(request: Request) -> Response:
     """Take another table of the database, or another way to read it, and look again."""
     window = window_of(request)
     choice: Choice | None = window.kept.get("load")
-    async with request.form() as form:
-        values = {name: str(value).strip() for name, value in form.items() if str(value).strip()}
+    values, _ = await posted(request)
     if choice is not None:
         choice.transactions = values.pop("transactions", choice.transactions)
         choice.given = {name: _read(name, value) for name, value in values.items() if name in ("id", "item", *READING)}
@@ -143,7 +151,7 @@ def _read(name: str, value: str) -> Any:
 async def beside(request: Request) -> Response:
     """Take a taxonomy, or a table of people's attributes, beside the transactions."""
     window, what = window_of(request), request.path_params["what"]
-    chosen = (await named_file(request))[0] or ""
+    chosen = (await posted(request))[0].get("path", "")
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
     if choice is None or peek is None:
@@ -159,18 +167,27 @@ async def beside(request: Request) -> Response:
     return back(HERE)
 
 
-def loaded(choice: Choice, reading: Mapping[str, Any]) -> dict[str, Any]:
+def proposed_names(choice: Choice, reading: Mapping[str, Any]) -> dict[str, str]:
+    """What analysts will call the new table and its columns: as the file calls them, where it does."""
+    stem = re.sub(r"\W+", "_", Path(choice.transactions).name.partition(".")[0]).strip("_")
+    item = str(reading.get("item", "item"))
+    names = {"transactions_as": stem or "transactions", "id_as": reading.get("id", "tid"), "item_as": item}
+    return names | ({"item_as": "item"} if "," in item or "*" in item or names["id_as"] == item else {})
+
+
+def loaded(choice: Choice, reading: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """How the Python interface loads the chosen files. A table of people keeps its columns as they are."""
-    left = ("layout", "id") if reading.get("layout") == PEOPLE else ()
-    files = {name: getattr(choice, name) for name in ("transactions", "taxonomy", "records")}
-    return {name: value for name, value in {**files, **reading}.items() if value != "" and name not in left}
+    left = ("layout", "id", "id_as", "item_as") if reading.get("layout") == PEOPLE else ()
+    files = {name: getattr(choice, name) for name in _FILES}
+    how = {**files, **reading, **names}
+    return {name: value for name, value in how.items() if value not in ("", _DEFAULTS.get(name)) and name not in left}
 
 
-def load_command(window: Window, choice: Choice, peek: Any, database: str) -> str:
-    """The command that loads the chosen files; of dropped ones only the names are known."""
-    how, kept = loaded(choice, peek.reading), str(window.folder)
-    how |= {n: Path(f).name for n in ("transactions", "taxonomy", "records") if (f := how.get(n, "")).startswith(kept)}
-    return shlex.join(["anondb", "load", database, *flags_of(how)])
+def project_of(window: Window, how: Mapping[str, Any], database: str, options: Mapping[str, Any]) -> Project:
+    """What is anonymized when files are loaded into a database."""
+    files = {name: Path(how[name]).absolute() for name in _FILES if name in how}
+    known = {n: file.name if file.is_relative_to(window.folder) else str(file) for n, file in files.items()}
+    return Project(database, how.get("transactions_as", "transactions"), options, {**how, **known})
 
 
 async def confirm(request: Request) -> Response:
@@ -178,24 +195,27 @@ async def confirm(request: Request) -> Response:
     window = window_of(request)
     choice: Choice | None = window.kept.get("load")
     peek = window.result("load-peek")
-    async with request.form() as form:
-        said: dict[str, Any] = {n: str(form.get(n) or "").strip() for n in ("database", "hierarchies", "sensitive")}
-        said["quasi_identifiers"] = ",".join(map(str, form.getlist("quasi_identifiers")))
-        said["accept"] = tuple(map(str, form.getlist("accept")))
+    given, form = await posted(request)
+    known = ((str(name), given.get(f"kind of {name}")) for name in form.getlist("quasi_identifiers"))
+    said: dict[str, Any] = {n: given[n] for n in ("hierarchies", "sensitive") if n in given}
+    said["quasi_identifiers"] = ",".join(f"{name}:{kind}" if kind else name for name, kind in known)
+    said["accept"] = tuple(map(str, form.getlist("accept")))
     if choice is None or peek is None or peek.problem is not None:
         return back(HERE)
-    database = said.pop("database") or proposed_file(window, choice.transactions)
     options: dict[str, Any] = {name: value for name, value in said.items() if value}
     beside = {name: table for name in ("taxonomy", "records") if (table := getattr(choice, name))}
     if choice.database:
         window.use(Project(choice.database, choice.transactions, {**options, **beside, **peek.reading}))
         return back("/understand")
+    database = given.get("database", proposed_file(window, choice.transactions))
+    names = {name: given.get(name, value) for name, value in proposed_names(choice, peek.reading).items()}
     options |= {name: name for name in beside}
     if peek.reading.get("layout") == PEOPLE:
         options |= {"layout": PEOPLE, "id": peek.reading.get("id", "tid")}
-    command = load_command(window, choice, peek, database)
-    project = Project(database, "transactions", options, command)
-    how = loaded(choice, peek.reading)
+    else:
+        options |= {n: names[f"{n}_as"] for n in ("id", "item") if names[f"{n}_as"] != _DEFAULTS[f"{n}_as"]}
+    how = loaded(choice, peek.reading, names)
+    project = project_of(window, how, database, options)
     words = f"Loading {name_of(choice.transactions)} into {name_of(database)}"
     window.run("load-made", words, tasks.load, then=lambda _: window.use(project), database=database, how=how)
     return back(HERE)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anondb.api.connect import connect
 from anondb.pages.counts import spread
 from anondb.pages.histogram import MOST_NAMES, of_categories, of_ranges
-from anondb.pages.text import counted, short
+from anondb.pages.text import counted, number, short
 from anondb.ui.window import Project
 from anondb.ui.worker import Say
 
@@ -28,10 +28,11 @@ def make_both(
 
     Returns:
         ``names``; ``counts``, sentences on the differences; ``rows``, items that differ, each with its persons and forms;
-        ``more``, how many are left out; ``figures``, a title and two drawings each; ``answers``, each with the truth, and
-        twice an estimate and its bounds; ``items``; ``forms``, what stands for each, and ``reasons``, why that was formed.
+        ``more``, how many are left out; ``figures``, a title and two drawings each; ``answers``; ``items``; ``forms``, what
+        stands for each, and ``reasons``, why that was formed.
     """
     with connect(trial, attach=project.database, on_progress=say) as database:
+        database.engine.on_finding = lambda finding: True  # nothing of it is given away
         made = [
             database.anonymize(project.transactions, name=f"candidate_{n}", replace=True, queries=0, **how)
             for n, how in enumerate(options, 1)
@@ -40,14 +41,14 @@ def make_both(
     forms, persons = [_forms(report) for report in reports], reports[0].supports
     differing = {item for some in forms for item in some if forms[0].get(item) != forms[1].get(item)}
     rows = [
-        (item, persons.get(item, 0), [short(" or ".join(some.get(item, ())), 200) or DELETED for some in forms])
+        (item, f"{persons.get(item, 0):,}", *(short(" or ".join(some.get(item, ())), 200) or DELETED for some in forms))
         for item in sorted(differing, key=lambda item: (-persons.get(item, 0), item))
     ]
     figures = [("Persons with an item, the most frequent items", [_items(report) for report in reports])]
     seen = [{one.name: one for one in report.seen} for report in reports]
     for name in dict.fromkeys([*seen[0], *seen[1]]):
         figures.append((f"Persons by {name}", [_attribute(some.get(name)) for some in seen]))
-    told = {"names": names, "counts": _counted([words for *_, words in rows]), "rows": rows[:MOST_ROWS]}
+    told = {"names": names, "counts": _counted([words for _, _, *words in rows]), "rows": rows[:MOST_ROWS]}
     told |= {"more": len(rows) - MOST_ROWS, "figures": figures, "answers": _answers(reports)}
     told["items"] = sorted({*forms[0], *forms[1]})
     return told | {"forms": forms, "reasons": [report.reasons for report in reports]}
@@ -90,11 +91,15 @@ def _attribute(one: Any) -> str:
     return of_ranges(title, bins, one.ranges, WIDTH) if one.ranges else of_categories(title, bins, WIDTH)
 
 
-def _answers(reports: Sequence[OwnerReport]) -> list[tuple[str, float, list[Any]]]:
-    """Ten questions that both answered: items and pairs of items, spread over their true counts."""
-    chosen: list[tuple[str, float, list[Any]]] = []
+def _answers(reports: Sequence[OwnerReport]) -> list[list[str]]:
+    """Ten questions that both answered, items and pairs of items, spread over their true counts: the truth, and twice an
+    estimate and its bounds."""
+    chosen = []
     for words in ("1 item", "2 items"):
         told = [{a[0]: a[1:] for one in r.asked if one.words == words for a in one.answers} for r in reports]
         for items in spread([items for items in told[0] if items in told[1]], 5):
-            chosen.append((", ".join(items), told[0][items][0], [some[items][1:] for some in told]))
+            row = [", ".join(items), number(told[0][items][0])]
+            for _, estimate, low, high in (some[items] for some in told):
+                row += [number(estimate), f"{number(low)} to {number(high)}"]
+            chosen.append(row)
     return chosen

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from anondb.api.connect import connect
 from anondb.guide.needs import untried
-from anondb.options import flags_of, toml_of, toml_text
-from anondb.pages.text import raised
+from anondb.options import toml_of, toml_text
 from anondb.ui.choose import accepted, at_first, options_of, planned
-from anondb.ui.window import Project, Window, argument, back, shown, window_of
+from anondb.ui.window import Project, Window, argument, back, posted, project_at, saved, shown, window_of
 from anondb.ui.worker import Say
 
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 HOW = ("format", "mode", "sign", "proof", "modelled_rows", "accept", "allow_overlap", "replace")  # of a publication
 MODES = {"": "You alone (0600)", "0640": "You and your group (0640)", "0644": "Everybody on this computer (0644)"}
 POLICY = """# Makes and publishes the release: anondb run policy.toml
-# It may run every night: it does nothing until the data change. Then the same persons are published again, and readers
-# can compare both files; the page "Week after week" of the documentation says what that tells them.
-source = {source}
-
+# It may run every night: it keeps the release, and its file, until the data change.
+{remarks}source = {source}
+{load}
 [release.{name}]
 """
+BACK = '<p><a href="/publish">Back to the window</a> &middot; <a href="?save">Save this page</a></p>'
+AGAIN = "# Then it publishes the same persons again, and readers can compare both files"
+STOPS = "# Then it stops, since readers could compare a second release of the same persons, unless allow_overlap = true"
+DROPPED = "# The window had copies of the files to load: put this file where they are."
 
 
 def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | None, replace: bool) -> dict[str, Any]:
@@ -44,15 +45,20 @@ def prepare(say: Say, project: Project, name: str, options: dict[str, Any] | Non
         else:
             release = database.anonymize(project.transactions, name=name, replace=replace, **options)
         report, made = release.owner_report(), release.report
-        pages = {"owner": report.html(), "public": release.report_html(public=True)}
         warnings = [] if made is None else made.to_json().get("warnings", [])
-        return {"verification": release.verification, "report": report, "warnings": warnings, **pages}
+        return {"verification": release.verification, "report": report, "warnings": warnings, **_pages(release, report)}
 
 
-def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) -> Any:
-    """Publish a release; returns its ``PublishedFile``."""
+def seal(say: Say, project: Project, name: str, path: str, how: dict[str, Any]) -> dict[str, Any]:
+    """Publish a release; returns its ``PublishedFile`` as ``file``, and the pages ``owner`` and ``public``."""
     with connect(project.database, on_progress=say) as database:
-        return database.release(name).publish(path, **how)
+        release = database.release(name)
+        file = release.publish(path, **how)
+        return {"file": file, **_pages(release, release.owner_report())}
+
+
+def _pages(release: Any, report: Any) -> dict[str, str]:
+    return {"owner": report.html(), "public": release.report_html(public=True)}
 
 
 def history(say: Say, project: Project, drop: str = "") -> tuple[list[Any], list[Any]]:
@@ -63,96 +69,91 @@ def history(say: Say, project: Project, drop: str = "") -> tuple[list[Any], list
         return database.releases(), database.publications()
 
 
-def _plan(window: Window) -> dict[str, Any]:
+def _plan(window: Window, project: Project) -> dict[str, Any]:
     """The options and the title of what is to be released: that which was chosen, or what the project needs at least."""
     window.kept = {"publish_how": {}, "publish_made": None, "publish_path": None, **window.kept}
     if (plan := window.kept.get("publish_chosen")) is not None:
         return dict(plan)
-    project = window.project
-    if project is None:
-        return {"options": {}, "title": ""}
     said = at_first(project)
     return {"options": options_of(project, untried(planned(project, said)[1], said["use"])), "title": ""}
 
 
 def commands(project: Project, made: Mapping[str, Any], path: str | None, how: Mapping[str, Any]) -> str:
     """The commands that make the same release, unless that was earlier, and publish it, if that was done."""
-    words, lines = (
-        ["anondb", "anonymize", argument(project.database), "--transactions", project.transactions],
-        list[str](),
-    )
+    lines = list[str]()
     if made["options"] is not None:
-        lines += [project.loaded_by] if project.loaded_by else []
         said = {**made["options"], "release": made["name"], "replace": made["replace"]}
-        lines.append(shlex.join([*words, *flags_of(said)]))
+        lines += [project.load_command] if project.loaded else []
+        lines.append(project.command("anonymize", transactions=project.transactions, **said))
     if path is not None:
-        words = ["anondb", "publish", argument(project.database), "--release", made["name"], "--to", path]
-        lines.append(shlex.join([*words, *flags_of(how)]))
+        lines.append(project.command("publish", release=made["name"], to=path, **how))
     return "\n".join(lines)
 
 
 def policy(project: Project, made: Mapping[str, Any], path: str, how: Mapping[str, Any]) -> str:
-    """The file of policies that makes and publishes the same release; its paths are absolute."""
+    """The file of policies that makes and publishes the same release; paths that are known are absolute."""
+    files = ("transactions", "taxonomy", "records")
 
     def placed(name: str, value: Any) -> Any:
         is_path = isinstance(value, str) and (name == "hierarchies" or Path(value).suffix) and os.path.exists(value)
-        return os.path.abspath(value) if is_path else value
+        return os.path.abspath(value) if is_path or name in ("sign", "proof") else value
 
-    options = {name: placed(name, value) for name, value in made["options"].items()}
-    accept = [*accepted(options), *how.get("accept", ())]
-    options |= {"accept": ",".join(accept)} if accept else {}
-    written = {name: value for name, value in how.items() if name not in ("proof", "accept")}
-    if "sign" in written:
-        written["sign"] = os.path.abspath(written["sign"])
-    last = {"publish": os.path.abspath(path), **written, "replace": True, "allow_overlap": True}
-    source = argument(project.database) if "://" in project.database else os.path.abspath(project.database)
-    head = POLICY.format(source=toml_text(source), name=toml_text(made["name"]))
-    return head + toml_of({"transactions": project.transactions, **options, **last})
+    accept = [*accepted(made["options"]), *how.get("accept", ())]
+    chosen = {**made["options"], **how, "accept": ",".join(accept) or None, "publish": os.path.abspath(path)}
+    chosen |= {"replace": True} if made["replace"] else {}
+    remarks = [f'{AGAIN if how.get("allow_overlap") else STOPS} (page "Week after week" of the documentation).']
+    remarks += [DROPPED] if any(not os.path.isabs(project.loaded.get(name, "/")) for name in files) else []
+    head = POLICY.format(
+        remarks="\n".join([*remarks, ""]),
+        source=toml_text(
+            argument(project.database) if "://" in project.database else os.path.abspath(project.database)
+        ),
+        load=f"\n[load]\n{toml_of(project.loaded)}" if project.loaded else "",
+        name=toml_text(made["name"]),
+    )
+    return head + toml_of({"transactions": project.transactions, **{n: placed(n, v) for n, v in chosen.items()}})
 
 
 def page(request: Request) -> Response:
     """The release that was chosen, its checklist, what was published, and the history."""
-    window = window_of(request)
-    plan, project = _plan(window), window.project
-    if project is not None and "history" not in window.jobs:
+    window, project = project_at(request)
+    plan = _plan(window, project)
+    if "history" not in window.jobs:
         window.run("history", "Reading the ledger", history, project=project)
-    found, made, sealed = window.result("made"), window.kept["publish_made"], window.result("published")
+    found, made, sealed = (
+        window.result("made"),
+        window.kept["publish_made"],
+        (window.result("published") or {}).get("file"),
+    )
     how, path = window.kept["publish_how"], window.kept["publish_path"]
-    said = dict.fromkeys(HOW, "") | how
-    values: dict[str, Any] = {"plan": plan, "found": found, "sealed": sealed, "how": said, "command": "", "policy": ""}
-    values["legend"] = set() if found is None else {m for item in found["report"].contents.items for m in item.members}
-    if project is not None:
-        folder = Path() if "://" in project.database else Path(project.database).parent
-        table = project.transactions.rpartition(".")[2].strip('"')
-        name = made["name"] if made else Path(project.database).stem if table == "transactions" else table
-        most = (made["options"] or {}).get("max_suppression", "") if made else ""
-        planned = {"name": name, "options": plan["options"], "replace": False}
-        values |= {"name": name, "most": most, "planned": commands(project, planned, None, {})}
-        values["target"] = path or str(folder / f"{name}-release.duckdb".replace(os.sep, "_"))
-    if found is not None and project is not None:
+    folder = Path() if "://" in project.database else Path(project.database).parent
+    table = project.transactions.rpartition(".")[2].strip('"')
+    name = made["name"] if made else Path(project.database).stem if table == "transactions" else table
+    values: dict[str, Any] = {"plan": plan, "found": found, "sealed": sealed, "how": dict.fromkeys(HOW, "") | how}
+    values |= {"name": name, "most": (made["options"] or {}).get("max_suppression", "") if made else ""}
+    values["planned"] = commands(project, {"name": name, "options": plan["options"], "replace": False}, None, {})
+    values["target"] = path or str(folder / f"{name}-release.duckdb".replace(os.sep, "_"))
+    if found is not None:
+        values["legend"] = {m for item in found["report"].contents.items for m in item.members}
         values["command"] = commands(project, made, path if sealed else None, how)
         values["policy"] = policy(project, made, path, how) if sealed and made["options"] is not None else ""
-    return shown(request, "publish.html", modes=MODES, raised=raised, history=window.result("history"), **values)
+    return shown(request, "publish.html", modes=MODES, history=window.result("history"), **values)
 
 
 async def release(request: Request) -> Response:
     """Make the release, or check one that was made earlier."""
-    window, form = window_of(request), await request.form()
-    plan, project, name = _plan(window), window.project, str(form.get("name") or "").strip()
-    if project is None or not name:
+    window, project = project_at(request)
+    plan, (given, form) = _plan(window, project), await posted(request)
+    if (name := given.get("name")) is None:
         return back("/publish")
     window.forget("published")
-    made: dict[str, Any] = {"name": name, "options": None, "replace": "replace" in form}
-    if "open" not in form:
-        most, options = str(form.get("max_suppression") or "").strip(), plan["options"]
-        accept = list(dict.fromkeys([*accepted(options), *map(str, form.getlist("accept"))]))
-        made["options"] = {
-            **options,
-            **({"max_suppression": most} if most else {}),
-            **({"accept": accept} if accept else {}),
-        }
+    made: dict[str, Any] = {"name": name, "options": None, "replace": "replace" in given}
+    if "open" not in given:
+        accept = list(dict.fromkeys([*accepted(plan["options"]), *map(str, form.getlist("accept"))]))
+        made["options"] = plan["options"] | ({"accept": accept} if accept else {})
+        made["options"] |= {n: given[n] for n in ("max_suppression",) if n in given}
     window.kept |= {"publish_how": {}, "publish_path": None, "publish_made": made}
-    what = "Checking" if "open" in form else "Making"
+    what = "Checking" if "open" in given else "Making"
     window.run("made", f"{what} the release {name}", prepare, project=project, **made)
     window.run("history", "Reading the ledger", history, project=project)
     return back("/publish")
@@ -160,27 +161,28 @@ async def release(request: Request) -> Response:
 
 async def publish(request: Request) -> Response:
     """Publish the release that was made and checked."""
-    window, form = window_of(request), await request.form()
-    found, project, path = window.result("made"), window.project, str(form.get("path") or "").strip()
-    if found is None or project is None or not path or str(window.jobs["made"].number) != form.get("of"):
+    window, project = project_at(request)
+    found, (given, form) = window.result("made"), await posted(request)
+    path = given.get("path")
+    if found is None or path is None or str(window.jobs["made"].number) != given.get("of"):
         return back("/publish")  # another tab has made another release: look at its checklist
-    how: dict[str, Any] = {n: str(form[n]).strip() for n in HOW if str(form.get(n) or "").strip()}
+    how: dict[str, Any] = {n: given[n] for n in HOW if n in given}
     how |= {name: True for name in ("modelled_rows", "allow_overlap", "replace") if name in how}
     how |= {"accept": form.getlist("accept")} if "accept" in how else {}
     how |= {"proof": f"{Path(path).with_suffix('')}-proof"} if "proof" in how else {}
     how = {name: value for name, value in how.items() if (name, value) != ("format", "duckdb")}
     window.kept |= {"publish_how": how, "publish_path": path}
     name = found["report"].entry.name
-    window.run("published", f"Publishing {name}", seal, project=project, name=name, path=path, how=how)
+    what: dict[str, Any] = {"project": project, "name": name, "path": path, "how": how}
+    window.run("published", f"Publishing {name}", seal, then=found.update, **what)
     window.run("history", "Reading the ledger", history, project=project)
     return back("/publish#published")
 
 
 async def leave(request: Request) -> Response:
     """Drop a release."""
-    window, form = window_of(request), await request.form()
-    name = str(form.get("name") or "")
-    if (project := window.project) is not None and name:
+    window, project = project_at(request)
+    if (name := (await posted(request))[0].get("name")) is not None:
         made = window.kept.get("publish_made")
         if made is not None and made["name"].lower() == name.lower():
             window.forget("made", "published")
@@ -189,24 +191,22 @@ async def leave(request: Request) -> Response:
 
 
 def report(request: Request) -> Response:
-    """A report, as a page of its own."""
-    found = window_of(request).result("made")
-    if found is None:
-        return PlainTextResponse("Make or check a release first.", 404)
-    page = found["public" if request.path_params["kind"] == "public" else "owner"]
-    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+    """A report, as a page of its own or, asked with ``save``, as a file."""
+    found, kind = window_of(request).result("made"), request.path_params["kind"]
+    page = None if found is None or kind not in ("owner", "public") else found[kind]
+    if page is None or "save" in request.query_params:
+        return saved(page, f"{kind}.html", "text/html")
+    return HTMLResponse(page.replace("<body>", f"<body>{BACK}", 1), headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def policy_file(request: Request) -> Response:
     """The file of policies."""
-    window = window_of(request)
-    _plan(window)
-    made, project = window.kept["publish_made"], window.project
-    if project is None or made is None or made["options"] is None or window.result("published") is None:
-        return PlainTextResponse("Publish a release first.", 404)
-    text = policy(project, made, window.kept["publish_path"], window.kept["publish_how"])
-    named = {"Content-Disposition": 'attachment; filename="policy.toml"'}
-    return Response(text, media_type="application/toml", headers=named)
+    window, project = project_at(request)
+    made = window.kept.get("publish_made")
+    if made is None or made["options"] is None or window.result("published") is None:
+        return saved(None, "")
+    how = window.kept["publish_how"] | ({"allow_overlap": True} if "again" in request.query_params else {})
+    return saved(policy(project, made, window.kept["publish_path"], how), "policy.toml", "application/toml")
 
 
 ROUTES = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,17 +12,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from anondb.errors import AnondbError
-from anondb.options import flags_of
 from anondb.reading.options import PEOPLE
-from anondb.taxonomies import BUILDERS, HIERARCHIES, OPTION_OF
+from anondb.taxonomies import BUILDERS, GROUPS, HIERARCHIES, OPTION_OF, OPTIONS
 from anondb.taxonomies.build import Request as Building
 from anondb.taxonomies.editing import ROOT, Draft
 from anondb.ui import tasks
-from anondb.ui.window import Project, Window, argument, back, window_of
+from anondb.ui.load import KINDS
+from anondb.ui.window import Project, Window, back, posted, project_at
 
 HERE = "/understand#tree"
 TREE, COUNT, SAVE = "understand_tree", "understand_count", "understand_save"
 MOST = 200  # children that are shown of a node
+SUGGESTED = "what the values suggest"  # to build a hierarchy by
 
 
 @dataclass
@@ -36,7 +36,7 @@ class View:
         opened, chosen: the nodes that are open, and those that an edit is about.
         find: what was searched, and ``found`` in these nodes.
         problem: why the last edit was refused.
-        building: how the tree was built; the words of the command.
+        building: how the tree was built, as options of the command; None if it was not.
     """
 
     attribute: str | None = None
@@ -46,7 +46,7 @@ class View:
     find: str = ""
     found: set[int] = field(default_factory=set)
     problem: AnondbError | None = None
-    building: tuple[str, ...] = ()
+    building: dict[str, Any] | None = None
 
 
 def view_of(window: Window) -> View:
@@ -59,27 +59,26 @@ def view_of(window: Window) -> View:
 
 def attributes_of(project: Project) -> list[str]:
     """The attributes of people that may have hierarchies."""
-    return [name.strip() for name in str(project.options.get("quasi_identifiers", "")).split(",") if name.strip()]
+    parts = [part for part in project.options.get("quasi_identifiers", "").split(",") if part]
+    return [part.rpartition(":")[0] if part.rpartition(":")[2] in KINDS else part for part in parts]
 
 
-def shown_tree(window: Window) -> dict[str, Any]:
+def shown_tree(window: Window, project: Project) -> dict[str, Any]:
     """What the page shows of the tree; begins to read it if the project has one."""
-    project, view = window.project, view_of(window)
-    assert project is not None
+    view = view_of(window)
     named = project.options.get("taxonomy" if view.attribute is None else "hierarchies")
     if view.draft is None and named is not None and TREE not in window.jobs:
         read(window, view)
-    return {
-        "view": view,
-        "draft": view.draft,
-        "attributes": attributes_of(project),
-        "has_items": project.options.get("layout") != PEOPLE,
-        "named": named,
-        "builders": BUILDERS if view.attribute is None else HIERARCHIES,
-        "target": _target(project, view, named),
-        "tree_command": _command(project, view, named),
-        "MOST": MOST,
-    }
+    job = window.jobs.get(TREE)
+    is_unknown = job is not None and job.problem is not None and job.problem.code == "unknown_hierarchy"
+    builders = BUILDERS if view.attribute is None else ("", *HIERARCHIES)
+    values: dict[str, Any] = {"view": view, "draft": view.draft, "MOST": MOST}
+    values |= {"is_unknown": is_unknown, "has_none": (named is None or is_unknown) and view.draft is None}
+    values |= {"builders": {by: (GROUPS.get(by, SUGGESTED), OPTIONS.get(OPTION_OF.get(by, ""))) for by in builders}}
+    values |= {"target": _target(project, view, named), "tree_command": _command(project, view, named)}
+    has_items = project.options.get("layout") != PEOPLE
+    trees = {"": "the taxonomy of the items"} if has_items else {}
+    return values | {"trees": trees | {name: f"the hierarchy of {name}" for name in attributes_of(project)}}
 
 
 def read(window: Window, view: View, **how: Any) -> None:
@@ -108,28 +107,26 @@ def _command(project: Project, view: View, named: Any) -> str:
     """The command that builds the tree, or shows the one that was saved."""
     from anondb.ui.understand import source_of
 
-    kind, flag, words = "taxonomy", "--taxonomy", source_of(project)
+    kind, flag, options = "taxonomy", "taxonomy", source_of(project)
     if view.attribute is not None:
-        kind, flag, records = "hierarchy", "--hierarchies", project.options.get("records", project.transactions)
-        words = [argument(project.database), *flags_of({"records": records, "id": project.options.get("id")})]
-        words += ["--attribute", view.attribute]
-    if view.building and view.draft is not None and view.draft.at == 0 and view.draft.saved < 0:
-        return shlex.join(["anondb", kind, "build", *words, *view.building, "--to", _target(project, view, named)])
-    return "" if named is None else shlex.join(["anondb", kind, "show", *words, flag, str(named)])
+        kind, flag, records = "hierarchy", "hierarchies", project.options.get("records", project.transactions)
+        options = {"records": records, "id": project.options.get("id"), "attribute": view.attribute}
+    if view.building is not None and view.draft is not None and view.draft.at == 0 and view.draft.saved < 0:
+        return project.command(f"{kind} build", **options, **view.building, to=_target(project, view, named))
+    return "" if named is None else project.command(f"{kind} show", **options, **{flag: named})
 
 
 async def edit(request: Request) -> Response:
     """Open or close nodes, search, or edit the tree."""
-    window, form = window_of(request), await request.form()
+    (window, project), (said, form) = project_at(request), await posted(request)
     view = view_of(window)
-    draft, do = view.draft, str(form.get("do") or "enter")
-    if draft is None or window.project is None:
+    if (draft := view.draft) is None:
         return back(HERE)
     before, labels = draft.nodes, draft.nodes.labels
     view.chosen = {int(str(n)) for n in form.getlist("node") if str(n).isdecimal() and int(str(n)) in labels}
     view.problem = None
     try:
-        _do(view, draft, do, {name: str(value) for name, value in form.items()})
+        _do(view, draft, said)
     except AnondbError as problem:
         view.problem = problem
     view.opened &= draft.nodes.labels.keys()
@@ -137,23 +134,23 @@ async def edit(request: Request) -> Response:
     if draft.nodes is not before:
         window.forget(COUNT)
         if len(draft.nodes.persons) < len(draft.nodes.labels):
-            what: dict[str, Any] = {"project": window.project, "attribute": view.attribute, "tree": draft.tree()}
+            what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree()}
             window.run(COUNT, "Counting persons", tasks.draft, then=draft.count, **what)
     return back(HERE)
 
 
-def _do(view: View, draft: Draft, do: str, said: Mapping[str, str]) -> None:
+def _do(view: View, draft: Draft, said: Mapping[str, str]) -> None:
     """What a button, a key or a drop asks for."""
-    what, _, node = do.partition(":")
-    name, nodes = said.get("name", "").strip(), draft.nodes
+    what, _, node = said.get("do", "enter").partition(":")
+    name, find, nodes = said.get("name", ""), said.get("find", ""), draft.nodes
     one = min(view.chosen) if len(view.chosen) == 1 else None
     if what == "enter":
         into_or_name = "move" if said.get("into") else "group" if one is None else "rename"
-        what = "find" if said.get("find", "").strip() != view.find else into_or_name
+        what = "find" if find != view.find else into_or_name
     if what == "toggle" and node.isdecimal():
         view.opened ^= {int(node)}
     elif what == "find":
-        view.find = said.get("find", "").strip()
+        view.find = find
         hits = [n for n, label in nodes.labels.items() if view.find and view.find.casefold() in label.casefold()]
         view.found = set(hits)
         view.opened |= {above for hit in hits[:MOST] for above in nodes.above(hit)}
@@ -180,29 +177,25 @@ def _do(view: View, draft: Draft, do: str, said: Mapping[str, str]) -> None:
 
 async def choose(request: Request) -> Response:
     """Look at the taxonomy, or at the hierarchy of an attribute."""
-    window, form = window_of(request), await request.form()
-    if window.project is not None:
-        attribute = str(form.get("attribute") or "")
-        window.forget(TREE, COUNT, SAVE)
-        window.kept["understand_view"] = View(attribute if attribute in attributes_of(window.project) else None)
+    (window, project), (said, _) = project_at(request), await posted(request)
+    window.forget(TREE, COUNT, SAVE)
+    attribute = said.get("attribute")
+    window.kept["understand_view"] = View(attribute if attribute in attributes_of(project) else None)
     return back(HERE)
 
 
 async def build(request: Request) -> Response:
     """Build a new tree, or add the missing items below a node."""
-    window, form = window_of(request), await request.form()
-    view = view_of(window)
-    if window.project is None:
-        return back(HERE)
-    if under := str(form.get("under") or "").strip():
-        view.building = ()
-        read(window, view, under=under)
+    (window, _), (said, _) = project_at(request), await posted(request)
+    view, by = view_of(window), said.get("by", "")
+    if "under" in said:
+        view.building = None
+        read(window, view, under=said["under"])
     else:
-        by, more = str(form.get("by") or ""), str(form.get("more") or "").strip()
-        said = {OPTION_OF[by]: more} if more and by in OPTION_OF else {}
-        view.building = ("--by", by, *(word for name in said for word in (f"--{name.replace('_', '-')}", more)))
+        more = {OPTION_OF[by]: said[f"more-{by}"]} if f"more-{by}" in said and by in OPTION_OF else {}
+        view.building = {"by": by or None, **more}
         try:
-            read(window, view, built=Building.said(by, **said))
+            read(window, view, built=Building.said(by, **more))
         except AnondbError as problem:
             view.problem = problem
     return back(HERE)
@@ -210,20 +203,19 @@ async def build(request: Request) -> Response:
 
 async def keep(request: Request) -> Response:
     """Save the tree; the project uses it then."""
-    window, form = window_of(request), await request.form()
-    view, to = view_of(window), str(form.get("to") or "").strip()
-    draft, project = view.draft, window.project
-    if draft is None or project is None:
+    (window, project), (said, _) = project_at(request), await posted(request)
+    view, to = view_of(window), said.get("to", "")
+    if (draft := view.draft) is None:
         return back(HERE)
     option = "taxonomy" if view.attribute is None else "hierarchies"
     at = draft.at
 
     def then(_: str) -> None:
-        draft.saved, view.building = at, ()
+        draft.saved, view.building = at, None
         window.use(replace(project, options={**project.options, option: to}), understand_view=view)
 
     what: dict[str, Any] = {"project": project, "attribute": view.attribute, "tree": draft.tree(), "to": to}
-    what["replace"] = form.get("replace") == "yes"
+    what["replace"] = "replace" in said
     window.forget(COUNT)
     window.run(SAVE, f"Saving {to}", tasks.write, then=then, **what)
     return back(HERE)

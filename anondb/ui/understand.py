@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable
 from typing import Any
 
 from starlette.requests import Request
@@ -13,12 +11,11 @@ from starlette.routing import Route
 from anondb.guide.page import section_html
 from anondb.guide.profile import Profile
 from anondb.guide.words import profile_sections
-from anondb.options import flags_of
 from anondb.pages.plots import bars
 from anondb.reading.options import READING
 from anondb.ui import tasks, trees
 from anondb.ui.load import pictures_of
-from anondb.ui.window import Project, argument, shown, window_of
+from anondb.ui.window import Project, project_at, shown
 
 _OTHERS = ("taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive")
 SIZES, WHOLE = "understand_sizes", "understand_profile"
@@ -26,30 +23,21 @@ SIZES, WHOLE = "understand_sizes", "understand_profile"
 
 def page(request: Request) -> Response:
     """The page of the part."""
-    window = window_of(request)
-    if window.project is None:
-        return shown(request, "understand.html", project=None)
-    project = window.project
+    window, project = project_at(request)
     what: dict[str, Any] = {"database": project.database, "method": "profile", "transactions": project.transactions}
     what |= {name: value for name, value in project.options.items() if name != "accept"}
     if SIZES not in window.jobs:
         window.run(SIZES, f"Reading {project.transactions}", tasks.call, attackers=False, **what)
-    tree = trees.shown_tree(window)
+    tree = trees.shown_tree(window, project)
     if WHOLE not in window.jobs:
         window.run(WHOLE, "Counting what attackers find", tasks.call, **what)
     sizes, whole = window.result(SIZES), window.result(WHOLE)
     counted: Profile | None = whole or sizes
-    return shown(
-        request,
-        "understand.html",
-        project=project,
-        profile=counted,
-        jobs=(SIZES, WHOLE),
-        pictures=() if counted is None else pictures_of(counted.counts) + attackers_of(counted),
-        sections=[section_html(section) for section in profile_sections(whole)] if whole else [],
-        command=shlex.join(["anondb", "profile", *source_of(project, _OTHERS)]),
-        **tree,
-    )
+    values: dict[str, Any] = {"profile": counted, "jobs": (SIZES, WHOLE), **tree}
+    values["pictures"] = () if counted is None else pictures_of(counted.counts) + attackers_of(counted)
+    values["sections"] = [section_html(section) for section in profile_sections(whole)] if whole else []
+    command = project.command("profile", **source_of(project, *_OTHERS))
+    return shown(request, "understand.html", command=command, **values)
 
 
 def attackers_of(profile: Profile) -> tuple[tuple[str, str], ...]:
@@ -69,10 +57,10 @@ def _known(m: int) -> str:
     return "1 item" if m == 1 else f"{m} items"
 
 
-def source_of(project: Project, others: Iterable[str] = ()) -> list[str]:
-    """The words of a command that name the transactions and how they are read, and other options of the project."""
+def source_of(project: Project, *others: str) -> dict[str, Any]:
+    """The options that name the transactions and how they are read, and other options of the project."""
     said = {n: project.options[n] for n in ("id", "item", *others, *READING) if n in project.options}
-    return [argument(project.database), "--transactions", project.transactions, *flags_of(said)]
+    return {"transactions": project.transactions, **said}
 
 
 ROUTES = [Route("/understand", page), *trees.ROUTES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from anondb.engine.spill import private_directory
-from anondb.pages.text import number, plain
+from anondb.options import flags_of
+from anondb.pages.html import table
+from anondb.pages.text import number, plain, raised
 from anondb.ui.worker import DONE, Job, Worker
 
 PARTS = {  # the parts of the window, in the order of the work, each with what one does there
@@ -28,11 +31,16 @@ PARTS = {  # the parts of the window, in the order of the work, each with what o
     "ask": "Ask",
     "audit": "Audit",
 }
+_LABELS = ("item", "into")  # fields with labels of the data, in which blanks count
 _STAYS = ("load", "ask", "audit")  # parts that do not depend on the project
 _TEMPLATES = Environment(
     loader=PackageLoader("anondb.ui"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 _TEMPLATES.filters |= {"number": number, "plain": plain, "name": lambda path: plain(name_of(path)), "drawn": Markup}
+_TEMPLATES.globals["table"] = lambda head, rows, text=(0,): Markup(
+    table(head, [[escape(plain(str(cell))) for cell in row] for row in rows], text)
+)
+_TEMPLATES.filters |= {"raised": lambda text: Markup(raised(text)), "count": "{:,}".format}
 
 
 @dataclass(frozen=True)
@@ -44,13 +52,24 @@ class Project:
         transactions: their table.
         options: how the Python interface names the rest: ``id``, ``item``, ``taxonomy``, ``records``, ``quasi_identifiers``,
             ``hierarchies``, ``sensitive``, ``accept`` and options of reading; those that are not set are absent.
-        loaded_by: the command that loaded files into the database; empty if it was there.
+        loaded: the files that were loaded into the database, as ``Database.load`` takes them; empty if it was there.
+            Of a file that was dropped only the name is known.
     """
 
     database: str
     transactions: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    loaded_by: str = ""
+    loaded: Mapping[str, Any] = field(default_factory=dict)
+
+    def command(self, name: str, **options: Any) -> str:
+        """A command on the database."""
+        return shlex.join(["anondb", *name.split(), argument(self.database), *flags_of(options)])
+
+    @property
+    def load_command(self) -> str:
+        """The command that loaded the files; empty without."""
+        said = {"as" if name == "transactions_as" else name: value for name, value in self.loaded.items()}
+        return self.command("load", **said) if said else ""
 
 
 @dataclass
@@ -159,27 +178,53 @@ def window_of(request: Request) -> Window:
     return window
 
 
-def shown(request: Request, template: str, **values: Any) -> Response:
-    """A page, or a part of one, from a template; ``window``, ``parts``, ``path``, ``ran`` and ``ended`` are there, too.
+class NothingLoaded(Exception):
+    """A page needs a project, and there is none yet."""
+
+
+def project_at(request: Request) -> tuple[Window, Project]:
+    """The window of a request, and its project.
+
+    Raises:
+        NothingLoaded: it has none.
+    """
+    window = window_of(request)
+    if window.project is None:
+        raise NothingLoaded
+    return window, window.project
+
+
+def shown(request: Request, page: str, template: str = "base.html", **values: Any) -> Response:
+    """A page from the template of its main part; ``window``, ``parts``, ``path``, ``ran`` and ``ended`` are there, too.
 
     A job that ends, or is forgotten, while its page is made is shown as if it ran, for the page may lack its result: the
     next look has it.
     """
     window = window_of(request)
     parts = {name: PARTS[name] for name in window.parts}
-    page = _TEMPLATES.get_template(template)
-    given = {"window": window, "parts": parts, "path": request.url.path}
+    given = {"window": window, "parts": parts, "path": request.url.path, "page": page}
     given |= {"ran": request.state.ran, "ended": request.state.ended}
-    return HTMLResponse(page.render(given | values))
+    return HTMLResponse(_TEMPLATES.get_template(template).render(given | values))
 
 
-async def named_file(request: Request) -> tuple[str | None, FormData]:
-    """The path of the file that a form names or has (``file_form`` of the macros), None without one; and the form."""
+async def posted(request: Request) -> tuple[dict[str, str], FormData]:
+    """The texts of a form that are not blank, by name, and the form. ``path`` is that of the file that it names or has."""
     async with request.form() as form:
-        file, path = form.get("file"), os.path.expanduser(str(form.get("path") or "").strip())
+        texts = {name: value for name, value in form.items() if isinstance(value, str) and value.strip()}
+        said = {name: text if name in _LABELS else text.strip() for name, text in texts.items()}
+        file = form.get("file")
         if isinstance(file, UploadFile) and file.filename:
-            path = str(await window_of(request).dropped(file))
-    return path or None, form
+            said["path"] = str(await window_of(request).dropped(file))
+        elif "path" in said:
+            said["path"] = os.path.expanduser(said["path"])
+    return said, form
+
+
+def saved(text: str | None, name: str, kind: str = "text/plain") -> Response:
+    """A text as a file to save, if there is one."""
+    if text is None:
+        return PlainTextResponse("There is nothing to save.", 404)
+    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def back(path: str) -> Response:

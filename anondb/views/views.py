@@ -24,11 +24,12 @@ from anondb.pipeline import reports
 from anondb.pipeline.anonymize import anonymize
 from anondb.pipeline.clock import Clock
 from anondb.pipeline.load import load, load_step
+from anondb.pipeline.reports import Report
 from anondb.policy import Policy
 from anondb.publications import overlap
 from anondb.publications import published_rows as published
 from anondb.publications.history import PublishedFile
-from anondb.publications.publish import seal
+from anondb.publications.publish import check_proof, prove, seal
 from anondb.publications.targets import anchored, check_target, how, target_of
 from anondb.release.objects import find_schema, read_manifest, release_schema
 from anondb.release.reader import read_sealed_manifest
@@ -65,6 +66,9 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
     if "partition_by" in view.options:
         stored.view_policy(view)  # checks the options
         how(view.options.get("publish"), view.options)
+        if "proof" in view.options:
+            hint = "Write that of each with anondb publish --proof."
+            raise InputError("A partitioned view has a file for each value, and no proof.", code="bad_usage", hint=hint)
         return partitions.create(engine, view, statement.replace)
     _make_way(engine, statement)
     policy = stored.view_policy(view, replace=statement.replace)
@@ -80,12 +84,13 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
             before = _published_before(engine, view, task.dataset, "Add allow_overlap = true if that is wanted.")
         publish = partial(_sealed, engine, clock, view, path, statement.replace, before)
         report = anonymize(engine, policy, view=view, task=task, publish=publish, clock=clock)
-        return Created(view.name, report)
+    _prove(engine, view, written["mode"], report)
+    return Created(view.name, report)
 
 
 def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> Refreshed | Partitioned:
-    """Replace the release of a view if an input has changed (``_causes``), and publish it if its file is not current, all or
-    nothing; for a partitioned view, see ``partitions.refresh``.
+    """Replace the release of a view if an input has changed (``changed_inputs``), and publish it if its file is not
+    current, all or nothing; for a partitioned view, see ``partitions.refresh``.
 
     Args:
         engine: the engine.
@@ -109,8 +114,8 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
         before: list[overlap.Earlier] = []
         with clock.limited(engine):
             task = load_step(engine, clock, policy)
-            causes = _causes(engine, entry, task, policy)
-            if path is not None and not causes and _sealed_id(path) == entry.release_id:
+            causes = changed_inputs(engine, entry, task, policy)
+            if path is not None and not causes and sealed_id(path) == entry.release_id:
                 path = None
             if path is not None:
                 check_target(engine, path, replace=True, format=how(path, view.options)["format"])
@@ -128,6 +133,8 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
             begun = time.perf_counter()
             verified = None if report is None else report.verified_rows
             file = _sealed(engine, clock, view, path, True, before, task.dataset, verified)
+    if file is not None:
+        _prove(engine, view, how(file.path, view.options)["mode"], file)
     if report is None:
         return Refreshed(view.name, (), file=file)
     if file is not None:
@@ -227,7 +234,7 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
                 return "stale" if survey_of(engine, catalog, view, known).changed else "fresh"
             policy = stored.view_policy(view)
             task = load(engine, policy)
-            return "stale" if _causes(engine, entry, task, policy) else "fresh"
+            return "stale" if changed_inputs(engine, entry, task, policy) else "fresh"
     except InputError as error:
         if error.code == "transaction_open":
             raise
@@ -290,7 +297,7 @@ def stored_view(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.V
     return entry, view
 
 
-def _causes(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, policy: Policy) -> tuple[str, ...]:
+def changed_inputs(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, policy: Policy) -> tuple[str, ...]:
     """The inputs that changed since a view's release was made: data, repeated rows, records, taxonomy, sensitive items,
     constraints, columns."""
     catalog = stored.current_catalog(engine)
@@ -353,7 +360,7 @@ def _published_before(
     return before
 
 
-def _sealed_id(path: str | Place) -> str | None:
+def sealed_id(path: str | Place) -> str | None:
     """The number of the release in a sealed file or schema; None if it does not exist or cannot be read."""
     try:
         with at_hand(path) as file:
@@ -374,6 +381,8 @@ def _sealed(
 ) -> PublishedFile:
     """Compare the release of a view with earlier publications, and seal it. Call it inside a transaction."""
     catalog, release = stored.current_catalog(engine), stored.find_whole(engine, view.name)
+    if "proof" in view.options:
+        check_proof(engine, release, str(view.options["proof"]))
     with clock.limited(engine):
         intersections = overlap.measure(engine, catalog, release.schema, before, dataset)
     written = {
@@ -382,3 +391,9 @@ def _sealed(
         **how(path, view.options),
     }
     return seal(engine, view.name, release, path, intersections, verified, **written)
+
+
+def _prove(engine: DuckDBEngine, view: ledger.View, mode: int | None, file: PublishedFile | Report) -> None:
+    """Write the proof of a view's release that was published, if the view has one."""
+    if "proof" in view.options:
+        prove(engine, view.name, str(view.options["proof"]), (str(file.sha256), str(file.content_digest)), mode)

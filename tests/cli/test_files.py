@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+import duckdb
 import pytest
 from cli.shop import Run
 
@@ -86,3 +87,20 @@ def test_load_names_the_columns_that_a_layout_leaves_out(tmp_path: Path, run: Ru
     assert loaded["read"]["left_out"] == ["age"]
     reasons = run("peek", str(file), "--json").json["reasons"]
     assert any("--quasi-identifiers" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(("cells", "how"), [("milk", "--drop-missing-items"), ("milk bread", "--layout list")])
+def test_load_names_the_columns_of_the_tables(tmp_path: Path, run: Run, cells: str, how: str) -> None:
+    file, people, shop = tmp_path / "sales.csv", tmp_path / "people.csv", tmp_path / "new.duckdb"
+    file.write_text(f"customer,tid,product\n1,7,{cells}\n2,8,{cells}\n" + "2,8,\n" * ("drop" in how))
+    people.write_text("customer,age\n1,40\n2,50\n")
+    words = ["--id", "customer", "--item", "product", *how.split()]
+    refused = run("load", shop, "--transactions", file, *words, "--item-as", "tid", "--json")
+    assert refused.code == 2 and refused.json["error"]["code"] == "column_clash"
+    named = ["--id-as", "customer", "--item-as", "of what"]
+    loaded = run("load", shop, "--transactions", file, "--records", people, *words, *named, "--json")
+    assert loaded.json["read"]["transactions"] == 2 and loaded.json["read"]["items"] == len(cells.split())
+    with duckdb.connect(str(shop), read_only=True) as reader:
+        rows = reader.execute('SELECT DISTINCT customer, "of what" FROM transactions ORDER BY ALL').fetchall()
+        assert rows == sorted((n, item) for n in ("1", "2") for item in cells.split())
+        assert reader.execute("SELECT customer FROM records ORDER BY ALL").fetchall() == [("1",), ("2",)]

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from cli.shop import RELEASED, Run, baskets, state_of
 
+import anondb
 from anondb.options import RUN, release_options, view_options
 
 SPRING = """
@@ -112,12 +113,80 @@ def test_a_data_file(run: Run, tmp_path: Path) -> None:
     assert run("run", policies(tmp_path / "x", text + "replace = true\n")).code == 0
 
 
+NIGHTLY = """
+source = "new.duckdb"
+[load]
+transactions = "sales.csv"
+transactions_as = "sales"
+id = "customer"
+item = "product"
+id_as = "customer"
+[release.night]
+transactions = "sales"
+id = "customer"
+k = 2
+m = 1
+queries = 5
+publish = "night.duckdb"
+proof = "night-proof"
+"""
+
+
+def test_files_are_loaded_and_what_commands_made_is_kept_until_the_data_change(run: Run, tmp_path: Path) -> None:
+    new, sales, night = (tmp_path / name for name in ("new.duckdb", "sales.csv", "night.duckdb"))
+    sales.write_text("customer,product\n" + "1,a\n2,a\n3,b\n4,b\n")
+    columns = ("--as", "sales", "--id", "customer", "--item", "product", "--id-as", "customer")
+    assert run("load", new, "--transactions", sales, *columns).code == 0
+    promise = ("--id", "customer", "--k", 2, "--m", 1, "--release", "night", "--queries", 5)
+    assert run("anonymize", new, "--transactions", "sales", *promise).code == 0
+    assert run("publish", new, "--release", "night", "--to", night).code == 0
+    before = night.read_bytes()
+    file = policies(new, NIGHTLY)
+    done = run("run", file)
+    assert done.code == 0 and "sales: read sales.csv: " in done.out and "nothing was done" in done.out
+    assert night.read_bytes() == before
+    with sales.open("a") as more:
+        more.write("5,b\n")
+    refused = run("run", file)
+    assert refused.code == 2 and "allow_overlap = true" in refused.err and night.read_bytes() == before
+    found = run("run", policies(new, NIGHTLY + "allow_overlap = true\n"), "--json")
+    assert found.json["results"][0]["result"]["transactions"] == 5
+    digest = anondb.verify_file(night).content_digest
+    proof = tmp_path / "night-proof" / "README.md"
+    assert digest in proof.read_text() and night.read_bytes() != before
+    for made in (new, night, proof):
+        made.unlink()
+    assert run("run", file).code == 0 and anondb.verify_file(night).content_digest in proof.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["k = 3", "item_supports = true", 'publish = "mine.duckdb"'])
+def test_another_release_is_not_taken_for_that_of_a_policy(run: Run, tmp_path: Path, change: str) -> None:
+    new, sales = tmp_path / "new.duckdb", tmp_path / "sales.csv"
+    sales.write_text("customer,product\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(8)))
+    (tmp_path / "mine.duckdb").write_text("mine")
+    made = {"id": "customer", "name": "night", "queries": 5}
+    with anondb.connect(new) as database:
+        database.load(sales, transactions_as="sales", id="customer", item="product", id_as="customer")
+        database.anonymize("sales", model=anondb.KmAnonymity(2, 1), **made)
+    name = change.partition(" ")[0]
+    text = "".join(f"{line}\n" for line in NIGHTLY.splitlines() if not line.startswith(f"{name} "))
+    refused = run("run", policies(new, f"{text}{change}\n"), "--json")
+    assert refused.json["error"]["code"] == ("target_exists" if name == "publish" else "release_exists")
+
+
 @pytest.mark.parametrize(
     ("text", "code", "words"),
     [
         ("x = [", "syntax_error", "'anondb.toml' is not valid TOML (at end of document)."),
         ("k = 'a\nb'", "syntax_error", "(at line 1, column 7)"),
         (SPRING, "no_source", "names no source"),
+        ("source = 's'\nload = 1" + SPRING, "bad_usage", "[load] names the files"),
+        ("source = 's.csv'\n[load]\nrecords = 'r.csv'" + SPRING, "bad_usage", "[load] names the files"),
+        ("source = 's'\n[load]\nrecord = 'r.csv'" + SPRING, "unknown_option", "[load]: There is no option 'record'"),
+        ("source = 's'\n[load]\nrecords = 'r.csv'" + SPRING, "no_such_file", "'r.csv' does not exist"),
+        ("source = 'shop.duckdb'" + SPRING + "proof = 'p'", "bad_usage", "proof needs publish"),
+        (f"source = 'shop.duckdb'{SPRING}publish = 'd'\nproof = 'p'\npartition_by = 'x'", "bad_usage", "and no proof"),
         ("source = 's'", "bad_usage", "[release.spring]"),
         ("source = 's'\nrelease = 1", "bad_usage", "[release.spring]"),
         ("source = 's'\nrelease.spring = 1", "bad_usage", "[release.spring]"),

@@ -275,6 +275,28 @@ def test_findings_stop_until_they_are_confirmed(name: str) -> None:
     assert [finding["name"] for finding in release.report.to_json()["findings"]] == [name]
 
 
+CODES = (  # several of a chapter; one of each; numbers
+    lambda t: [f"{c}{10 + t % 3}.{n}" for c in "EI" for n in (t % 4, (t + 1) % 4)],
+    lambda t: [f"{'EIJKM'[(t + n) % 5]}{(t + n) % 20}.{(t + n) % 20 % 3}" for n in range(2)],
+    lambda t: [f"{250 + t % 3}.{t % 5}", f"{260 + t % 3}.{5 + t % 5}"],
+)
+OF_COLUMNS = (  # words, also of several rows of a person; questions
+    lambda t: [f"color.{t % 4}", f"color.{(t + 1) % 4}", f"trim.{t % 4}", f"seat.{t % 4}"],
+    lambda t: [f"Q{n}.{(t + n) % 5}" for n in (1, 2, 3)],
+)
+
+
+@each("items", CODES)
+def test_codes_are_not_columns(items: Callable[[int], list[str]]) -> None:
+    report = anondb.connect().anonymize(many(items), model=MODEL, queries=0).report
+    assert report is not None and report.to_json()["findings"] == []
+
+
+@each("items", OF_COLUMNS)
+def test_values_of_columns_are_a_finding(items: Callable[[int], list[str]]) -> None:
+    refused(lambda: anondb.connect().anonymize(many(items), model=MODEL, queries=0), "unconfirmed", "column-prefixes")
+
+
 def test_a_second_header_is_a_finding(tmp_path: Path) -> None:
     path = tmp_path / "twice.csv"
     rows = [f"{i},{item}" for i in range(3) for item in ("milk", "bread")]

@@ -290,6 +290,14 @@ EXAMPLES = [
             "source": ("id VARCHAR, item VARCHAR", [("x", "é"), (None, None), ("z", None)]),
         },
     ),
+    Example(
+        "transactions/prefixed_twice",
+        [(2,)],
+        {
+            "transactions": TRANSACTIONS,
+            "items": ("item INTEGER, label VARCHAR", [(0, "E11.9"), (1, "E11.2.x"), (2, "E11")]),
+        },
+    ),
     Example("transactions/pairs", [(0, 1, 2)], {"transactions": TRANSACTIONS}),
     Example("transactions/merged_lists", [(1,)], {"source": ("id INTEGER", [(1,), (2,), (1,)])}),
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),

@@ -82,6 +82,15 @@ def commands_on(page: str) -> list[list[str]]:
 
 def test_candidates_stand_beside_a_command_and_leave_the_database_as_it_is(tried: str, place: Path) -> None:
     assert tried.count('name="pair"') == 2 and "<svg" in tried and "recommended" in tried
+    meant = html.unescape(re.sub("<[^>]*>", "", tried[tried.index("What the words mean") :]))
+    for words in (
+        "22-anonymity: An attacker who knows up to m items",
+        "candidate: a release by",
+        "loss (NCP): the share",
+    ):
+        assert words in meant
+    main = [words for look, words in re.findall(r"<button([^>]*)>(.*?)</button>", tried) if "plain" not in look]
+    assert main == ["Try candidates", "Choose"], "look at two is no step on the way"
     (command,) = commands_on(tried)
     assert command[:4] == ["compare", str(place / "shop.duckdb"), "--transactions", "sales"]
     wanted = "--taxonomy food --model km --k 2 --m 1,2 --algorithms mm --no-item-supports --total-limit 100"
@@ -125,6 +134,10 @@ def test_the_checklist_and_the_file_are_as_asked(client: Client, place: Path, pu
     for kind, words in (("owner", "truth"), ("public", "lower bound")):
         reply = client.ask("GET", f"/publish/report/{kind}")
         assert words in reply.text and "script-src" not in reply.headers["content-security-policy"]
+        assert "picked.duckdb" in reply.text or kind == "public"
+        assert "not published" not in reply.text and 'href="/publish">Back' in reply.text
+        saved = client.ask("GET", f"/publish/report/{kind}?save")
+        assert "attachment" in saved.headers["content-disposition"] and "Back to the window" not in saved.text
         assert "style-src 'unsafe-inline'" in reply.headers["content-security-policy"]
 
 
@@ -144,9 +157,60 @@ def test_the_command_and_the_policy_give_the_same_content(
     with drawn_alike():
         assert run("run", place / "policy.toml").code == 0
     assert anondb.verify_file(place / "by_policy.duckdb").content_digest == wanted
+    before = (place / "picked.duckdb").read_bytes()
     (place / "here.toml").write_text(text)
-    assert run("run", place / "here.toml").code == 0, "it takes the place of what was clicked"
-    assert anondb.verify_file(place / "picked.duckdb").holds
+    done = run("run", place / "here.toml")
+    assert done.code == 0 and "nothing was done" in done.out and (place / "picked.duckdb").read_bytes() == before
+
+
+def test_findings_are_confirmed_where_a_release_stops(tmp_path: Path) -> None:
+    rows = [(t, f"{part}.{t * n % 4}") for t in range(40) for n, part in enumerate(("color", "trim", "seat"), 1)]
+    (tmp_path / "cars.csv").write_text("tid,item\n" + "".join(f"{t},{item}\n" for t, item in rows))
+    with anondb.connect(tmp_path / "cars.duckdb") as database:
+        database.load(tmp_path / "cars.csv", transactions_as="cars")
+    with window_on(Project(str(tmp_path / "cars.duckdb"), "cars")) as opened:
+        opened.enter()
+        opened.post("/choose", **SAID)
+        assert opened.done("/choose").count('name="pair"') == 2
+        opened.post("/choose/take", pair=["0", "1"])
+        assert "Ten answers" in opened.done("/choose/pair"), "they are not given away"
+        opened.post("/publish/release", name="cars")
+        page = opened.done("/publish")
+        boxes = re.findall(r'type="checkbox" name="accept" value="([^"]*)"', page)
+        assert boxes == ["column-prefixes"] and "found no violation" not in page
+        opened.post("/publish/release", name="cars", accept="column-prefixes")
+        page = opened.done("/publish")
+        assert "found no violation" in page and "--accept column-prefixes" in page
+
+
+@pytest.mark.slow
+def test_the_policy_reads_the_file_of_the_owner_every_night(tmp_path: Path, run: Run) -> None:
+    sales, file, policy = (tmp_path / name for name in ("our sales.csv", "given.duckdb", "policy.toml"))
+    sales.write_text("customer;product\n" + "".join(f"{n};{item}\n" for n in range(12) for item in "ab"[: 1 + n % 2]))
+    with window(str(sales), folder=tmp_path) as opened:
+        opened.enter()
+        opened.done("/load")
+        opened.post("/load/confirm", item_as="what")
+        assert "is loaded" in opened.done("/load")
+        opened.get("/publish")
+        opened.post("/publish/release", name="night")
+        opened.done("/publish")
+        opened.post("/publish/file", path=str(file), proof="yes")
+        page = opened.done("/publish")
+        assert str(file) in page and "allow_overlap = true\n" not in html.unescape(page)
+        policy.write_text(opened.get("/publish/policy.toml"))
+        again = opened.get("/publish/policy.toml?again=yes")
+    before = file.read_bytes(), anondb.verify_file(file).content_digest
+    assert before[1] in page and anondb.open(file).sql("SELECT count(*) FROM our_sales WHERE what = 'a'").fetchall()
+    done = run("run", policy)
+    assert done.code == 0 and "nothing was done" in done.out and file.read_bytes() == before[0]
+    with sales.open("a") as more:
+        more.write("12;a\n")
+    assert "allow_overlap = true" in run("run", policy).err and file.read_bytes() == before[0]
+    policy.write_text(again)
+    assert run("run", policy).code == 0
+    digest = anondb.verify_file(file).content_digest
+    assert digest != before[1] and digest in (tmp_path / "given-proof" / "README.md").read_text()
 
 
 def test_a_proof_of_an_earlier_release(client: Client, place: Path, published: str, run: Run) -> None:

@@ -44,6 +44,7 @@ def test_the_token_opens_the_window_once(client: Client) -> None:
         ("POST", "/jobs/x/stop", {"Cookie": "anondb_ui_1=x"}, 403),
         ("GET", "/static/../guard.py", {}, 404),
         ("GET", "/jobs/none", {}, 200),
+        ("GET", "/favicon.ico", {}, 200),
         ("POST", "/jobs/none/stop", {}, 404),
         ("PUT", "/ask", {}, 405),
     ],

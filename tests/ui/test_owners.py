@@ -15,8 +15,11 @@ from ui.client import Client, window
 from ui.conftest import HOSTILE
 
 import anondb
+from anondb.taxonomies import BUILDERS
 from anondb.taxonomies.supports import supported_taxonomy
 
+COLUMNS = {"id_column": "client", "item_column": "thing"}
+PEOPLE = {"taxonomy": "taxonomy", "records": "records", "quasi_identifiers": "age,sex"}
 ITEMS = {item: HOSTILE if item == "d" else item for item in "abcd"}
 
 
@@ -59,8 +62,9 @@ def problems_on(page: str) -> str:
 
 def tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
     with duckdb.connect(str(path), read_only=True) as connection:
-        names = ("transactions", "taxonomy", "records")
-        return {name: connection.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+        names = ("purchases", "taxonomy", "records")
+        rows = {name: connection.sql(f"SELECT * FROM {name} ORDER BY ALL") for name in names}
+        return {name: [tuple(r.columns), *r.fetchall()] for name, r in rows.items()}
 
 
 def nodes_on(page: str) -> dict[str, tuple[int, int | None]]:
@@ -68,6 +72,10 @@ def nodes_on(page: str) -> dict[str, tuple[int, int | None]]:
     rows = re.findall(r'name="node" value="(\d+)"[^>]*> (.*?)</label>\s*<span class="note">(.*?)</span>', page, re.S)
     persons = {number: re.search(r"([\d,]+) persons", note) for number, _, note in rows}
     return {html.unescape(label): (int(n), int(p[1]) if (p := persons[n]) else None) for n, label, _ in rows}
+
+
+def builders_on(page: str) -> list[str]:
+    return re.findall(r'<input type="radio" name="by" value="(\w*)"', page)
 
 
 def test_a_file_is_mended_and_loaded_as_the_command_says(
@@ -91,13 +99,14 @@ def test_a_file_is_mended_and_loaded_as_the_command_says(
     monkeypatch.chdir(folder)
     assert run(*["command.duckdb" if word.endswith(".duckdb") else word for word in command]).code == 0
     assert tables(folder / "window.duckdb") == tables(folder / "command.duckdb")
-    assert len(tables(folder / "window.duckdb")["records"]) == len(BASKETS)
+    assert len(tables(folder / "window.duckdb")["records"]) == 1 + len(BASKETS)
+    assert tables(folder / "window.duckdb")["purchases"][0] == ("client", "thing"), "as in the file"
 
 
 def test_the_profile_as_pictures(client: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     page = client.done("/understand")
     with anondb.connect(folder / "window.duckdb", read_only=True) as db:
-        told = db.profile("transactions", taxonomy="taxonomy", records="records", quasi_identifiers="age,sex")
+        told = db.profile("purchases", id="client", item="thing", **PEOPLE)
     tiles = re.findall(r'<div class="tile"><b>([\d,]+)</b>', page)
     assert tiles == [f"{n:,}" for n in (told.persons, told.items, told.occurrences, told.single_items)]
     assert page.count("<figure><h3>") == 5 and "All figures" in page and "<img" not in page
@@ -128,7 +137,7 @@ def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
     page = client.done("/understand")
     assert ">saved<" in page and all("mended.tree" in command for command in commands_on(page))
     with anondb.connect(folder / "window.duckdb", read_only=True) as db:
-        tree, persons = supported_taxonomy(db.engine, folder / "mended.tree", "transactions")
+        tree, persons = supported_taxonomy(db.engine, folder / "mended.tree", "purchases", **COLUMNS)
     assert persons is not None
     found = {label: (tree.labels[tree.parent[n]], persons[n]) for n, label in enumerate(tree.labels) if n}
     assert found["a"] == ("rest", 4) and found["rest"] == ("X", 6) and found["Y"] == ("rest", 4) and len(found) == 7
@@ -139,22 +148,28 @@ def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
 def test_hierarchies_are_built_and_saved(client: Client, folder: Path) -> None:
     client.post("/understand/of", attribute="age")
     page = client.done("/understand")
-    assert "The hierarchy of age" in page and not nodes_on(page)
-    client.post("/understand/build", by="frequency", more="2")
+    assert "The hierarchy of age" in page and not nodes_on(page) and builders_on(page)[0] == ""
+    client.post("/understand/build", by="frequency", **{"more-frequency": "2"})
     page = client.done("/understand")
     assert nodes_on(page)["all"][1] == 6 and "--by frequency --fan-out 2" in page
     client.post("/understand/save", to="hierarchies/")
     page = client.done("/understand")
     assert ">saved<" in page and (folder / "hierarchies" / "age.tree").exists() and "--hierarchies hierarchies/" in page
-    client.post("/understand/build", by="bands", more="nothing")
+    client.post("/understand/build", by="bands", **{"more-bands": "nothing"})
     assert "widths above 0" in problems_on(client.done("/understand"))
+    client.post("/understand/of", attribute="sex")
+    page = client.done("/understand")
+    assert "It has none yet" in page and not problems_on(page) and "<details open><summary>Build one" in page
+    client.post("/understand/build", by="")
+    page = client.done("/understand")
+    assert nodes_on(page)["all"][1] == 6 and "hierarchy build" in page and "--by" not in page
 
 
 def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
     page = client.post("/load/source", path="command.duckdb")
     page = client.done("/load")
-    assert re.findall(r'name="transactions" value="(\w+)"', page) == ["transactions", "records", "taxonomy"]
-    client.post("/load/reading", transactions="transactions")
+    assert re.findall(r'name="transactions" value="(\w+)"', page) == ["purchases", "records", "taxonomy"]
+    client.post("/load/reading", transactions="purchases", id="client", item="thing")
     assert "<svg" in client.done("/load")
     client.post("/load/taxonomy", path="records")
     page = client.done("/load")
@@ -163,9 +178,15 @@ def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
     client.post("/load/confirm")
     page = client.done("/understand")
     assert "command.duckdb" in page and "--taxonomy" not in page
-    client.post("/understand/build", by="similarity", more="")
+    assert "<details open><summary>Build one" in page and builders_on(page) == list(BUILDERS)
+    client.post("/understand/build", by="similarity")
     page = client.done("/understand")
-    assert not problems_on(page) and nodes_on(page)["all"][1] == 6
+    assert not problems_on(page) and nodes_on(page)["all"][1] == 6 and "not saved" in page
+    client.post("/understand/tree", do="rename", node=["0"], name="everything")
+    client.post("/understand/save", to="built")
+    page = client.done("/understand")
+    assert nodes_on(page)["everything"][1] == 6 and ">saved<" in page
+    assert all("--taxonomy built" in shlex.join(command) for command in commands_on(page))
 
 
 def test_missing_items_are_added(client: Client, folder: Path) -> None:
@@ -174,7 +195,7 @@ def test_missing_items_are_added(client: Client, folder: Path) -> None:
     assert "2 items are missing" in problems_on(client.done("/load"))
     client.post("/load/confirm")
     page = client.done("/understand")
-    assert "items of table 'transactions' are not in" in problems_on(page) and 'name="under"' in page
+    assert "items of table 'purchases' are not in" in problems_on(page) and 'name="under"' in page
     client.post("/understand/build", under="others")
     page = client.done("/understand")
     assert nodes_on(page)["others"][1] == 4 and not problems_on(page) and "not saved" in page
@@ -184,10 +205,22 @@ def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
     client.drop("/load/source", folder / "people.csv")
     page = client.done("/load")
     assert "quasi_identifiers" in page and "people.csv" in page
-    client.post("/load/confirm", quasi_identifiers=["sex"], database="people.duckdb")
+    kinds = {"kind of age": "categorical", "kind of sex": ""}
+    client.post("/load/confirm", quasi_identifiers=["age", "sex"], database="people.duckdb", **kinds)
     assert "is loaded" in client.done("/load")
     page = client.done("/understand")
-    assert not problems_on(page) and "--layout people" in page and "The hierarchy of sex" in page
+    assert not problems_on(page) and "--layout people" in page and "The hierarchy of age" in page
+    assert "--quasi-identifiers age:categorical,sex" in page
+    client.post("/understand/build", by="bands", **{"more-bands": "10"})
+    assert nodes_on(client.done("/understand"))["all"][1] == 6
+
+
+def test_an_empty_file_is_not_loaded(client: Client, folder: Path) -> None:
+    for text in ("", "customer,product\n"):
+        (folder / "empty.csv").write_text(text)
+        client.post("/load/source", path="empty.csv")
+        page = client.done("/load")
+        assert "nobody is in it" in problems_on(page) and "/load/confirm" not in page
 
 
 @pytest.mark.slow

@@ -93,6 +93,9 @@ def test_a_file_with_a_fault_does_not_pass(client: Client, files: Path, tmp_path
     assert "nothing is wrong" not in page and ("something is wrong" in page or 'role="alert"' in page)
     client.post("/audit", path=str(tmp_path / "none.duckdb"))
     assert "does not exist" in client.done("/audit")
+    (tmp_path / "sales.csv").write_text("tid,item\n1,a\n")
+    client.post("/audit", path=str(tmp_path / "sales.csv"))
+    assert "is not a DuckDB database" in client.done("/audit")
     client.post("/audit", path="a" * 300 + ".duckdb")
     page = client.done("/audit")
     assert 'role="alert"' in page and "unexpected" not in page

@@ -1,14 +1,19 @@
 "use strict";
-// Files are dropped onto the field that picks them: <div class="drop"><input type="file"></div>.
-for (const kind of ["dragover", "dragleave", "drop"]) {
-  document.addEventListener(kind, (event) => {
-    const place = event.target.closest && event.target.closest(".drop");
-    if (!place || !event.dataTransfer.types.includes("Files")) return;
+// What is dragged over a place that takes it marks the place, and is dropped there.
+function droppable(placeOf, use) {
+  for (const kind of ["dragover", "dragleave", "drop"]) document.addEventListener(kind, (event) => {
+    const place = event.target.closest && placeOf(event, event.dataTransfer.types.includes("Files"));
+    if (!place) return;
     event.preventDefault();
     place.classList.toggle("over", kind === "dragover");
-    if (kind === "drop") place.querySelector("input[type=file]").files = event.dataTransfer.files;
+    if (kind === "drop") use(place, event.dataTransfer);
   });
 }
+
+// Files are dropped onto the field that picks them: <div class="drop"><input type="file"></div>.
+droppable((event, ofFiles) => ofFiles && event.target.closest(".drop"), (place, data) => {
+  place.querySelector("input[type=file]").files = data.files;
+});
 
 // Ctrl+Enter sends the form of a text; <div class="completed" data-words="[...]"> completes words of its textarea.
 const SQL = ("SELECT,DISTINCT,FROM,WHERE,GROUP BY,ORDER BY,HAVING,LIMIT,JOIN,USING,AND,OR,NOT,IN,BETWEEN,IS NULL,AS,CASE WHEN," +
@@ -76,18 +81,11 @@ document.addEventListener("dragstart", (event) => {
   event.dataTransfer.effectAllowed = "move";
   event.dataTransfer.setData("text/plain", row.dataset.node);
 });
-for (const kind of ["dragover", "dragleave", "drop"]) {
-  document.addEventListener(kind, (event) => {
-    const row = rowOf(event);
-    if (!row || !("group" in row.dataset) || event.dataTransfer.types.includes("Files")) return;
-    event.preventDefault();
-    row.classList.toggle("over", kind === "dragover");
-    if (kind !== "drop") return;
-    const button = Object.assign(document.createElement("button"), { name: "do", value: `move:${row.dataset.node}`, hidden: true });
-    row.append(button);
-    button.click();
-  });
-}
+droppable((event, ofFiles) => !ofFiles && event.target.closest(".tree [data-group]"), (row) => {
+  const button = Object.assign(document.createElement("button"), { name: "do", value: `move:${row.dataset.node}`, hidden: true });
+  row.append(button);
+  button.click();
+});
 document.addEventListener("keydown", (event) => {
   const row = rowOf(event);
   if (!row || !event.key.startsWith("Arrow")) return;
