@@ -354,8 +354,15 @@ def check_fixed(tree: exp.Expr) -> None:
         raise unsupported("an aggregate in this place")
 
 
+def cell(value: Any, kind: str) -> exp.Expr:
+    """A value of DuckDB as a constant of its type, with which DuckDB computes as it does with a column of this type."""
+    made = typed(value, kind)
+    plain = isinstance(made, exp.Null | exp.Boolean | exp.Cast) or isinstance(value, str) or kind == "INTEGER"
+    return made if plain else exp.cast(made, kind, dialect="duckdb")
+
+
 def typed(value: Any, kind: str) -> exp.Expr:
-    """A value of DuckDB as a literal of its type."""
+    """A value of DuckDB as a literal, of its type where literals have it."""
     if value is None:
         return exp.null()
     if isinstance(value, bool):

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import UNKNOWN, typed, wrapped
+from anondb.answers.persons.domains import UNKNOWN, cell, wrapped
 from anondb.answers.persons.names import refused
 from anondb.answers.persons.nested import Nested
 from anondb.answers.persons.numbers import case_of
@@ -108,7 +108,7 @@ class PerPerson(Nested):
                     if where == NEVER:
                         continue
 
-                    fixed = typed(value, found.kind)
+                    fixed = cell(value, found.kind)
                     rows = replace(part.rows, where=where)
                     more.append(((*values, (repr(value),)), replace(part, rows=rows, fixed={**part.fixed, key: fixed})))
             parts = more or [_without_rows(*parts[0], key)]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MAX_SIDES = 100  # of one UNION ALL
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
 GROUPING = exp.Grouping | exp.GroupingId
+_OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.Query)  # they see the rows of a group
 
 
 def grouping_sets(node: exp.Select) -> exp.Query | None:
@@ -107,7 +108,7 @@ def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Exp
             bits = [int(not any(_same(key, asked) for key in keys)) for asked in part.expressions]
             number: exp.Expr = exp.Literal.number(sum(bit << n for n, bit in enumerate(reversed(bits))))
             return number
-        if isinstance(part, exp.AggFunc | exp.Query) or any(_same(key, part) for key in keys):
+        if isinstance(part, _OF_ROWS) or any(_same(key, part) for key in keys):
             return part
         if any(_same(key, part) for key in absent):
             return exp.null()
@@ -153,7 +154,7 @@ def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
     (place,) = known
     relation, alias = source_rows(compiler, place.this, env)
     outer = bool(joins[0].side) if place is clause else bool(place.side)
-    if not relation.exact or any(join.side not in ("", "LEFT") for join in joins):
+    if not relation.exact or any(join.side not in ("", "LEFT") or join.kind in ("SEMI", "ANTI") for join in joins):
         return None
     if outer and (place is not clause or len(joins) > 1 or node.args.get("where") or _counts_rows(node)):
         return None
