@@ -21,6 +21,14 @@ SEVERAL = [
     "SELECT node AS k0, count(*) AS c1 FROM food ANTI JOIN sales ON food.node = sales.item GROUP BY node",
     "SELECT 0 AS k0, count(*) AS c1 FROM sales WHERE item = 'saffron' GROUP BY ALL",
     "SELECT count_if(item IS NULL OR NULL) AS n0 FROM (SELECT item, count(*) AS c FROM sales GROUP BY item)",
+    "SELECT count(*) AS c0 FROM (SELECT DISTINCT b.tid FROM sales a LEFT JOIN (SELECT * FROM sales WHERE item = 'figs') b "
+    "ON a.tid = b.tid)",
+    "SELECT max(n) AS n0 FROM (SELECT b.tid, count(*) AS n FROM sales a LEFT JOIN (SELECT * FROM sales WHERE item = 'x') b "
+    "ON a.tid = b.tid GROUP BY b.tid)",
+    "SELECT sum(DISTINCT 2) AS n0, avg(DISTINCT n) AS n1 FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)",
+    "SELECT item AS k0, count(*) AS k1 FROM prices GROUP BY ALL UNION (SELECT DISTINCT item, 5 FROM sales)",
+    "SELECT CASE s.item WHEN 'milk' THEN p.price ELSE length(p.item) END AS k0, count(*) AS c1 "
+    "FROM prices p JOIN sales s ON p.item = s.item GROUP BY 1",
 ]
 
 

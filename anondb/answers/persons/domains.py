@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -181,6 +181,14 @@ class Domains:
             return bool(tree.this)
         check_fixed(tree)
         return self._asked(exp.select(tree.copy()))[0][0]
+
+    def common(self, kinds: Collection[str]) -> str:
+        """The type of a column with values of these types."""
+        different = sorted(set(kinds) - {'"NULL"'})
+        if len(different) < 2:
+            return next(iter(different), "VARCHAR")
+        nulls = [exp.cast(exp.null(), kind, dialect="duckdb") for kind in different]
+        return str(self._asked(exp.select(typeof(exp.Coalesce(this=nulls[0], expressions=nulls[1:]))))[0][0])
 
     def _asked(self, tree: exp.Query) -> list[tuple[Any, ...]]:
         return self.releases.rows(tree)
