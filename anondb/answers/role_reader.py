@@ -254,7 +254,7 @@ class RoleReader(ValueRoles):
         keys = [key.this if isinstance(key, exp.Paren) else key for key in keys]
         listed = []
         for key in keys:
-            if isinstance(key, exp.Literal) and not key.is_string and 1 <= int(key.name) <= len(node.expressions):
+            if isinstance(key, exp.Literal) and key.is_int and 1 <= int(key.name) <= len(node.expressions):
                 key = node.expressions[int(key.name) - 1].unalias()
             listed.append(key)
         return listed

@@ -24,6 +24,11 @@ def asked_table(dataset: Dataset, name: str) -> str:
     return _another(dataset.table, name)
 
 
+def asked_records(dataset: Dataset, name: str, records: str | None) -> str | None:
+    """The name of the table ``records`` of the persons' attributes for analysts; that of the items if it is one table."""
+    return asked_table(dataset, name) if records == dataset.table else records
+
+
 def of_view(engine: Engine, name: str, query: str) -> str:
     """The table name for a view: that of the table if the query returns all its rows unchanged, else the view's.
 

@@ -16,7 +16,7 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.ledger import ledger, loaded_files
-from anondb.ledger.asked import asked_table
+from anondb.ledger.asked import asked_records, asked_table
 from anondb.ledger.stored import check_writable, current_catalog, reference_of
 from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.models import Model
@@ -190,6 +190,13 @@ def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -
     return task, recoding
 
 
+def _keep_old(engine: DuckDBEngine, schema: SchemaName) -> None:
+    """Keep the rows of the release of this name, if there is one."""
+    old = find_schema(engine, schema)
+    if old is not None:
+        keep_rows(engine, schema.catalog, old)
+
+
 def _release(
     engine: DuckDBEngine,
     clock: Clock,
@@ -204,12 +211,12 @@ def _release(
     name, dataset, model = str(clock.release), task.dataset, promised(policy.model, recoding)
     schema = release_schema(catalog, name)
     with clock.step(engine, "freeze", "freezing the release") as counts:
-        old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
-        if old is not None:
-            keep_rows(engine, schema.catalog, old)
-        rule = support_rule(model) if policy.item_supports else None
+        if policy.replace and not engine.one_shot:
+            _keep_old(engine, schema)
         named = replace(dataset, table=asked_table(dataset, name), item_column=dataset.asked_item)
-        write = partial(freeze, replace=policy.replace, supports=rule, records_table=task.records_table)
+        records = asked_records(dataset, name, task.records_table)
+        rule = support_rule(model) if policy.item_supports else None
+        write = partial(freeze, replace=policy.replace, supports=rule, records_table=records)
         frozen = write(engine, named, recoding, model, release_schema=schema)
         found = preflight.one_released_item(dataset, frozen.released_items) if model.layout != "buckets" else []
         findings = (*task.findings, *preflight.confirmed(found, policy.accept, engine.on_finding))

@@ -132,6 +132,20 @@ def _with_selects(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+def _grouped(tree: exp.Expr) -> exp.Expr:
+    """A query without each GROUP BY ALL that groups by nothing: DuckDB groups by the expressions that have columns."""
+    for select in tree.find_all(exp.Select):
+        group = select.args.get("group")
+        if group is not None and group.args.get("all") and not any(map(_is_grouped, select.expressions)):
+            select.set("group", None)
+    return tree
+
+
+def _is_grouped(selected: exp.Expr) -> bool:
+    """Whether GROUP BY ALL may group by an expression."""
+    return selected.find(exp.AggFunc) is None and selected.find(exp.Column, exp.Star, exp.Columns) is not None
+
+
 @dataclass(frozen=True)
 class Statement:
     """One statement of a script.
@@ -230,7 +244,7 @@ def _asked_about(word: str, rest: str, text: str) -> Statement:
 def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     """The tree of one statement."""
     try:
-        trees = _dialect().parser().parse(_with_ends_outside(tokens), sql)
+        trees = _dialect().parser().parse(_with_ends_outside(_with_unions(tokens)), sql)
     except ParseError as error:
         where = error.errors[0] if error.errors else {}
         raise _bad_sql(where.get("line"), where.get("col")) from None
@@ -244,7 +258,18 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     for node in trees[0].walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None
-    return _with_selects(_ended_inside(trees[0]))
+    return _with_selects(_grouped(_ended_inside(trees[0])))
+
+
+def _with_unions(tokens: list[Token]) -> list[Token]:
+    """The tokens of a statement with UNION DISTINCT behind GROUP BY ALL, where sqlglot takes UNION for a function."""
+    kinds = [token.token_type for token in tokens]
+    taken = [TokenType.GROUP_BY, TokenType.ALL, TokenType.UNION, TokenType.L_PAREN]
+    places = [n for n in range(3, len(kinds)) if kinds[n - 3 : n + 1] == taken]
+    made = list(tokens)
+    for place in reversed(places):
+        made[place:place] = _tokens("DISTINCT")
+    return made
 
 
 def _with_ends_outside(tokens: list[Token]) -> list[Token]:

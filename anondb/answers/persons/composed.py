@@ -63,6 +63,8 @@ class Composer:
         if isinstance(call, exp.Filter):
             only(call, "this", "expression")
             wanted, call = call.expression.this, call.this
+        if isinstance(call.this, exp.Distinct) and not isinstance(call, exp.Count):
+            return f"{name_of(call)} DISTINCT. Ask for the values and their numbers of rows"
         if call.args.get("count") is not None:
             return f"several values of {name_of(call)}. Ask for the values and their numbers of rows"
         if isinstance(call, exp.CountIf):

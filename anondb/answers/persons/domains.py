@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -182,6 +182,14 @@ class Domains:
         check_fixed(tree)
         return self._asked(exp.select(tree.copy()))[0][0]
 
+    def common(self, kinds: Collection[str]) -> str:
+        """The type of a column with values of these types."""
+        different = sorted(set(kinds) - {'"NULL"'})
+        if len(different) < 2:
+            return next(iter(different), "VARCHAR")
+        nulls = [exp.cast(exp.null(), kind, dialect="duckdb") for kind in different]
+        return str(self._asked(exp.select(typeof(exp.Coalesce(this=nulls[0], expressions=nulls[1:]))))[0][0])
+
     def _asked(self, tree: exp.Query) -> list[tuple[Any, ...]]:
         return self.releases.rows(tree)
 
@@ -354,8 +362,15 @@ def check_fixed(tree: exp.Expr) -> None:
         raise unsupported("an aggregate in this place")
 
 
+def cell(value: Any, kind: str) -> exp.Expr:
+    """A value of DuckDB as a constant of its type, with which DuckDB computes as it does with a column of this type."""
+    made = typed(value, kind)
+    plain = isinstance(made, exp.Null | exp.Boolean | exp.Cast) or isinstance(value, str) or kind == "INTEGER"
+    return made if plain else exp.cast(made, kind, dialect="duckdb")
+
+
 def typed(value: Any, kind: str) -> exp.Expr:
-    """A value of DuckDB as a literal of its type."""
+    """A value of DuckDB as a literal, of its type where literals have it."""
     if value is None:
         return exp.null()
     if isinstance(value, bool):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import typed, typeof
+from anondb.answers.persons.domains import cell, typeof
 from anondb.answers.persons.per_person import PerPerson
 from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Scope
 from anondb.answers.ranged.known import Known
@@ -216,7 +216,7 @@ class Joins(PerPerson):
             raise unsupported(f"a join with the table {alias!r} without an equal item", "Join it on the item column.")
         made = []
         for row in listed:
-            values = [typed(row[n], str(row[width + n])) for n in range(width)]
+            values = [cell(row[n], str(row[width + n])) for n in range(width)]
             columns = [
                 Column(alias, lowered(c.name), value, lowered(c.name) in shared)
                 for c, value in zip(known.columns, values, strict=True)

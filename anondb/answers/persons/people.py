@@ -137,7 +137,7 @@ class _Facts(Aggregates):
         }
         basics = composer.basics
         trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
-        kinds = ["VARCHAR"] * len(keys)
+        kinds = [set[str]() for _ in keys]
         limit = largest(node, replaced) if ended and len(basics) == 1 else None
         most = None if limit is None else int(limit.expression.name)
         quick = self._listed_once(scopes, trees, basics)
@@ -151,7 +151,7 @@ class _Facts(Aggregates):
             if not keys:
                 empty: list[Bounds] = [NONE if b.how in (*COUNTED, "sum") else (None, None) for b in basics]
                 rows = {key: of[:-1] for key, of in (rows or {(): [*empty, NONE]}).items()}
-            tree = self.people.counts.put(kinds, rows, len(basics))
+            tree = self.people.counts.put([*map(self.common, kinds)], rows, len(basics))
             sure = not keys or all((of[-1][0] or 0) >= 1 for of in rows.values())
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
         columns += [_column(n, basics, len(keys)) for n in range(len(basics))]
@@ -197,7 +197,7 @@ class _Facts(Aggregates):
         self,
         scopes: Sequence[Scope],
         trees: Sequence[Sequence[exp.Expr]],
-        kinds: list[str],
+        kinds: Sequence[set[str]],
         basics: Sequence[Basic],
         most: int | None,
     ) -> tuple[dict[Row, list[Bounds]], bool]:
@@ -240,7 +240,7 @@ class _Facts(Aggregates):
             return max(one[0] or 0, two[0] or 0), total[1]
         raise unsupported(f"the function {basic.how.upper()} over rows of several kinds")
 
-    def _divided_groups(self, scope: Scope, trees: Sequence[exp.Expr], kinds: list[str]) -> list[Group]:
+    def _divided_groups(self, scope: Scope, trees: Sequence[exp.Expr], kinds: Sequence[set[str]]) -> list[Group]:
         """The groups of the rows of a scope: the values of expressions, or what a release lists."""
         listed: list[tuple[int, Item | Of | Number]] = []
         for n, tree in enumerate(trees):
@@ -265,14 +265,13 @@ class _Facts(Aggregates):
             if n in at:
                 choices.append([(None, None)])
                 atom = self.atom(tree)
-                kinds[n] = "VARCHAR" if isinstance(atom, Item) else "BIGINT"
-                if isinstance(atom, Of):
-                    kinds[n] = self._attribute(atom).ends or "VARCHAR"
+                listed_kind = "VARCHAR" if isinstance(atom, Item) else "BIGINT"
+                kinds[n].add(self._attribute(atom).ends or "VARCHAR" if isinstance(atom, Of) else listed_kind)
                 continue
             choices.append(list(self.values(tree)))
             kind = self.kinds.get(tree.unnest(), "VARCHAR")
             check_kind(kind)
-            kinds[n] = kind if kind != '"NULL"' else kinds[n]
+            kinds[n].add(kind)
         groups = []
         for cell in product(*choices):
             where = both(scope.rows.where, *(met for _, met in cell if met is not None))

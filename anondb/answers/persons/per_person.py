@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import UNKNOWN, typed, wrapped
+from anondb.answers.persons.domains import UNKNOWN, cell, wrapped
 from anondb.answers.persons.names import refused
 from anondb.answers.persons.nested import Nested
 from anondb.answers.persons.numbers import case_of
@@ -39,8 +39,9 @@ class PerPerson(Nested):
         """The rows of GROUP BY the id, and perhaps values of the person or of an item; with HAVING."""
         keys = list(dict.fromkeys(grouped(node, lambda column: self._has(column, scopes[0]))))
         trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
-        ids = [n for n, tree in enumerate(trees[0]) if isinstance(self.atom(tree), Id)]
-        if not ids:
+        if not all(
+            any(isinstance(self.atom(tree), Id) for tree in of) for of in trees
+        ):  # an outer join has NULL for ids
             raise unsupported("a subquery with GROUP BY that does not group by the id")
         made: dict[tuple[Any, ...], list[Scope]] = {}
         for scope, of in zip(scopes, trees, strict=True):
@@ -108,7 +109,7 @@ class PerPerson(Nested):
                     if where == NEVER:
                         continue
 
-                    fixed = typed(value, found.kind)
+                    fixed = cell(value, found.kind)
                     rows = replace(part.rows, where=where)
                     more.append(((*values, (repr(value),)), replace(part, rows=rows, fixed={**part.fixed, key: fixed})))
             parts = more or [_without_rows(*parts[0], key)]
@@ -219,6 +220,8 @@ class PerPerson(Nested):
             ):
                 raise unsupported(f"{name_of(call)} of the rows of a person by item")
             return exp.Literal.number(1)
+        if isinstance(call.this, exp.Distinct) and not isinstance(call, exp.Count | exp.ArrayAgg):
+            raise unsupported(f"{name_of(call)} DISTINCT of the rows of a person")
         if wanted is not None:
             scopes = [self._with(scope, self.resolved(wanted, scope)) for scope in scopes]
         inner = call.this

@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.domains import Domains, check_plain, typed
-from anondb.answers.persons.terms import Atom, Number, Of, Part
+from anondb.answers.persons.terms import Atom, Number, Of, Part, choices
 from anondb.answers.persons.weights import weights_of
 from anondb.query.item_tests import ItemTest, passes, patterns
 from anondb.query.merged import MAX, SUM, VALUES
@@ -213,7 +213,8 @@ class Quantities(Domains):
 
     def passing(self, test: ItemTest, labels: frozenset[str]) -> frozenset[str]:
         """Those of some labels that pass a test."""
-
+        if choices(test):
+            raise unsupported("values of items that a condition on their numbers keeps", "Name the items.")
         return frozenset(label for label in labels if passes(test, dict.fromkeys(patterns(test), False), label))
 
 

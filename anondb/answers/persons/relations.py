@@ -128,8 +128,10 @@ class Relations(Joins):
         first = made[0]
         kinds = [self.atom(c.value) for c in first.columns]
         items = {atom.row for atom in kinds if isinstance(atom, Item)}
-        if not any(isinstance(atom, Id) for atom in kinds):
-            raise unsupported("DISTINCT without the id", "Only persons can be counted.")
+        if not all(any(isinstance(self.atom(c.value), Id) for c in rows.columns) for rows in made):
+            raise unsupported(
+                "DISTINCT without the id", "Only persons can be counted."
+            )  # or with a NULL, of an outer join
         plain = all(not isinstance(c.value, exp.Column) or self.atom(c.value) is not None for c in first.columns)
         if len(made) == 1 and plain:
             others = [c for c in first.columns if self.rows_of(c.value) and not isinstance(self.atom(c.value), Item)]

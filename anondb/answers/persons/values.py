@@ -160,7 +160,5 @@ class Values(Relations):
         for met, part in parts:
             for value, more in self.values(part):
                 grouped.setdefault(value, []).append(both(met, more))
-                self.kinds[tree] = (
-                    self.kinds[part.unnest()] if value is not None or tree not in self.kinds else self.kinds[tree]
-                )
+        self.kinds[tree] = self.common({self.kinds.get(part.unnest(), "VARCHAR") for _, part in parts})
         return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]

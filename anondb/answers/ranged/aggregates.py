@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from anondb.answers.ranged import truths, values
+from anondb.answers.ranged import values
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
 from anondb.answers.ranged.values import Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
@@ -97,6 +97,8 @@ class Rows:
             return replace(rows, wanted=possible).aggregate(node.this, resolve)
         if self.open:
             return self._for_all_rows(node, replace(self, open=False).aggregate(node, resolve))
+        if isinstance(node, exp.CountIf):
+            node = _sum_of_truths(node)
         distinct = isinstance(node.this, exp.Distinct)
         this = node.this.expressions[0] if distinct else node.this
         value = None if this is None or isinstance(this, exp.Star) else read(bare(this), resolve)
@@ -113,9 +115,6 @@ class Rows:
             return Value(why=f"several values of {name_of(node)} of estimates. Use ORDER BY and LIMIT")
         if value.unknown or isinstance(node, exp.ArgMax | exp.ArgMin):
             return values.unread([value, *others])
-        if isinstance(node, exp.CountIf):
-            one, zero = (Value(exp.Literal.number(n)) for n in (1, 0))
-            return self._sum(truths.chosen([(value, one)], zero, numbers=True))
         if isinstance(node, exp.Sum):
             return self._sum(value)
         if isinstance(node, (exp.Min, exp.Max, exp.Avg, *QUANTILES)):
@@ -267,6 +266,13 @@ def _reordered(node: exp.Ordered, by: exp.Expr) -> exp.Ordered:
     made = node.copy()
     made.set("this", by.copy())
     return made
+
+
+def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
+    """count_if as the sum of 1 where the condition is true and 0 where it is false: NULL where it is neither in any row."""
+    cases = [(node.this, 1), (exp.Not(this=exp.paren(node.this.copy())), 0)]
+    ifs = [exp.If(this=condition.copy(), true=exp.Literal.number(number)) for condition, number in cases]
+    return exp.Sum(this=exp.Case(ifs=ifs))
 
 
 def _over(node: exp.Expr, value: exp.Expr) -> exp.Expr:

@@ -24,6 +24,7 @@ STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Paren, exp.Neg, exp.Cast,
 NOT_STRICT = (exp.Predicate, exp.Connector)
 SETS = exp.Rollup | exp.Cube | exp.GroupingSets
 GROUPING = exp.Grouping | exp.GroupingId
+_OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.Query)  # they see the rows of a group
 
 
 def grouping_sets(node: exp.Select) -> exp.Query | None:
@@ -111,7 +112,7 @@ def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Exp
             bits = [int(not any(_same(key, asked) for key in keys)) for asked in part.expressions]
             number: exp.Expr = exp.Literal.number(sum(bit << n for n, bit in enumerate(reversed(bits))))
             return number
-        if isinstance(part, exp.AggFunc | exp.Query) or any(_same(key, part) for key in keys):
+        if isinstance(part, _OF_ROWS) or any(_same(key, part) for key in keys):
             return part
         if any(_same(key, part) for key in absent):
             return exp.null()
@@ -224,7 +225,7 @@ def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
         return None
     (place,) = known
     relation, alias = source_rows(compiler, place.this, env)
-    if not relation.exact or any(join.side for join in joins):
+    if not relation.exact or any(join.side or join.kind in ("SEMI", "ANTI") for join in joins):
         return None
     names = {lowered(column.name): n for n, column in enumerate(relation.columns)}
 

@@ -1,0 +1,51 @@
+"""Queries that compose what rules read alone: types of constants, groups by nothing, keys inside FILTER, merged rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from each import each
+from session.conftest import Named
+from session.test_chosen_items import wrong
+
+import anondb
+
+SEVERAL = [
+    "SELECT price + 0.2 = 0.3 AS k0, count(*) AS c1 FROM sales CROSS JOIN (SELECT 0.1::DOUBLE AS price) GROUP BY 1",
+    "SELECT price AS k0, count(*) AS c1 FROM sales CROSS JOIN prices WHERE sales.item = 'milk' GROUP BY 1",
+    "SELECT 1.5 AS k0, item AS k1, count(*) AS c1 FROM sales GROUP BY 1.5, item",
+    "SELECT item AS k0, count(*) FILTER (WHERE item = 'milk') AS c1 FROM sales GROUP BY ROLLUP (item)",
+    "SELECT max(c) AS n0 FROM (SELECT tid, max((item <> 'dates')::INTEGER) AS c FROM sales "
+    "WHERE item NOT IN (SELECT item FROM sales GROUP BY item HAVING count(*) < 3) GROUP BY tid)",
+    "SELECT node AS k0, count(*) AS c1 FROM food ANTI JOIN sales ON food.node = sales.item GROUP BY node",
+    "SELECT 0 AS k0, count(*) AS c1 FROM sales WHERE item = 'saffron' GROUP BY ALL",
+    "SELECT count_if(item IS NULL OR NULL) AS n0 FROM (SELECT item, count(*) AS c FROM sales GROUP BY item)",
+    "SELECT count(*) AS c0 FROM (SELECT DISTINCT b.tid FROM sales a LEFT JOIN (SELECT * FROM sales WHERE item = 'figs') b "
+    "ON a.tid = b.tid)",
+    "SELECT max(n) AS n0 FROM (SELECT b.tid, count(*) AS n FROM sales a LEFT JOIN (SELECT * FROM sales WHERE item = 'x') b "
+    "ON a.tid = b.tid GROUP BY b.tid)",
+    "SELECT sum(DISTINCT 2) AS n0, avg(DISTINCT n) AS n1 FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)",
+    "SELECT item AS k0, count(*) AS k1 FROM prices GROUP BY ALL UNION (SELECT DISTINCT item, 5 FROM sales)",
+    "SELECT CASE s.item WHEN 'milk' THEN p.price ELSE length(p.item) END AS k0, count(*) AS c1 "
+    "FROM prices p JOIN sales s ON p.item = s.item GROUP BY 1",
+]
+
+
+@each("sql", SEVERAL)
+def test_the_truth_is_inside(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
+
+
+@pytest.mark.slow
+def test_a_table_whose_rows_were_merged_has_another_name(tmp_path: Path) -> None:
+    """Its attributes have this name, too: a table of theirs under the old name would lack the items."""
+    rows = (
+        "SELECT i // 3 AS tid, chr((97 + (i * i) % 5)::INTEGER) AS item, 20 + (i // 3) % 2 AS age FROM range(36) r(i)"
+    )
+    with anondb.connect(tmp_path / "r.raw") as db:
+        db.sql(f"CREATE TABLE sales AS {rows} UNION ALL SELECT 1, 'b', 21")
+        asked = {"model": anondb.KkmAnonymity(2, 1), "quasi_identifiers": "age"}
+        db.anonymize("sales", name="spring", queries=0, **asked).publish(tmp_path / "r.duckdb")
+    with anondb.open(tmp_path / "r.duckdb") as session:
+        assert session.tables["spring"] == ["tid", "item", "age"] and "sales" not in session.tables
