@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import isinf
@@ -39,7 +40,7 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
 from anondb.query.summed import Summed, summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
-from anondb.query.values import LISTS, ROW, Attribute, OnValue
+from anondb.query.values import LISTS, ROW, Attribute, OnValue, Span
 
 States = tuple[int, ...]
 """For each comparison of a sum with a number whether it is false (0), true (1) or not known (2)."""
@@ -61,12 +62,19 @@ def check_number(attribute: Attribute, aggregate: str) -> None:
         )
 
 
-def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool] | None:
-    """The values of persons with a published number, and whether it may be NULL; None if it is NULL."""
+def of_cell(attribute: Attribute, cell: Cell, persons: int, spans: Sequence[Span] = ()) -> tuple[Sums, bool] | None:
+    """The values of persons with a published number, and whether it may be NULL; None if it is NULL.
+
+    ``spans`` are those in which the values of all persons lie whom a condition counts.
+    """
     among = covered(attribute, cell)
     if among.low is None or among.high is None:
         return None
-    low, high = float(among.low), float(among.high)
+    lows = [span.low for span in spans if isinstance(span.low, Fraction)]
+    highs = [span.high for span in spans if isinstance(span.high, Fraction)]
+    low, high = float(max([among.low, *lows])), float(min([among.high, *highs]))
+    if low > high:  # nobody of these is counted
+        return None
     return Sums(persons * low, persons * high, low, low, high, high), among.null
 
 
@@ -92,7 +100,17 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
         and not any(g.outcome.least and g.persons for g in groups)
     ):
         return None, None  # all may be NULL
-    return scaled(plan, ends)
+    low, high = scaled(plan, ends)
+    return (max(low, 1.0) if low is not None and _is_count_held(plan) else low), high
+
+
+def _is_count_held(plan: Plan) -> bool:
+    """Whether the numbers are of items of which everybody who is counted has one, and the aggregate lies between them."""
+    weights = plan.measure
+    if not isinstance(weights, Weights) or weights.kind != SUM or weights.by_label is not None:
+        return False
+    between = plan.aggregate in ("avg", "min", "max") or plan.share is not None
+    return between and at_least(1, weights.test) in conjuncts(plan.condition)
 
 
 def averaged(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
@@ -239,17 +257,24 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
         if added is not None:
             return added
     number = asked.attributes.index(plan.measure) if isinstance(plan.measure, Attribute) else None
+    spans = [] if number is None else _spans(plan.condition, asked.attributes[number].name)
     groups = []
     for g in release.records(asked.classes, asked.attributes, asked.sums):
         met, values = asked.outcome(g.counts, g.cells, g.complete, g.states), g.sums
         if number is not None:
-            value = of_cell(asked.attributes[number], g.cells[number], g.records)
+            value = of_cell(asked.attributes[number], g.cells[number], g.records, spans)
             if value is None:
                 continue
             values, null = value
             met = replace(met, least=0) if null else met
         groups.append(Group(met, g.records, values or Sums(*(g.records,) * 2, 1, 1, 1, 1), g.size))
     return groups
+
+
+def _spans(condition: Condition, attribute: str) -> list[Span]:
+    """The spans in which an attribute lies of each person who meets a condition."""
+    listed = (leaf for leaf in conjuncts(condition) if isinstance(leaf, OnValue) and leaf.attribute == attribute)
+    return [leaf.test for leaf in listed if isinstance(leaf.test, Span) and not leaf.negated and leaf.null is not True]
 
 
 def _added_up(

@@ -34,7 +34,7 @@ class Plan:
         aggregate: ``sum``, ``avg``, ``min``, ``max``, ``quantile_cont`` or ``quantile_disc``; ``histogram`` for the number
             of persons with each number of items.
         share: of a quantile, the share of the persons with smaller numbers.
-        some: whether an aggregate is asked of originals with such persons alone: others do not have the row.
+        some: whether an aggregate is asked of originals with such persons alone: in others it is NULL, or has no row.
     """
 
     counts: str

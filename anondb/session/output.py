@@ -15,6 +15,9 @@ from anondb.query.refusals import unsupported
 from anondb.session.result import Result, json_rows
 
 CERTAIN = "certain"
+MAYBE_NOTE = (
+    "A number may be NULL, since the file does not show that anybody is counted; its bounds hold where it is not."
+)
 WITH_BOUNDS = (
     "TINY",
     "SMALL",
@@ -87,6 +90,7 @@ def output(
         if column.bounded and numeric and bounds:
             listed += [_finite(lower, kind), _finite(upper, kind)]
             columns += [f"{name}{end}" for end in ENDS]
+            notes += [MAYBE_NOTE] * (column.maybe and MAYBE_NOTE not in notes)
         if column.spread and numeric:
             listed += [_finite(exp.column(f"c{n}{end}", "result"), "DOUBLE") for end in (LOW, HIGH)]
             columns += [f"{name}{end}" for end in (LOW, HIGH)]

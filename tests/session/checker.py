@@ -87,7 +87,9 @@ def _wrong(row: Row, truth: Row, name: str) -> list[tuple[str, str]]:
         same = row[name] == true or (row[name] != row[name] and true != true)  # NaN
         return [] if same else [(name, f"no bounds, true is {true}: {row}")]
     low, high = row[f"{name}_lower"], row[f"{name}_upper"]
-    if true is None or (isinstance(true, float) and math.isnan(true)):
+    if true is None:  # bounds hold where a number is not NULL
+        return []
+    if isinstance(true, float) and math.isnan(true):
         return [] if low is None and high is None else [(name, f"NULL, true is {true}: {row}")]
     return [] if _within(low, true, high) else [(name, f"true is {true}: {row}")]
 

@@ -60,11 +60,39 @@ def test_a_number_of_a_group_has_bounds_where_the_group_exists(
         ]
 
 
-def test_a_number_of_nobody_has_no_bounds(session: Session) -> None:
+@each(
+    "number, low, high",
+    [
+        ("avg(age)", 20, 81),
+        ("round(min(age) / 2, 1)", 10, 40.5),
+        ("coalesce(max(age), 0)", 0, 81),
+        ("sum(1)", 0, 6),
+        ("sum(1) FILTER (WHERE age > 25)", None, None),
+        ("count(*) FILTER (WHERE age > 25) / count(*)", None, None),
+    ],
+)
+def test_a_number_of_perhaps_nobody_has_bounds_where_it_is_not_null(
+    session: Session, number: str, low: float | None, high: float | None
+) -> None:
     """Without GROUP BY the row is there, and its number may be NULL."""
-    for number in ("avg(age)", "min(age)", "sum(age)", "count(*) FILTER (WHERE age > 25) / count(*)"):
-        ((_, low, high),) = session.sql(f"SELECT {number} AS n FROM records WHERE town = 'Cork'").fetchall()
-        assert (low, high) == (None, None)
+    sql = f"SELECT {number} AS n FROM records WHERE town = 'Cork'"
+    for query in (sql, f"SELECT n FROM ({sql})"):
+        result = session.sql(query)
+        ((_, *ends),) = result.fetchall()
+        assert ends == [low, high]
+        assert any("may be NULL" in note for note in result.notes) == (low is not None and "coalesce" not in number)
+
+
+def test_what_may_be_null_is_not_compared(session: Session) -> None:
+    asked = "SELECT n IS NULL, n > 0 FROM (SELECT avg(age) AS n FROM records WHERE town = 'Cork')"
+    assert session.sql(asked).fetchall() == [(None, None)]
+
+
+def test_averages_lie_where_their_conditions_say(session: Session) -> None:
+    ((_, *ends),) = session.sql("SELECT avg(age) FROM records WHERE town = 'Cork' AND age BETWEEN 30 AND 60").fetchall()
+    assert ends == [30, 50]
+    asked = "SELECT avg(n) FROM (SELECT tid, count(*) AS n FROM transactions WHERE item = 'milk' GROUP BY tid)"
+    assert session.sql(asked).fetchall() == [(1, 1, 1)]
 
 
 def test_a_condition_on_the_number_of_rows_keeps_each_group(session: Session) -> None:

@@ -40,7 +40,7 @@ class Basic:
         value: the operand, if any.
         wanted: the condition of FILTER, if any.
         share: of a quantile.
-        some: whether it is of a group, which has a row where it exists, and of all of its rows.
+        some: whether it is of all rows of a group, of which there is one where the group exists or the number is not NULL.
     """
 
     how: str

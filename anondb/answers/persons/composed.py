@@ -47,8 +47,8 @@ class Composer:
         return self._basic(Basic("rows", wanted=wanted))
 
     def _unless_empty(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-        """A value that is NULL if there are no rows; a group that exists has a row."""
-        if wanted is None and self._keys:
+        """A value that is NULL if there are no rows that FILTER chooses; without it the column says so."""
+        if wanted is None:
             return value
         some = exp.GT(this=self._rows(wanted), expression=exp.Literal.number(0))
         return exp.Case(ifs=[exp.If(this=some, true=value)])
@@ -149,6 +149,8 @@ class Composer:
             return self._measured("avg", value, wanted)
         total = exp.cast(exp.paren(self._basic(Basic("sum", value, wanted))), "DOUBLE")
         rows = self._rows(self._where_present(value, wanted))
+        if wanted is None and not self._keys:  # a number of rows, if the sum is not NULL
+            rows = exp.Greatest(this=rows, expressions=[exp.Literal.number(1)])
         return self._among(value, exp.Div(this=total, expression=rows, typed=False, safe=False))
 
     def _among(self, value: exp.Expr, average: exp.Expr) -> exp.Expr:
@@ -163,7 +165,7 @@ class Composer:
         return exp.Least(this=above, expressions=[exp.convert(max(listed))])
 
     def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
-        return self._basic(Basic(how, value, wanted, share, some=wanted is None and bool(self._keys)))
+        return self._basic(Basic(how, value, wanted, share, some=wanted is None))
 
     def _is_measure(self, tree: exp.Expr) -> bool:
         """Whether an expression is a number of the person that a release aggregates."""

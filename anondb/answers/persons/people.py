@@ -150,11 +150,12 @@ class _Facts(Aggregates):
             rows, some = self._groups(scopes, trees, kinds, basics, most)
             if not keys:
                 empty: list[Bounds] = [NONE if b.how in (*COUNTED, "sum") else (None, None) for b in basics]
-                rows = {key: of[:-1] for key, of in (rows or {(): [*empty, NONE]}).items()}
-            tree = self.people.counts.put([*map(self.common, kinds)], rows, len(basics))
-            sure = not keys or all((of[-1][0] or 0) >= 1 for of in rows.values())
+                rows = rows or {(): [*empty, NONE]}
+            sure = all((of[-1][0] or 0) >= 1 for of in rows.values())
+            listed = rows if keys else {key: of[:-1] for key, of in rows.items()}
+            tree = self.people.counts.put([*map(self.common, kinds)], listed, len(basics))
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
-        columns += [_column(n, basics, len(keys)) for n in range(len(basics))]
+        columns += [_column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
         known = Known(
             tree, tuple(columns), flagged=bool(keys), open=some and bool(keys), unsure=bool(keys) and not sure
         )
@@ -383,11 +384,11 @@ class _Facts(Aggregates):
         return found
 
 
-def _column(number: int, basics: Sequence[Basic], keys: int) -> Column:
+def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:
     """The column of an aggregate: a count with FILTER is a part of that without, of which a group has one at least."""
     basic = basics[number]
     if basic.how not in COUNTED:
-        return Column(f"#{number}", bounded=True)
+        return Column(f"#{number}", bounded=True, maybe=maybe)
     wholes = [n for n, b in enumerate(basics) if b.wanted is None and b.how in (basic.how, "rows") and n != number]
     least = int(keys > 0 and basic.how != "distinct" and basic.wanted is None)
     part = (keys + wholes[0], 1.0) if wholes else None

@@ -192,6 +192,7 @@ class Compiler:
                 why=a.why or b.why,
                 least=None if a.least is None or b.least is None else min(a.least, b.least),
                 part=a.part if a.part == b.part else None,
+                maybe=a.maybe or b.maybe,
             )
             for a, b in pairs
         )

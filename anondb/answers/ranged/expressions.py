@@ -30,6 +30,9 @@ NEVER_WRAPPED = (
 )
 """Operands that stand without parentheses; no tree says where the text had some."""
 
+STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Neg | exp.Abs | exp.Cast | values.RISING
+"""Operations that give NULL if and, but for division by 0 and values that do not fit, only if an operand is NULL."""
+
 Resolve = Callable[[exp.Expr], Value | None]
 """Looks up columns, aggregates and subqueries; None for other expressions."""
 
@@ -65,7 +68,11 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
         raise unsupported(f"{name_of(node)} of an estimate", "Ask for the number itself.")
     if any(part.unknown for part in parts):
         return values.unread(parts)
+    sure = list(dict.fromkeys(part.sure for part in parts if part.sure is not None)) if isinstance(node, STRICT) else []
+    parts = [replace(part, sure=None) for part in parts] if sure else parts
     value = _ranged(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
+    if sure and value.upper is not None:
+        value = replace(value, sure=exp.and_(*sure) if len(sure) > 1 else sure[0])
     if value.lower is not None and sum(1 for _ in islice(value.lower.walk(), MAX_NODES)) == MAX_NODES:
         raise too_complex("the bounds of an expression with so many operations would take too long")
     filled = isinstance(node, FILLED) or (isinstance(node, exp.Case) and node.args.get("default") is not None)

@@ -35,6 +35,7 @@ class Column:
         item, plain, least: as for ``Value``.
         why: the construct that no rule reads, as for ``Value``.
         part: the number of a column of counts of which it is a part, times a number, as for ``Value``.
+        maybe: whether its bounds hold where it is not NULL, which it may be: nobody may be counted.
         spread: whether it has the ends of a spread, ``c<i>_low`` and ``c<i>_high``.
     """
 
@@ -48,6 +49,7 @@ class Column:
     least: float | None = None
     why: str = ""
     part: tuple[int, float] | None = None
+    maybe: bool = False
     spread: bool = False
 
 
@@ -88,7 +90,8 @@ def column_value(number: int, column: Column, alias: str) -> Value:
     ends = [] if column.unknown else [f"c{number}{end}" for end in (("_l", "_u") if column.bounded else ("",))]
     flags = {name: getattr(column, name) for name in ("truth", "present", "item", "plain", "least", "why")}
     part = None if column.part is None else (exp.column(f"c{column.part[0]}_u", alias), column.part[1])
-    return Value(*(exp.column(end, alias) for end in ends), part=part, **flags)
+    sure = exp.false() if column.maybe else None
+    return Value(*(exp.column(end, alias) for end in ends), part=part, sure=sure, **flags)
 
 
 def projected(values: Sequence[Value]) -> list[exp.Expr]:
@@ -96,7 +99,7 @@ def projected(values: Sequence[Value]) -> list[exp.Expr]:
     listed: list[exp.Expr] = []
     for n, value in enumerate(values):
         names = [f"c{n}_l", f"c{n}_u"] if value.upper is not None else [f"c{n}"]
-        ends = value.bounds if value.sure is not None else value.ends or [exp.null()]
+        ends = value.ends or [exp.null()] if value.sure in (None, exp.false()) else value.bounds
         listed += [end.copy().as_(name) for end, name in zip(ends, names, strict=True)]
     return listed
 
@@ -106,7 +109,19 @@ def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ..
     ends = [value.upper for value in values]
     wholes = (None if v.part is None or v.part[0] not in ends else (ends.index(v.part[0]), v.part[1]) for v in values)
     return tuple(
-        Column(name, v.upper is not None, v.unknown, v.truth, v.present, v.item, v.plain, v.least, v.why, part)
+        Column(
+            name,
+            v.upper is not None,
+            v.unknown,
+            v.truth,
+            v.present,
+            v.item,
+            v.plain,
+            v.least,
+            v.why,
+            part,
+            v.sure == exp.false(),
+        )
         for name, v, part in zip(names, values, wholes, strict=True)
     )
 

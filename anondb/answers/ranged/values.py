@@ -39,7 +39,8 @@ class Value:
             be below, but not negative.
         why: the construct that no rule reads, and what to do, where nothing is known of the value for this reason.
         part: the upper end of a count of which it is a part, times a number, as a count with FILTER is of that without.
-        sure: for the number of a row that an outer join may lack: whether it is there, NULL where it is not.
+        sure: for a number that may be NULL, such as that of a row that an outer join may lack: whether it is there for
+            certain, and NULL where it is not. The ends are those of a number that is there.
     """
 
     lower: exp.Expr | None = None
