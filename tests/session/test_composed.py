@@ -26,6 +26,8 @@ SEVERAL = [
     "SELECT max(n) AS n0 FROM (SELECT b.tid, count(*) AS n FROM sales a LEFT JOIN (SELECT * FROM sales WHERE item = 'x') b "
     "ON a.tid = b.tid GROUP BY b.tid)",
     "SELECT sum(DISTINCT 2) AS n0, avg(DISTINCT n) AS n1 FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)",
+    "SELECT x AS k0, count(*) AS c1 FROM (SELECT tid, unnest([1, 2]) AS x FROM sales GROUP BY tid) GROUP BY x",
+    "SELECT count(*) AS c0 FROM (SELECT tid, unnest(list(item)) AS x FROM sales GROUP BY tid)",
     "SELECT item AS k0, count(*) AS k1 FROM prices GROUP BY ALL UNION (SELECT DISTINCT item, 5 FROM sales)",
     "SELECT CASE s.item WHEN 'milk' THEN p.price ELSE length(p.item) END AS k0, count(*) AS c1 "
     "FROM prices p JOIN sales s ON p.item = s.item GROUP BY 1",

@@ -357,9 +357,11 @@ def check_kind(kind: str) -> None:
 
 
 def check_fixed(tree: exp.Expr) -> None:
-    """Refuse aggregates, which are no values of a person."""
+    """Refuse aggregates, which are no values of a person, and what has several values."""
     if tree.find(exp.AggFunc, exp.Window) and not tree.find(exp.Query):
         raise unsupported("an aggregate in this place")
+    if tree.find(exp.Explode, exp.Unnest):
+        raise unsupported("UNNEST in this place", "Join the rows of a table.")
 
 
 def cell(value: Any, kind: str) -> exp.Expr:

@@ -96,6 +96,8 @@ class Relations(Joins):
                 if not isinstance(e.unalias(), exp.AggFunc | exp.Filter) and isinstance(e.unalias(), exp.Star)
             ):
                 raise unsupported("HAVING without GROUP BY the id")
+            if any(e.find(exp.Explode) for e in node.expressions):
+                raise unsupported("UNNEST beside GROUP BY the id", "Put it around, in a query of the lists.")
             return self.by_id(node, scopes)
         if self._has_aggregate(node):
             raise unsupported("an aggregate of all persons beside rows of single ones")

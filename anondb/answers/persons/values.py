@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.decided import has_value
-from anondb.answers.persons.domains import UNKNOWN, typeof
+from anondb.answers.persons.domains import UNKNOWN, check_fixed, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.terms import (
     Item,
@@ -48,6 +48,7 @@ class Values(Relations):
         """
         tree = tree.unnest()
         if not self.atoms_of(tree):
+            check_fixed(tree)
             ((value, kind),) = self.releases.rows(exp.select(tree.copy(), typeof(tree)))
             self.kinds[tree] = str(kind)
             return [(value, ALWAYS)]
