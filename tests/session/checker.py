@@ -22,6 +22,7 @@ def faults(
     *,
     filtered: bool = False,
     every: bool = True,
+    nullable: bool = False,
 ) -> list[tuple[str, str]]:
     """What is wrong with a result, each as the column at fault and a text.
 
@@ -30,6 +31,7 @@ def faults(
         names, truth: of the query on the original; ``random_queries`` says what the first letter of a name means.
         filtered: whether a condition on counts keeps rows, so that a row which is not marked is certain.
         every: whether all rows of the truth must be listed.
+        nullable: whether the answer says that a number may be NULL, and bounds hold where it is not.
     """
     if [c for c in columns if c in names] != list(names) or _others(columns, names):
         return [("", f"the columns are {list(columns)} instead of {list(names)}")]
@@ -44,7 +46,7 @@ def faults(
     assert len(expected) == len(true)
     for key, row in expected.items():
         if key in by_key:
-            found += [fault for name in names for fault in _wrong(by_key[key], row, name)]
+            found += [fault for name in names for fault in _wrong(by_key[key], row, name, nullable)]
         elif every:
             found.append(("", f"a row is missing: {row}"))
     for key, row in by_key.items():
@@ -57,6 +59,11 @@ def _others(columns: Sequence[str], names: Sequence[str]) -> bool:
     """Whether the result has columns that neither the query asks for nor bounds explain."""
     allowed = {*names, "certain", *(f"{n}_{b}" for n in names for b in ("lower", "upper"))}
     return not set(columns) <= allowed or len(columns) != len(set(columns))
+
+
+def says_null(notes: Sequence[str]) -> bool:
+    """Whether an answer says that a number may be NULL, so that bounds hold where it is not."""
+    return any("may be NULL" in note for note in notes)
 
 
 def _key(row: Row, keys: Sequence[str]) -> tuple[Any, ...]:
@@ -77,7 +84,7 @@ def _ill(row: Row, name: str) -> list[tuple[str, str]]:
     return []
 
 
-def _wrong(row: Row, truth: Row, name: str) -> list[tuple[str, str]]:
+def _wrong(row: Row, truth: Row, name: str, nullable: bool) -> list[tuple[str, str]]:
     true = truth[name]
     if name[0] in "kr" or (name[0] == "b" and row[name] in (None, true)):
         return []
@@ -87,9 +94,9 @@ def _wrong(row: Row, truth: Row, name: str) -> list[tuple[str, str]]:
         same = row[name] == true or (row[name] != row[name] and true != true)  # NaN
         return [] if same else [(name, f"no bounds, true is {true}: {row}")]
     low, high = row[f"{name}_lower"], row[f"{name}_upper"]
-    if true is None:  # bounds hold where a number is not NULL
+    if true is None and nullable:  # bounds hold where a number is not NULL
         return []
-    if isinstance(true, float) and math.isnan(true):
+    if true is None or (isinstance(true, float) and math.isnan(true)):
         return [] if low is None and high is None else [(name, f"NULL, true is {true}: {row}")]
     return [] if _within(low, true, high) else [(name, f"true is {true}: {row}")]
 

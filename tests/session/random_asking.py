@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from session.checker import faults
+from session.checker import faults, says_null
 from session.random_analyst import Analyst, Asked
 from session.random_queries import KINDS, kinds
 from session.random_releases import Original, Sealed, draw_sealed
@@ -86,9 +86,8 @@ class Case:
         listed = self.sealed.complete or not any("suppressed" in note.lower() for note in result.notes)
         modelled = any(note.startswith("No bounds") for note in result.notes)  # rows are those of worlds
         every, rows = listed and not asked.limit and not modelled, result.fetchall()
-        for name, text in faults(
-            result.columns, rows, names, true.fetchall(), filtered=asked.filtered and not modelled, every=every
-        ):
+        how = {"filtered": asked.filtered and not modelled, "every": every, "nullable": says_null(result.notes)}
+        for name, text in faults(result.columns, rows, names, true.fetchall(), **how):
             yield Fault(name, text, original)
 
     def shown(self, asked: Asked, found: list[Fault]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from each import each
-from session.checker import check_bounds, faults
+from session.checker import check_bounds, faults, says_null
 from session.conftest import RELEASES, Named
 from session.test_odd_queries import refused
 
@@ -39,7 +39,8 @@ def wrong(named: Named, shop: Path, sql: str, *, filtered: bool) -> list[tuple[s
         names, truth = [column[0] for column in true.description or []], true.fetchall()
     result = session.sql(sql)
     every = name != "suppressed"
-    return faults(result.columns, result.fetchall(), names, truth, filtered=filtered, every=every)
+    how = {"filtered": filtered, "every": every, "nullable": says_null(result.notes)}
+    return faults(result.columns, result.fetchall(), names, truth, **how)
 
 
 def check_shop(named: Named, shop: Path, sql: str, words: str | None = None, *, empty: bool = False) -> None:

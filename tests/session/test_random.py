@@ -51,7 +51,7 @@ def test_no_answer_of_20_000_is_wrong(tmp_path: Path, seeds: range) -> None:
         (RIGHT, ("milk", 3, 0.5, True), ""),
         (RIGHT, ("milk", 7, 0.5, True), "true is 7"),
         (RIGHT, ("milk", 3, 0.4, True), "true is 0.4"),
-        (RIGHT, ("milk", 3, None, True), ""),
+        (RIGHT, ("milk", 3, None, True), "NULL"),
         ((*RIGHT[:7], False), ("milk", 3, 0.5, True), "true is True"),
         ((*RIGHT[:7], False), ("milk", 3, 0.5, None), "true is None"),
         (RIGHT, ("bread", 3, 0.5, True), "a row is missing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 from sqlglot import exp
@@ -148,21 +149,22 @@ class Composer:
         if len(self._scopes) == 1 and self._is_measure(self._trees(value)[0]):
             return self._measured("avg", value, wanted)
         total = exp.cast(exp.paren(self._basic(Basic("sum", value, wanted))), "DOUBLE")
-        rows = self._rows(self._where_present(value, wanted))
-        if wanted is None and not self._keys:  # a number of rows, if the sum is not NULL
+        present = self._where_present(value, wanted)
+        rows = self._rows(present)
+        if present is None and not self._keys:  # a number of rows, if the sum is not NULL
             rows = exp.Greatest(this=rows, expressions=[exp.Literal.number(1)])
         return self._among(value, exp.Div(this=total, expression=rows, typed=False, safe=False))
 
     def _among(self, value: exp.Expr, average: exp.Expr) -> exp.Expr:
         """An average of numbers, which lies between the least and the greatest of them where these are listed."""
         try:
-            listed = [float(v) for tree in self._trees(value) for v, _ in self._reader.values(tree) if v is not None]
-        except (InputError, TypeError, ValueError):
+            listed = [v for tree in self._trees(value) for v, _ in self._reader.values(tree) if v is not None]
+        except InputError:
             return average
-        if not listed:
+        if not listed or not all(isinstance(v, int | float | Decimal) for v in listed):
             return average
-        above = exp.Greatest(this=average, expressions=[exp.convert(min(listed))])
-        return exp.Least(this=above, expressions=[exp.convert(max(listed))])
+        above = exp.Greatest(this=average, expressions=[exp.convert(float(min(listed)))])
+        return exp.Least(this=above, expressions=[exp.convert(float(max(listed)))])
 
     def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
         return self._basic(Basic(how, value, wanted, share, some=wanted is None))

@@ -389,7 +389,8 @@ def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> 
     basic = basics[number]
     if basic.how not in COUNTED:
         return Column(f"#{number}", bounded=True, maybe=maybe)
-    wholes = [n for n, b in enumerate(basics) if b.wanted is None and b.how in (basic.how, "rows") and n != number]
+    same = [n for n, b in enumerate(basics) if b.key == replace(basic, wanted=None).key and n != number]
+    wholes = same + [n for n, b in enumerate(basics) if b.how == "rows" and b.wanted is None and n != number]
     least = int(keys > 0 and basic.how != "distinct" and basic.wanted is None)
     part = (keys + wholes[0], 1.0) if wholes else None
     return Column(f"#{number}", bounded=True, present=True, least=least, part=part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
+from math import floor
 
 from sqlglot import exp
 
@@ -205,12 +206,13 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
 
 
 def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:
-    """A number as a number of another type: a bound that does not fit it is none; CAST of such a number is an error."""
+    """A number as a number of another type, which may round it: a bound that does not fit it is none; CAST is an error."""
     made = exp.TryCast(this=node.this, to=node.to)
     if isinstance(node, exp.TryCast):
         return values.rising(made, value)
     ends = (exp.TryCast(this=exp.paren(end), to=node.to.copy()) for end in value.bounds)
-    return Value(*ends, least=value.least, part=value.part)
+    part = value.part if value.part is not None and value.part[1] == 1 else None
+    return Value(*ends, least=None if value.least is None else floor(value.least), part=part)
 
 
 def _case(node: exp.Case, of: dict[int, Value]) -> Value:

@@ -226,13 +226,11 @@ class Sources:
     def set_optional(self, sure: exp.Expr, *, flagged: bool) -> None:
         """Let the last source have NULL where LEFT JOIN adds no row: ``sure`` says that there is one, or is NULL."""
         (alias, columns), why = self.by_alias[-1], "a column of rows that counts chose, in an outer join"
-        self.by_alias[-1] = (
-            alias,
-            [
-                (name, Value(why=why) if flagged and value.exact else replace(value, sure=sure))
-                for name, value in columns
-            ],
-        )
+        kept = [
+            (name, replace(value, sure=sure) if not value.exact else Value(why=why) if flagged else value)
+            for name, value in columns
+        ]
+        self.by_alias[-1] = alias, kept
 
     def total(self, value: Value) -> Value:
         """An aggregate over all rows of the only source, as columns of its rows: much quicker than a window function."""

@@ -90,9 +90,7 @@ class SelectRows:
         left, flagged = join.side == "LEFT", relation.flagged
         if join.side and (relation.open or (not left and (flagged or self.sources.sure))):
             raise unsupported(f"{join.side} JOIN of rows that an estimate chose")
-        if left and flagged:
-            check_one(self.compiler, join, relation)
-        elif left:
+        if left and not flagged:
             relation = replace(relation, tree=exp.select("*", exp.true().as_(SURE)).from_(relation.tree.subquery("r")))
         source = self.sources.add(replace(relation, flagged=flagged and not left), lowered(alias))
         conditions = []
@@ -108,6 +106,8 @@ class SelectRows:
         shared = [lowered(identifier.name) for identifier in join.args.get("using") or ()]
         conditions += [self.sources.shared(name, join.side) for name in shared]
         self.sources.missing(join.side)
+        if left and flagged:
+            check_one(self.compiler, self.sources.tree, source, _all(conditions))
         if left:
             self.sources.set_optional(exp.column(SURE, source.alias), flagged=flagged)
         made = exp.Join(this=source, side=join.side or None, kind=join.kind or None, on=_all(conditions))

@@ -11,7 +11,7 @@ from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.known import Column, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value
-from anondb.query.parsing import bare, conjoined, lowered, whole
+from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 
@@ -124,20 +124,19 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
     return keys
 
 
-def check_one(compiler: Compiler, join: exp.Join, relation: Known) -> None:
-    """Refuse a relation of which several rows may match a row, and some of them may be missing.
+def check_one(compiler: Compiler, tree: exp.Select, source: exp.Expr, on: exp.Expr | None) -> None:
+    """Refuse a source of which several rows match a row of a SELECT, since some of them may be missing.
 
     Raises:
         InputError: ``unsupported_query``.
     """
-    alias, keys = lowered(join.this.alias_or_name), [lowered(k.name) for k in join.args.get("using") or ()]
-    for condition in conjoined(join.args.get("on")):
-        sides = (condition.left, condition.right) if isinstance(condition, exp.EQ) else ()
-        keys += [lowered(s.name) for s in sides if isinstance(s, exp.Column) and lowered(s.table) == alias]
-    of = [value for name, value in relation.values("r") if lowered(name) in keys]
-    if of and all(value.exact for value in of):
-        by = [value.expression for value in of]
-        same = exp.select("1").from_(relation.tree.subquery("r")).group_by(*by).having("count(*) > 1")
-        if not compiler.tables.rows(same.limit(1)):
-            return
-    raise unsupported("LEFT JOIN of several rows that an estimate chose", "Join on the columns of its GROUP BY.")
+    several = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+    equal = exp.select("1").from_(source.copy()).group_by(exp.column(source.alias)).having(several)
+    before = [tree.args["from_"].this, *(join.this for join in tree.args.get("joins") or ())]
+    matched = exp.Select(expressions=[exp.Literal.number(1)], joins=[j.copy() for j in tree.args.get("joins") or ()])
+    matched = matched.from_(before[0].copy()).group_by(*(exp.column(one.alias) for one in before))
+    matched.append("joins", exp.Join(this=source.copy(), on=on and on.copy()))
+    different = exp.Count(this=exp.Distinct(expressions=[exp.column(source.alias)]))
+    matched = matched.having(exp.GT(this=different, expression=exp.Literal.number(1)))
+    if any(compiler.tables.rows(found.limit(1)) for found in (equal, matched)):
+        raise unsupported("LEFT JOIN of several rows that an estimate chose", "Join on the columns of its GROUP BY.")

@@ -144,7 +144,8 @@ def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | 
     """
     clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
     plain = {k for k, v in node.args.items() if v} <= LISTED and node.args.get("group") is not None
-    if clause is None or not plain or len(joins) != 1 or joins[0].side != "LEFT" or node.find(exp.Window):
+    outer = len(joins) == 1 and joins[0].side == "LEFT" and joins[0].kind in ("", "OUTER") and not joins[0].method
+    if clause is None or not plain or not outer or node.find(exp.Window):
         return None
     if compiler.people.is_source(clause.this, env) or not compiler.people.is_source(joins[0].this, env):
         return None
@@ -154,19 +155,22 @@ def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | 
     def of_table(column: exp.Column) -> bool:
         return lowered(column.table or alias) == lowered(alias) and lowered(column.name) in names
 
-    listed = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
-    keys = list(dict.fromkeys(grouped(node, lambda column: lowered(column.name) not in listed)))
+    keys = list(dict.fromkeys(grouped(node, lambda column: lowered(column.name) in names)))
     where = node.args.get("where")
     chosen = [] if where is None else [where.this]
     own = [column for part in (*keys, *chosen) for column in part.find_all(exp.Column)]
-    calls = {call for part in _choosing(node) for call in aggregates(part)}
+    parts = [*node.expressions, *(node.args[k] for k in ("having", "order") if node.args.get(k) is not None)]
+    calls = {call for part in parts for call in aggregates(part)}
     if not relation.exact or not all(map(of_table, own)) or not all(_takes(call, inner) for call in calls):
         return None
+    named = [c for c in node.args["group"].expressions if isinstance(c, exp.Column) and not c.table]
+    if any(part.find(exp.Query) for part in (*parts, *chosen)) or any(lowered(c.name) not in names for c in named):
+        return None  # names of other queries, or of columns of the persons
     around = fresh("g")
     columns = {key: exp.column(f"k{n}", around) for n, key in enumerate(keys)}
     same = [exp.NullSafeEQ(this=key.copy(), expression=columns[key].copy()) for key in keys]
     each = exp.select(*(key.as_(columns[key].name) for key in keys)).from_(clause.this).where(*chosen).distinct()
-    asked = exp.Select(joins=[exp.Join(**{k: v for k, v in joins[0].copy().args.items() if k != "side"})])
+    asked = exp.Select(joins=[exp.Join(**{k: v for k, v in joins[0].copy().args.items() if k not in ("side", "kind")})])
     asked = asked.from_(clause.this).where(*chosen, *same)
 
     def value(part: exp.Expr) -> exp.Expr:
@@ -184,11 +188,6 @@ def beside_table(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | 
     assert isinstance(result, exp.Select)
     result.set("from_", exp.From(this=each.subquery(around)))
     return result
-
-
-def _choosing(node: exp.Select) -> list[exp.Expr]:
-    """The parts of a SELECT in which aggregates stand."""
-    return [*node.expressions, *(node.args[k] for k in ("having", "order") if node.args.get(k) is not None)]
 
 
 def _takes(call: exp.Expr, table: str) -> bool:
