@@ -28,7 +28,7 @@ SEVERAL = [
     "SELECT sum(DISTINCT 2) AS n0, avg(DISTINCT n) AS n1 FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)",
     "SELECT x AS k0, count(*) AS c1 FROM (SELECT tid, unnest([1, 2]) AS x FROM sales GROUP BY tid) GROUP BY x",
     "SELECT count(*) AS c0 FROM (SELECT tid, unnest(list(item)) AS x FROM sales GROUP BY tid)",
-    "SELECT item < 'm' AS k0, count(DISTINCT item) * 1.0 / count(DISTINCT length(item)) AS n1 FROM sales GROUP BY 1",
+    "SELECT item < 'm' AS k0, count(DISTINCT item) * 1.0 / count(DISTINCT item < 'm') AS n1 FROM sales GROUP BY 1",
     "SELECT item AS k0, CAST(count(*) FILTER (WHERE item <> 'x') * 0.5 AS INTEGER) * 1.0 / count(*) AS n1 FROM sales "
     "GROUP BY 1",
     "SELECT p.price AS k0, q.item AS k1, q.n AS n2 FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) q "
