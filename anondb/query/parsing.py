@@ -329,8 +329,9 @@ def bare(node: exp.Expr) -> exp.Expr:
 
 
 def is_null(node: exp.Expr) -> exp.Expr:
-    """The condition that an expression is NULL: sqlglot writes no parentheses around NOT."""
-    return exp.Is(this=exp.paren(node.copy()) if isinstance(node, exp.Not) else node.copy(), expression=exp.null())
+    """The condition that an expression is NULL: sqlglot writes no parentheses around NOT, AND and OR."""
+    loose = isinstance(node, exp.Not | exp.Connector)
+    return exp.Is(this=exp.paren(node.copy()) if loose else node.copy(), expression=exp.null())
 
 
 def conjoined(condition: exp.Expr | None) -> list[exp.Expr]:

@@ -35,6 +35,7 @@ SEVERAL = [
     "LEFT JOIN (SELECT DISTINCT item, price FROM prices) p USING (item)",
     "SELECT left(item, 1) AS k0, sum(n) AS n1 FROM (SELECT upper(left(item, 1)) AS item, count(s.tid) AS n FROM "
     "(SELECT DISTINCT item FROM prices) p LEFT JOIN sales s USING (item) GROUP BY item) GROUP BY 1",
+    "SELECT count(price = -1 OR item = 'milk') AS n0 FROM sales LEFT JOIN (SELECT 'figs' AS item, 1 AS price) USING (item)",
     "SELECT item AS k0, count(*) AS k1 FROM prices GROUP BY ALL UNION (SELECT DISTINCT item, 5 FROM sales)",
     "SELECT CASE s.item WHEN 'milk' THEN p.price ELSE length(p.item) END AS k0, count(*) AS c1 "
     "FROM prices p JOIN sales s ON p.item = s.item GROUP BY 1",
