@@ -91,8 +91,15 @@ def test_what_a_run_notes(spark: Any, tmp_path: Path) -> None:
 
 def test_a_folder_is_deleted_without_java(tmp_path: Path) -> None:
     """A local folder also where Java is gone, whose error is the one to tell for any other."""
+    protocol = pytest.importorskip("py4j.protocol")
+
+    class Gone:
+        @property
+        def sparkContext(self) -> None:
+            raise protocol.Py4JNetworkError("Answer from Java side is empty")
+
     folder = left(tmp_path, "_anondb_1", "x")
-    delete(None, f"file:{folder}")
+    delete(Gone(), f"file:{folder}")
     assert not folder.exists()
-    with pytest.raises(AttributeError):
-        delete(None, "hdfs://host/_anondb_1")
+    with pytest.raises(protocol.Py4JNetworkError):
+        delete(Gone(), "hdfs://host/_anondb_1")
