@@ -137,6 +137,7 @@ class Estimator(InWorlds):
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
         numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
         ruled = self.make("ruled", exp.select("*", self.copies()).from_(numbered.subquery("k")), made)
+        columns = self._marked(ruled, columns)
         table = self.make("rows", self._joined(drawn, ruled, known, half), made)
         table, columns = self._spread(table, columns, made)
         outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
@@ -152,6 +153,17 @@ class Estimator(InWorlds):
         if self.asked.roles[n].computed and unread and self.types[n].startswith(NUMBERS):
             return replace(ruled or Column(""), bounded=True, unknown=ruled is not None)
         return ruled or Column("", unknown=self.asked.roles[n].computed)
+
+    def _marked(self, ruled: Table, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns, of which those without a row where the number may be NULL are marked as such."""
+        marks = {n: exp.column(f"c{n}_s").is_(exp.true()) for n, column in enumerate(columns) if column.maybe}
+        if not marks:
+            return columns
+        always = exp.select(*(exp.LogicalAnd(this=mark).as_(f"c{n}") for n, mark in marks.items()))
+        rows = self.engine.select(always.from_(ruled.expression()), "numbers that may be NULL")
+        return tuple(
+            replace(column, maybe=column.maybe and rows[f"c{n}"].tolist() != [True]) for n, column in enumerate(columns)
+        )
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""

@@ -36,12 +36,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         ("median(age)", 20, 81),
         ("sum(1)", 0, 6),
         ("avg(1)", 1, 1),
-        ("avg(age) FILTER (WHERE age > 25)", None, None),
+        ("avg(age) FILTER (WHERE age > 25)", 25, 81),
         ("count(*) FILTER (WHERE age > 25) * 100.0 / count(*)", 0, 100),
         ("count(*) FILTER (WHERE age > 25)::DOUBLE / nullif(count(*), 0)", 0, 1),
         ("sum(CASE WHEN age > 25 THEN 3 ELSE 2 END) / count(*)", 0, 26),
         ("avg(CASE WHEN age > 25 THEN 3 ELSE 2 END)", 2, 3),
-        ("avg(CASE WHEN age > 25 THEN age END)", None, None),
+        ("avg(CASE WHEN age > 25 THEN age END)", 26, 81),
         ("12 / count(DISTINCT tid)", 2, 12),
         ("count(*) - 1", -1, 5),
     ],
@@ -67,7 +67,7 @@ def test_a_number_of_a_group_has_bounds_where_the_group_exists(
         ("round(min(age) / 2, 1)", 10, 40.5),
         ("coalesce(max(age), 0)", 0, 81),
         ("sum(1)", 0, 6),
-        ("sum(1) FILTER (WHERE age > 25)", None, None),
+        ("sum(1) FILTER (WHERE age > 25)", 0, 6),
         ("count(*) FILTER (WHERE age > 25) / count(*)", None, None),
     ],
 )
@@ -90,7 +90,35 @@ def test_what_may_be_null_is_not_compared(session: Session) -> None:
         "SELECT avg(c) AS n, avg(c) IS NULL FROM (SELECT CASE WHEN town = 'Cork' THEN 1 END AS c FROM records)"
     )
     ((_, *others),) = result.fetchall()
-    assert others == [None, None, None] and not any("may be NULL" in note for note in result.notes)
+    assert others == [1, 1, None] and any("may be NULL" in note for note in result.notes)
+
+
+@each(
+    "number, low, high",
+    [
+        ("CASE WHEN n > 2 THEN n + 1 END", 1, 7),
+        ("nullif(n, 0)", 1, 6),
+        ("12 / nullif(n, 0)", 2, 12),
+        ("coalesce(nullif(n, 0), 1)", 1, 6),
+        ("coalesce(CASE WHEN n > 9 THEN n END, 7)", 7, 7),
+        ("sum(nullif(n, 0))", 0, 6),
+    ],
+)
+def test_a_number_that_a_condition_makes_null_keeps_its_bounds(
+    session: Session, number: str, low: float, high: float
+) -> None:
+    result = session.sql(f"SELECT {number} AS x FROM (SELECT count(*) AS n FROM records WHERE town = 'Cork')")
+    ((_, *ends),) = result.fetchall()
+    assert ends == [low, high]
+    assert any("may be NULL" in note for note in result.notes) == (not number.startswith("coalesce"))
+
+
+def test_rows_whose_number_may_be_null_are_counted_as_such(session: Session) -> None:
+    groups = "(SELECT town, nullif(count(*) - 1, 0) AS n FROM records GROUP BY town)"
+    sql = f"SELECT count(n), sum(n), count(*) FILTER (WHERE n IS NULL), count(*) FILTER (WHERE n > 1) FROM {groups}"
+    result = session.sql(sql)
+    (row,) = result.fetchall()
+    assert [(row[n + 1], row[n + 2]) for n in range(0, 12, 3)] == [(0, 3), (-3, 13), (0, 3), (0, 3)]
 
 
 def test_a_join_of_several_rows_that_counts_chose_has_no_bounds(session: Session) -> None:

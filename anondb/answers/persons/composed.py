@@ -151,9 +151,10 @@ class Composer:
         total = exp.cast(exp.paren(self._basic(Basic("sum", value, wanted))), "DOUBLE")
         present = self._where_present(value, wanted)
         rows = self._rows(present)
-        if present is None and not self._keys:  # a number of rows, if the sum is not NULL
+        if present is not None or not self._keys:  # a number of rows, if the sum is not NULL
             rows = exp.Greatest(this=rows, expressions=[exp.Literal.number(1)])
-        return self._among(value, exp.Div(this=total, expression=rows, typed=False, safe=False))
+        average = self._among(value, exp.Div(this=total, expression=rows, typed=False, safe=False))
+        return self._unless_empty(average, present)
 
     def _among(self, value: exp.Expr, average: exp.Expr) -> exp.Expr:
         """An average of numbers, which lies between the least and the greatest of them where these are listed."""
@@ -167,7 +168,7 @@ class Composer:
         return exp.Least(this=above, expressions=[exp.convert(float(max(listed)))])
 
     def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
-        return self._basic(Basic(how, value, wanted, share, some=wanted is None))
+        return self._unless_empty(self._basic(Basic(how, value, wanted, share, some=True)), wanted)
 
     def _is_measure(self, tree: exp.Expr) -> bool:
         """Whether an expression is a number of the person that a release aggregates."""

@@ -17,7 +17,7 @@ from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.asking import largest
 from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
-from anondb.answers.ranged.known import Column, Known
+from anondb.answers.ranged.known import Column, Known, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
 from anondb.query.item_tests import Labels, finite
@@ -156,9 +156,8 @@ class _Facts(Aggregates):
             tree = self.people.counts.put([*map(self.common, kinds)], listed, len(basics))
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
         columns += [_column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
-        known = Known(
-            tree, tuple(columns), flagged=bool(keys), open=some and bool(keys), unsure=bool(keys) and not sure
-        )
+        known = Known(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
+        known = replace(known, unsure=bool(keys) and not sure)
         return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
 
     def _keys(self, node: exp.Select, scope: Scope) -> list[exp.Expr]:
@@ -277,7 +276,7 @@ class _Facts(Aggregates):
         for cell in product(*choices):
             where = both(scope.rows.where, *(met for _, met in cell if met is not None))
             part = replace(scope, rows=replace(scope.rows, where=where))
-            if not _never(where):
+            if where != NEVER:
                 groups.append(Group(tuple(v for v, _ in cell), (part,), tuple(listed)))
             if len(groups) > MAX_GROUPS:
                 raise too_complex(f"it has over {MAX_GROUPS} groups")
@@ -393,8 +392,4 @@ def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> 
     wholes = same + [n for n, b in enumerate(basics) if b.how == "rows" and b.wanted is None and n != number]
     least = int(keys > 0 and basic.how != "distinct" and basic.wanted is None)
     part = (keys + wholes[0], 1.0) if wholes else None
-    return Column(f"#{number}", bounded=True, present=True, least=least, part=part)
-
-
-def _never(where: Any) -> bool:
-    return bool(where == NEVER)
+    return Column(f"#{number}", bounded=True, present=True, least=least, whole=True, part=part)

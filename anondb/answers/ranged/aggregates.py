@@ -84,6 +84,10 @@ class Rows:
         """The rows that satisfy a further condition, from its lower bound."""
         return replace(self, sure=_both(self.sure, values.holds(certain, unknown=False)))
 
+    def _where(self, wanted: exp.Expr) -> Rows:
+        """The rows that may satisfy a further condition."""
+        return replace(self, wanted=_both(self.wanted, wanted))
+
     def aggregate(self, node: exp.Expr, resolve: Resolve) -> Value:
         """The value of an aggregate over the rows of a group.
 
@@ -94,7 +98,7 @@ class Rows:
             condition = read(node.expression.this, resolve)
             certain, possible = condition.truths
             rows = self if condition.exact else self.among(certain)
-            return replace(rows, wanted=possible).aggregate(node.this, resolve)
+            return rows._where(possible).aggregate(node.this, resolve)
         if self.open:
             return self._for_all_rows(node, replace(self, open=False).aggregate(node, resolve))
         if isinstance(node, exp.CountIf):
@@ -102,6 +106,13 @@ class Rows:
         distinct = isinstance(node.this, exp.Distinct)
         this = node.this.expressions[0] if distinct else node.this
         value = None if this is None or isinstance(this, exp.Star) else read(bare(this), resolve)
+        if value is not None and value.sure is not None:  # a row whose number is NULL is as good as absent
+            rows = self.among(value.sure)._where(is_null(value.sure).not_())
+            return rows._of_value(node, replace(value, sure=None), resolve, distinct=distinct)
+        return self._of_value(node, value, resolve, distinct=distinct)
+
+    def _of_value(self, node: exp.Expr, value: Value | None, resolve: Resolve, *, distinct: bool) -> Value:
+        """The value of an aggregate of a value; None for count(*)."""
         if isinstance(node, exp.Count):
             return self._count(value, distinct)
         if value is None or distinct:
@@ -143,8 +154,8 @@ class Rows:
         counted = exp.Count(this=exp.Distinct(expressions=[what]) if distinct else what)
         every = self._of(counted.copy())
         if self.sure is None and present is None:
-            return Value(every, present=True, least=0)
-        return Value(self._of(counted.copy(), self.sure, present), every, present=True, least=0)
+            return Value(every, present=True, least=0, whole=True)
+        return Value(self._of(counted.copy(), self.sure, present), every, present=True, least=0, whole=True)
 
     def _sum(self, value: Value) -> Value:
         """The sum of numbers with bounds: a row that may be absent adds 0 or its number."""
@@ -155,8 +166,8 @@ class Rows:
                 zero = exp.Literal.number(0)
                 absent = zero if unsigned else extreme(end, zero)
                 added = exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=absent)
-            ends.append(self._unless_empty(self._complete(exp.Sum(this=added), end)))
-        return Value(*ends, least=0 if unsigned else None)
+            ends.append(self._complete(exp.Sum(this=added), end))
+        return Value(*ends, least=0 if unsigned else None, whole=value.whole, sure=self._some)
 
     def _middle(self, node: exp.Expr, value: Value) -> Value:
         """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""
@@ -167,23 +178,29 @@ class Rows:
         least, greatest = exp.Min(this=low.copy()), exp.Max(this=high.copy())
         extremes = [self._complete(least, low), self._complete(greatest, high)]
         if isinstance(node, exp.Min):
-            extremes[1] = self._complete(exp.Min(this=high.copy()), high, self.sure)
+            extremes[1] = self._if_some(self._complete(exp.Min(this=high.copy()), high, self.sure), extremes[1])
         elif isinstance(node, exp.Max):
-            extremes[0] = self._complete(exp.Max(this=low.copy()), low, self.sure)
+            extremes[0] = self._if_some(self._complete(exp.Max(this=low.copy()), low, self.sure), extremes[0])
         every = self._of(exp.LogicalAnd(this=self.sure.copy()))
         return Value(
             *(
-                self._unless_empty(exp.Case(ifs=[exp.If(this=every.copy(), true=end)], default=extreme))
+                exp.Case(ifs=[exp.If(this=every.copy(), true=end)], default=extreme)
                 for end, extreme in zip(ends, extremes, strict=True)
             ),
+            sure=self._some,
         )
 
-    def _unless_empty(self, end: exp.Expr) -> exp.Expr:
-        """A bound; none where no row is there for certain, so that the aggregate may be NULL."""
+    @property
+    def _some(self) -> exp.Expr | None:
+        """Whether a row is there for certain, NULL where none may be; None where one always is."""
         if self.sure is None or (self.groups and self.wanted is None):  # a group that exists has a row
-            return end
-        some = self._of(exp.LogicalOr(this=self.sure.copy()))
-        return exp.Case(ifs=[exp.If(this=some, true=end)])
+            return None
+        return self._of(exp.LogicalOr(this=self.sure.copy()))
+
+    def _if_some(self, end: exp.Expr, other: exp.Expr) -> exp.Expr:
+        """A bound from the rows that are there for certain, or another one where none is."""
+        some = self._of(exp.LogicalOr(this=self.sure.copy())) if self.sure is not None else exp.true()
+        return exp.Case(ifs=[exp.If(this=some, true=end)], default=other)
 
     def _complete(self, total: exp.Expr, end: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of bounds; NULL if a row has no bound."""

@@ -189,6 +189,7 @@ class Compiler:
                 **{k: getattr(a, k) or getattr(b, k) for k in ("bounded", "truth", "item")},
                 unknown=(a.unknown or b.unknown) and not (a.bounded or b.bounded),
                 plain=a.plain and b.plain,
+                whole=a.whole and b.whole,
                 why=a.why or b.why,
                 least=None if a.least is None or b.least is None else min(a.least, b.least),
                 part=a.part if a.part == b.part else None,
@@ -230,10 +231,10 @@ def _aligned(side: Known, columns: Sequence[Column], source: Sources, flagged: b
     source.tree.set("from_", exp.From(this=source.add(side, "")))
     values = []
     for (_, value), column in zip(source.star(), columns, strict=True):
-        ends = value.truths if column.truth else value.bounds
-        values.append(
-            Value(*ends, truth=column.truth) if column.bounded else Value(why=column.why) if column.unknown else value
-        )
+        ends = value.truths if column.truth else value.not_null
+        sure = (value.sure or exp.true()) if column.maybe else None
+        bounded = Value(*ends, truth=column.truth, sure=sure)
+        values.append(bounded if column.bounded else Value(why=column.why) if column.unknown else value)
     listed = projected(values)
     if flagged:
         listed.append((source.sure[0] if source.sure else exp.true()).as_(SURE))

@@ -69,11 +69,11 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
         raise unsupported(f"{name_of(node)} of an estimate", "Ask for the number itself.")
     if any(part.unknown for part in parts):
         return values.unread(parts)
-    sure = list(dict.fromkeys(part.sure for part in parts if part.sure is not None)) if isinstance(node, STRICT) else []
+    sure = values.all_sure(*(part.sure for part in parts)) if isinstance(node, STRICT) else None
     parts = [replace(part, sure=None) for part in parts] if sure else parts
     value = _ranged(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
     if sure and value.upper is not None:
-        value = replace(value, sure=exp.and_(*sure) if len(sure) > 1 else sure[0])
+        value = replace(value, sure=sure)
     if value.lower is not None and sum(1 for _ in islice(value.lower.walk(), MAX_NODES)) == MAX_NODES:
         raise too_complex("the bounds of an expression with so many operations would take too long")
     filled = isinstance(node, FILLED) or (isinstance(node, exp.Case) and node.args.get("default") is not None)
@@ -190,10 +190,7 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
         if isinstance(node, exp.Coalesce) and (this.sure is None or len(rest) == 1):
             return values.filled(this, rest[0])
         if isinstance(node, exp.Nullif):
-            if this.least and bare(node.expression) == exp.Literal.number(0):  # it is greater
-                return this
-            equal = truths.compared(exp.EQ(this=node.this, expression=node.expression), this, rest[0])
-            return truths.chosen([(equal, Value(exp.null()))], this, numbers=True)
+            return _unless_equal(node, this, rest[0])
     if isinstance(node, exp.Array) and node.expressions and not any(value.truth for value in of.values()):
         return values.listed([of[id(child)] for child in node.expressions])
     if isinstance(node, exp.Least | exp.Greatest):
@@ -205,6 +202,18 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
     return Value(why=f"{name_of(node).replace(' in this place', '')} of an estimate. Ask for the number itself")
 
 
+def _unless_equal(node: exp.Nullif, value: Value, other: Value) -> Value:
+    """NULLIF: a whole number that is not negative is 1 at least if it is not 0."""
+    zero = bare(node.expression) == exp.Literal.number(0)
+    if zero and value.least:
+        return value
+    equal = truths.compared(exp.EQ(this=node.this, expression=node.expression), value, other)
+    made = truths.chosen([(equal, Value(exp.null()))], value, numbers=True)
+    if made.lower is None or not (zero and value.whole and value.least == 0):
+        return made
+    return replace(made, lower=values.greatest(made.lower, exp.Literal.number(1)), least=1)
+
+
 def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:
     """A number as a number of another type, which may round it: a bound that does not fit it is none; CAST is an error."""
     made = exp.TryCast(this=node.this, to=node.to)
@@ -212,7 +221,8 @@ def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:
         return values.rising(made, value)
     ends = (exp.TryCast(this=exp.paren(end), to=node.to.copy()) for end in value.bounds)
     part = value.part if value.part is not None and value.part[1] == 1 else None
-    return Value(*ends, least=None if value.least is None else floor(value.least), part=part)
+    least = None if value.least is None else floor(value.least)
+    return Value(*ends, least=least, whole=value.whole or node.to.this in exp.DataType.INTEGER_TYPES, part=part)
 
 
 def _case(node: exp.Case, of: dict[int, Value]) -> Value:

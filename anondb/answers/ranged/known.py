@@ -1,8 +1,9 @@
 """Known rows: relations whose rows, but not all of whose values, are the same for every consistent original.
 
 A relation is a SELECT on the session's own database, the *desk*. An exact column number i is there ``c<i>``, and one with
-bounds is ``c<i>_l`` and ``c<i>_u``. Where a condition on bounds chose the rows, all possible ones are there, with one more
-column: ``sure`` says that the row is certain, which means that it belongs to the result for every consistent original.
+bounds is ``c<i>_l`` and ``c<i>_u``, beside ``c<i>_s`` if it may be NULL (``Value.sure``). Where a condition on bounds chose
+the rows, all possible ones are there, with one more column: ``sure`` says that the row is certain, which means that it
+belongs to the result for every consistent original.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from itertools import count
 
 from sqlglot import exp
 
-from anondb.answers.ranged.values import Value, check_equal
+from anondb.answers.ranged.values import Value, all_sure, check_equal
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 
 SURE, IN_WORLDS = "sure", "in_worlds"
+FLAGS = ("truth", "present", "item", "plain", "least", "whole", "why")
+"""What a column and its values have in common."""
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 
@@ -32,10 +35,10 @@ class Column:
         unknown: whether nothing is known of it.
         truth: whether it is a condition with bounds.
         present: whether no value is NULL for any original.
-        item, plain, least: as for ``Value``.
+        item, plain, least, whole: as for ``Value``.
         why: the construct that no rule reads, as for ``Value``.
         part: the number of a column of counts of which it is a part, times a number, as for ``Value``.
-        maybe: whether its bounds hold where it is not NULL, which it may be: nobody may be counted.
+        maybe: whether its bounds hold where it is not NULL, which it may be, as where nobody is counted.
         spread: whether it has the ends of a spread, ``c<i>_low`` and ``c<i>_high``.
     """
 
@@ -47,6 +50,7 @@ class Column:
     item: bool = False
     plain: bool = False
     least: float | None = None
+    whole: bool = False
     why: str = ""
     part: tuple[int, float] | None = None
     maybe: bool = False
@@ -88,9 +92,9 @@ class Known:
 def column_value(number: int, column: Column, alias: str) -> Value:
     """The value of a column of a source."""
     ends = [] if column.unknown else [f"c{number}{end}" for end in (("_l", "_u") if column.bounded else ("",))]
-    flags = {name: getattr(column, name) for name in ("truth", "present", "item", "plain", "least", "why")}
+    flags = {name: getattr(column, name) for name in FLAGS}
     part = None if column.part is None else (exp.column(f"c{column.part[0]}_u", alias), column.part[1])
-    sure = exp.false() if column.maybe else None
+    sure = exp.column(f"c{number}_s", alias) if column.maybe else None
     return Value(*(exp.column(end, alias) for end in ends), part=part, sure=sure, **flags)
 
 
@@ -98,9 +102,8 @@ def projected(values: Sequence[Value]) -> list[exp.Expr]:
     """The expressions of a SELECT for the columns of a relation."""
     listed: list[exp.Expr] = []
     for n, value in enumerate(values):
-        names = [f"c{n}_l", f"c{n}_u"] if value.upper is not None else [f"c{n}"]
-        ends = value.ends or [exp.null()] if value.sure in (None, exp.false()) else value.bounds
-        listed += [end.copy().as_(name) for end, name in zip(ends, names, strict=True)]
+        names = [f"c{n}_l", f"c{n}_u", f"c{n}_s"] if value.upper is not None else [f"c{n}"]
+        listed += [end.copy().as_(name) for end, name in zip(value.ends or [exp.null()], names, strict=False)]
     return listed
 
 
@@ -113,17 +116,18 @@ def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ..
             name,
             v.upper is not None,
             v.unknown,
-            v.truth,
-            v.present,
-            v.item,
-            v.plain,
-            v.least,
-            v.why,
-            part,
-            v.sure == exp.false(),
+            part=part,
+            maybe=v.sure is not None,
+            **{flag: getattr(v, flag) for flag in FLAGS},
         )
         for name, v, part in zip(names, values, wholes, strict=True)
     )
+
+
+def marked(tree: exp.Query, columns: Sequence[Column]) -> exp.Query:
+    """The rows of a relation without its columns ``c<i>_s``, with these: no number that may be NULL is there for certain."""
+    marks = [exp.false().as_(f"c{n}_s") for n, column in enumerate(columns) if column.maybe]
+    return exp.select("*", *marks).from_(tree.subquery("rows")) if marks else tree
 
 
 ONE_GROUP = exp.Group(expressions=[exp.Tuple(expressions=[])])
@@ -227,7 +231,14 @@ class Sources:
         """Let the last source have NULL where LEFT JOIN adds no row: ``sure`` says that there is one, or is NULL."""
         (alias, columns), why = self.by_alias[-1], "a column of rows that counts chose, in an outer join"
         kept = [
-            (name, replace(value, sure=sure) if not value.exact else Value(why=why) if flagged else value)
+            (
+                name,
+                replace(value, sure=all_sure(sure, value.sure))
+                if not value.exact
+                else Value(why=why)
+                if flagged
+                else value,
+            )
             for name, value in columns
         ]
         self.by_alias[-1] = alias, kept

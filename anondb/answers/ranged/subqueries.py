@@ -13,7 +13,7 @@ from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.known import INTEGERS, SURE, Sources, fresh
 from anondb.answers.ranged.sources import first_column
-from anondb.answers.ranged.values import Value, check_equal, constant
+from anondb.answers.ranged.values import Value, all_sure, check_equal, constant, holds
 from anondb.query.parsing import conjoined, is_null, lowered
 from anondb.query.refusals import only, unsupported
 
@@ -71,10 +71,13 @@ def beside_rows(
         check_equal(key, own)
         equal.append(kind(this=key.expression.copy(), expression=own.expression))
     if is_count(asked.expressions[-1]):
-        value = Value(*_counted(number, name, is_open=relation.open), present=True, least=0)
+        value = Value(*_counted(number, name, is_open=relation.open), present=True, least=0, whole=True)
+    elif number.unknown:
+        return number
     else:  # NULL where no row is
-        sure = exp.column(SURE, name) if relation.flagged else exp.true()
-        value = Value(*(exp.Case(ifs=[exp.If(this=sure.copy(), true=end)]) for end in number.bounds))
+        sure: exp.Expr = exp.column(SURE if relation.flagged else MATCHED, name)
+        sure = holds(sure, unknown=False) if relation.open else sure
+        value = Value(*number.not_null, least=number.least, whole=number.whole, sure=all_sure(sure, number.sure))
     columns = {fresh("w"): end for end in value.ends}
     every = exp.Column(this=exp.Star(), table=exp.to_identifier(place.alias))
     matched = exp.select("*", exp.true().as_(MATCHED)).from_(relation.tree.subquery("r"))

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from sqlglot import exp
 
-from anondb.answers.ranged.values import Value, greatest, holds, is_true, least, none_null, paren, with_operands
+from anondb.answers.ranged.values import (
+    Value,
+    all_sure,
+    floor_of,
+    greatest,
+    holds,
+    is_true,
+    is_whole,
+    least,
+    none_null,
+    paren,
+    with_operands,
+)
+from anondb.query.parsing import is_null
 
 
 def compared(node: exp.Expr, left: Value, right: Value) -> Value:
@@ -26,15 +40,22 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
         kind = type(node)
         (w, x), (y, z) = ((a, b), (c, d)) if kind in (exp.GT, exp.GTE) else ((b, a), (d, c))
         certain, possible = of(kind, w, z), of(kind, x, y)
-    return Value(holds(certain, unknown=False), holds(possible, unknown=True), truth=True)
+    low, high = holds(certain, unknown=False), holds(possible, unknown=True)
+    sure = all_sure(left.sure, right.sure)
+    if sure is not None:
+        low, high = (
+            join(end, exp.Case(ifs=[exp.If(this=sure.copy(), true=known)]))  # or NULL
+            for join, end, known in ((exp.and_, low, exp.true()), (exp.or_, high, exp.false()))
+        )
+    return Value(low, high, truth=True)
 
 
 def tested(node: exp.Is, value: Value) -> Value:
     """IS TRUE, IS FALSE or IS NULL."""
     if isinstance(node.expression, exp.Null):
-        low, high = value.bounds
-        missing = exp.false() if value.present else exp.Not(this=exp.paren(none_null(low, high)))
-        return Value(exp.false(), missing, truth=True)
+        there = exp.paren(none_null(*value.bounds))
+        missing = exp.false() if value.present else exp.Not(this=there)
+        return Value(exp.false() if value.sure is None else is_null(value.sure), missing, truth=True)
     ends = [with_operands(node, end) for end in value.truths]
     return Value(*(ends if node.expression.this else reversed(ends)), truth=True)
 
@@ -64,20 +85,44 @@ def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) 
         numbers: whether the values are numbers; others but booleans have no bounds where a condition is not certain.
     """
     results = [*(v for _, v in cases), default]
-    truth = all(v.truth or (v.exact and isinstance(v.expression, exp.Boolean | exp.Null)) for v in results)
+    truth = all(v.truth or _is_null(v) or (v.exact and isinstance(v.expression, exp.Boolean)) for v in results)
     if not (numbers or truth):
         return Value()
-    ends = [v.truths if truth else v.bounds for v in results]
-    low, high = ends.pop()
-    for (condition, _), (least_of, greatest_of) in zip(reversed(cases), reversed(ends), strict=True):
-        extremes = (exp.and_, exp.or_) if truth else (least, greatest)
-        low = _either(condition, least_of, low, extremes[0])
-        high = _either(condition, greatest_of, high, extremes[1])
-    return Value(low, high, truth=truth)
+    made = default
+    for condition, value in reversed(cases):
+        made = _either_truth(condition, value, made) if truth else _either_number(condition, value, made)
+    return made
+
+
+def _is_null(value: Value) -> bool:
+    return value.exact and isinstance(value.expression, exp.Null)
+
+
+def _either_truth(condition: Value, one: Value, other: Value) -> Value:
+    """One truth value where a condition holds, and another one elsewhere."""
+    (a, b), (c, d) = one.truths, other.truths
+    return Value(_either(condition, a, c, exp.and_), _either(condition, b, d, exp.or_), truth=True)
+
+
+def _either_number(condition: Value, one: Value, other: Value) -> Value:
+    """One number where a condition holds, and another one elsewhere; NULL has no bounds, and widens none."""
+    both = [value for value in (one, other) if not _is_null(value)]
+    if not both:
+        return one
+    (a, b), (c, d) = both[0].not_null, both[-1].not_null
+    low, high = _either(condition, a, c, least), _either(condition, b, d, greatest)
+    marks = [exp.null() if _is_null(value) else value.sure or exp.true() for value in (one, other)]
+    floors = [floor_of(value) for value in both]
+    least_of = None if None in floors else min(floor for floor in floors if floor is not None)
+    sure = _either(condition, marks[0], marks[1], lambda *two: is_true(exp.and_(*two)))
+    made = Value(low, high, least=least_of, whole=all(map(is_whole, both)))
+    return made if marks == [exp.true()] * 2 else replace(made, sure=sure)
 
 
 def _either(condition: Value, one: exp.Expr, other: exp.Expr, extreme: Callable[..., exp.Expr]) -> exp.Expr:
     """A bound of one value where a condition is certain, of the other where it is not possible, and else of both."""
+    if one == other:
+        return one.copy()
     certain, possible = condition.truths
     branches = [
         exp.If(this=certain.copy(), true=one.copy()),

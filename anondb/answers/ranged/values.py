@@ -37,10 +37,11 @@ class Value:
         plain: whether it equals such an item as a text if and only if it does in the original.
         least: a number that it is never below where its row is there, 0 or more: 1 for the rows of a group; its bounds may
             be below, but not negative.
+        whole: whether it is a whole number, as a count is.
         why: the construct that no rule reads, and what to do, where nothing is known of the value for this reason.
         part: the upper end of a count of which it is a part, times a number, as a count with FILTER is of that without.
-        sure: for a number that may be NULL, such as that of a row that an outer join may lack: whether it is there for
-            certain, and NULL where it is not. The ends are those of a number that is there.
+        sure: for a number with bounds that may be NULL, such as the sum over rows that need not exist: whether it is there
+            for certain, and NULL where it is NULL for certain. The ends are those of a number that is there.
     """
 
     lower: exp.Expr | None = None
@@ -50,6 +51,7 @@ class Value:
     item: bool = field(default=False, kw_only=True)
     plain: bool = field(default=False, kw_only=True)
     least: float | None = field(default=None, kw_only=True)
+    whole: bool = field(default=False, kw_only=True)
     why: str = field(default="", kw_only=True)
     part: tuple[exp.Expr, float] | None = field(default=None, kw_only=True)
     sure: exp.Expr | None = field(default=None, kw_only=True)
@@ -72,13 +74,13 @@ class Value:
 
     @property
     def ends(self) -> list[exp.Expr]:
-        """Its expressions: one, two, or none."""
-        return [end for end in (self.lower, self.upper) if end is not None]
+        """Its expressions: one, two, two with ``sure``, or none."""
+        return [end for end in (self.lower, self.upper, self.sure) if end is not None]
 
     def replaced(self, ends: Sequence[exp.Expr]) -> Value:
         """The same with other expressions, as many as in ``ends``."""
-        lower, upper = (*ends, None, None)[:2]
-        return replace(self, lower=lower, upper=upper)
+        lower, upper, sure = (*ends, None, None, None)[:3]
+        return replace(self, lower=lower, upper=upper, sure=sure)
 
     @property
     def bounds(self) -> tuple[exp.Expr, exp.Expr]:
@@ -102,9 +104,14 @@ class Value:
         return (low, high) if self.truth or self.exact else (holds(low, unknown=False), holds(high, unknown=True))
 
     @property
+    def not_null(self) -> tuple[exp.Expr, exp.Expr]:
+        """Expressions for the bounds of a number where it is not NULL."""
+        return replace(self, sure=None).bounds
+
+    @property
     def there(self) -> tuple[exp.Expr, exp.Expr]:
-        """Expressions for the bounds of a number where its row is there."""
-        low, high = self.bounds
+        """Expressions for the bounds of a number where it is not NULL and its row is there."""
+        low, high = self.not_null
         return (greatest(low, exp.convert(self.least)), high) if self.least else (low, high)
 
 
@@ -209,10 +216,16 @@ def _constant(value: Value) -> float | None:
     return float(node.name) if isinstance(node, exp.Literal) and not node.is_string else None
 
 
-def _least(value: Value) -> float | None:
+def floor_of(value: Value) -> float | None:
     """What a number is never below, if that is 0 or more."""
     number = _constant(value)
     return number if number is not None and number >= 0 else value.least
+
+
+def is_whole(value: Value) -> bool:
+    """Whether a value is a whole number."""
+    node = bare(value.expression) if value.exact else None
+    return value.whole or (isinstance(node, exp.Literal) and bool(node.is_int))
 
 
 def negated(node: exp.Expr, value: Value) -> Value:
@@ -230,21 +243,19 @@ def _plain(end: exp.Expr) -> exp.Expr:
 def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
     """The sum, difference, product or quotient of two numbers."""
     (a, b), (c, d) = left.bounds, right.bounds
-    one, two = _least(left), _least(right)
+    one, two, whole = floor_of(left), floor_of(right), is_whole(left) and is_whole(right)
     unsigned = one is not None and two is not None
     if isinstance(node, exp.Add):
-        return Value(
-            with_operands(node, a, c),
-            with_operands(node, b, d),
-            least=None if one is None or two is None else one + two,
-        )
+        total = None if one is None or two is None else one + two
+        return Value(with_operands(node, a, c), with_operands(node, b, d), least=total, whole=whole)
     if isinstance(node, exp.Sub):
-        return Value(with_operands(node, a, d), with_operands(node, b, c))
+        return Value(with_operands(node, a, d), with_operands(node, b, c), whole=whole)
     if isinstance(node, exp.Mul):
         if one is not None and two is not None:
-            whole, number = (left.part, _constant(right)) if left.part is not None else (right.part, _constant(left))
-            part = None if whole is None or number is None else (whole[0], whole[1] * number)
-            return Value(with_operands(node, a, c), with_operands(node, b, d), least=one * two, part=part)
+            of, number = (left.part, _constant(right)) if left.part is not None else (right.part, _constant(left))
+            part = None if of is None or number is None else (of[0], of[1] * number)
+            ends = with_operands(node, a, c), with_operands(node, b, d)
+            return Value(*ends, least=one * two, whole=whole, part=part)
         for factor, other in ((right, left), (left, right)):
             number = _constant(factor)
             if number is not None and number >= 0:
@@ -305,16 +316,22 @@ def _max(*parts: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="GREATEST", expressions=[p.copy() for p in parts])
 
 
+def all_sure(*parts: exp.Expr | None) -> exp.Expr | None:
+    """Whether several numbers are there (``Value.sure``); None if none of them may be NULL."""
+    different = list(dict.fromkeys(part for part in parts if part is not None))
+    return exp.and_(*different) if len(different) > 1 else next(iter(different), None)
+
+
 def filled(value: Value, other: Value) -> Value:
     """A number, or an exact one in place of NULL."""
     if value.sure is None or value.lower is None or value.upper is None:
-        return Value(*value.bounds, least=value.least, part=value.part)
+        return Value(*value.bounds, least=value.least, whole=value.whole, part=value.part)
     absent, ends = is_null(value.sure), []
     for end, extreme in ((value.lower, least), (value.upper, greatest)):
         branches = [exp.If(this=absent.copy(), true=other.expression.copy())]
         branches.append(exp.If(this=value.sure.copy(), true=end.copy()))
         ends.append(exp.Case(ifs=branches, default=extreme(end, other.expression)))
-    return Value(*ends, least=None if value.least is None or _least(other) != 0 else 0)
+    return Value(*ends, least=None if value.least is None or floor_of(other) != 0 else 0)
 
 
 def listed(parts: Sequence[Value]) -> Value:
