@@ -156,7 +156,14 @@ class Estimator(InWorlds):
 
     def _marked(self, ruled: Table, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The columns, of which those without a row where the number may be NULL are marked as such."""
-        marks = {n: exp.column(f"c{n}_s").is_(exp.true()) for n, column in enumerate(columns) if column.maybe}
+        marks = {
+            n: exp.or_(
+                exp.column(f"c{n}_s").is_(exp.true()),
+                *(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u")),
+            )
+            for n, column in enumerate(columns)
+            if column.maybe
+        }
         if not marks:
             return columns
         always = exp.select(*(exp.LogicalAnd(this=mark).as_(f"c{n}") for n, mark in marks.items()))

@@ -177,6 +177,9 @@ def both(*conditions: Condition) -> Condition:
     for leaf in [p for p in parts if isinstance(p, AtLeast) and (len(parts) <= MAX_PARTS or p == NOT_EMPTY)]:
         if any(_implies(p, leaf) for p in parts if p is not leaf):
             parts.remove(leaf)
+    denied = [p.part for p in parts if isinstance(p, Not)] if len(parts) <= MAX_PARTS else []
+    if any(_implies(p, leaf) for leaf in denied if isinstance(leaf, AtLeast) for p in parts):
+        return NEVER
     return ALWAYS if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
 
 

@@ -141,7 +141,7 @@ class SupportedAnswers:
         if plan.counts == ROWS and plan.condition == ALWAYS:
             return self._rows(plan, bounds)
         question = Question.of(plan.condition, plan.test if plan.counts == ROWS else None)
-        if not question.tests or not self._read.members.items:
+        if not question.tests or not self._read.members.items or bounds[0] == bounds[1]:
             return bounds
         ends = self.of_question(question, bounds)
         return _narrowed(bounds, *(self._item_by_item(plan, *ends) if plan.counts == ROWS else ends))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from session import (
+    random_arithmetic,
     random_flags,
     random_inline,
     random_layers,
@@ -29,6 +30,7 @@ KINDS: dict[str, Callable[[Analyst], Asked]] = {
         random_flags,
         random_layers,
         random_merged,
+        random_arithmetic,
     )
     for name, make in vars(module).items()
     if getattr(make, "__module__", None) == module.__name__ and not name.startswith("_")

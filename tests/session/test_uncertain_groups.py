@@ -39,7 +39,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         ("avg(age) FILTER (WHERE age > 25)", 25, 81),
         ("count(*) FILTER (WHERE age > 25) * 100.0 / count(*)", 0, 100),
         ("count(*) FILTER (WHERE age > 25)::DOUBLE / nullif(count(*), 0)", 0, 1),
-        ("sum(CASE WHEN age > 25 THEN 3 ELSE 2 END) / count(*)", 0, 26),
+        ("sum(CASE WHEN age > 25 THEN 3 ELSE 2 END) / count(*)", 2, 3),
         ("avg(CASE WHEN age > 25 THEN 3 ELSE 2 END)", 2, 3),
         ("avg(CASE WHEN age > 25 THEN age END)", 26, 81),
         ("12 / count(DISTINCT tid)", 2, 12),

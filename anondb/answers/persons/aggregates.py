@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise, product
 from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.rows import FLIPPED
-from anondb.answers.persons.sums import MERGED_NOTE, NONE, Bounds, Sums
+from anondb.answers.persons.sums import FEW, MERGED_NOTE, NONE, Bounds, Sums, average_of, both_of, quotient
 from anondb.answers.persons.terms import (
     Item,
     PersonRows,
     Scope,
 )
+from anondb.errors import InputError
 from anondb.query.aggregates import CONT, DISC
 from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.plan import ITEMS, MEASURE, PAIRS, Plan
-from anondb.query.predicates import ALWAYS, NEVER, at_least, both, conjuncts, either, settled, split
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    Weights,
+    at_least,
+    both,
+    conjuncts,
+    either,
+    negate,
+    settled,
+    split,
+)
 from anondb.query.refusals import unsupported
 
 LISTED_NOTE = "A listed item may not occur in the original at all."
@@ -36,11 +51,13 @@ class Basic:
     """An aggregate that is answered by itself.
 
     Attributes:
-        how: ``rows``, ``ids``, ``sum``, ``distinct``, or the aggregate of a measure.
+        how: ``rows``, ``ids``, ``sum``, ``distinct``, ``mean``, ``rows_of_each`` for the number of rows by that of
+            persons, ``combined``, or the aggregate of a measure.
         value: the operand, if any.
         wanted: the condition of FILTER, if any.
         share: of a quantile.
         some: whether it is of all rows of a group, of which there is one where the group exists or the number is not NULL.
+        terms: of a sum of other aggregates, these and how often each is added.
     """
 
     how: str
@@ -48,11 +65,12 @@ class Basic:
     wanted: exp.Expr | None = None
     share: Fraction | None = None
     some: bool = False
+    terms: tuple[tuple[int, Basic], ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
         """What distinguishes it from others."""
-        return self.how, self.value, self.wanted, self.share
+        return self.how, self.value, self.wanted, self.share, tuple((n, term.key) for n, term in self.terms)
 
 
 class Aggregates(Sums):
@@ -60,7 +78,11 @@ class Aggregates(Sums):
 
     def value_of(self, basic: Basic, group: Sequence[Scope]) -> Bounds:
         """The bounds of an aggregate over a group."""
+        if basic.terms:
+            return self._combined(basic.terms, group)
         group = self.wanted(basic, group)
+        if basic.how == "rows_of_each":
+            return self._rows_of_each(group)
         if basic.how == "ids":
             return self.persons(either(*(self.closed(s.rows) for s in group)))
         if basic.how == "rows":
@@ -68,6 +90,8 @@ class Aggregates(Sums):
         assert basic.value is not None
         if basic.how == "sum":
             return self.total([self.sum_in(s.rows, self.resolved(basic.value, s)) for s in group])
+        if basic.how == "mean":
+            return self._mean(basic.value, group)
         if basic.how == "distinct":
             return self._different(basic.value, group)
         return self._measured(basic, group)
@@ -78,7 +102,71 @@ class Aggregates(Sums):
             return list(group)
         return [self.filtered(scope, [basic.wanted]) for scope in group]
 
+    # ---------------------------------------------------------------- several together
+
+    def _combined(self, terms: Sequence[tuple[int, Basic]], group: Sequence[Scope]) -> Bounds:
+        """A sum of numbers of rows or persons, each a number of times: within that of their bounds, and of their parts."""
+        apart = self.total([self.times(self.value_of(basic, group), factor) for factor, basic in terms])
+        (scope,) = group
+        chosen = [self.wanted(basic, group)[0].rows for _, basic in terms]
+        if any((one.compared, one.rows) != (scope.rows.compared, scope.rows.rows) for one in chosen):
+            return apart
+        of_rows = terms[0][1].how == "rows"
+        conditions = [one.where if of_rows else self.closed(one) for one in chosen]
+        added: dict[Condition, int] = {}
+        for held in product((True, False), repeat=len(terms)):
+            met = both(*(c if h else negate(c) for c, h in zip(conditions, held, strict=True)))
+            number = sum(factor for (factor, _), h in zip(terms, held, strict=True) if h)
+            if met != NEVER and number:
+                added[met] = number
+
+        def counted(met: Condition) -> Bounds:
+            return self.rows_in(replace(scope.rows, where=met)) if of_rows else self.persons(met)
+
+        steps: list[Bounds] = []
+        for low, high in pairwise(sorted({0, *added.values()})):
+            part = either(*(met for met, n in added.items() if (n >= high if high > 0 else n <= low)))
+            steps.append(self.times(counted(part), high - low if high > 0 else low - high))
+        return both_of(apart, self.total(steps))
+
+    def _rows_of_each(self, group: Sequence[Scope]) -> Bounds:
+        """The average number of rows of the persons who have one."""
+        (scope,) = group
+        rows, persons = self.rows_in(scope.rows), self.persons(self.closed(scope.rows))
+        if persons[1] == 0:
+            return None, None
+        apart = both_of(quotient(rows, persons), (1, None))
+        cells = self.cells(scope.rows)
+        test = cells[0].test if len(cells) == 1 and cells[0].second is None else None
+        if test is None:
+            return apart
+        met = both(cells[0].person, at_least(1, test))
+        return both_of(apart, self.one(Plan(MEASURE, met, measure=Weights(test), aggregate="avg", some=True)))
+
     # ---------------------------------------------------------------- aggregates of numbers
+
+    def _mean(self, value: exp.Expr, group: Sequence[Scope]) -> Bounds:
+        """An average over the rows of a group in which a number is not NULL: their sum by their number, and, of few
+        numbers, each as often as it may be at most or at least."""
+        (scope,) = group
+        tree = self.resolved(value, scope)
+        rows = self.rows_in(scope.rows)
+        if rows[1] == 0:
+            return None, None
+        apart = quotient(self.sum_in(scope.rows, tree), rows)
+        try:
+            listed = [(of, both(scope.rows.where, met)) for of, met in self.values(tree) if of is not None]
+        except InputError:
+            return apart
+        listed = [(of, met) for of, met in listed if met != NEVER]
+        if not listed or not all(isinstance(of, int | float | Decimal) for of, _ in listed):
+            return apart
+        numbers = [float(of) for of, _ in listed]
+        within = both_of(apart, (min(numbers), max(numbers)))
+        if len(listed) > FEW:
+            return within
+        each = [self.rows_in(replace(scope.rows, where=met)) for _, met in listed]
+        return both_of(within, average_of(numbers, each))
 
     def _measured(self, basic: Basic, group: Sequence[Scope]) -> Bounds:
         """An average, an extreme, a quantile or a deviation of a number of each person."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Aggregates, Basic
 from anondb.answers.persons.terms import Id, Item, Number, Of, Scope
+from anondb.answers.ranged.aggregates import aggregates
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.merged import VALUES
-from anondb.query.parsing import is_null
+from anondb.query.parsing import bare, conjoined, is_null, product_of, whole
 from anondb.query.predicates import ALWAYS
 from anondb.query.refusals import name_of, only, unsupported
 
@@ -24,6 +25,7 @@ HINTS: Mapping[type[exp.Expr], str] = {
     exp.ArrayAgg: "Ask for the rows, and put them together",
 }
 """What to do in place of an aggregate."""
+MOST_TERMS = 4  # of a sum of counts, whose parts are counted together
 _KINDS: tuple[type[exp.Expr], ...] = (exp.Min, exp.Max, *QUANTILES, *SPREADS)
 
 
@@ -37,6 +39,14 @@ class Composer:
     def __init__(self, reader: Aggregates, scopes: Sequence[Scope], keys: Sequence[exp.Expr]) -> None:
         self._reader, self._scopes, self._keys = reader, scopes, list(keys)
         self.basics: list[Basic] = []
+
+    def replaced(self, parts: Sequence[exp.Expr | None]) -> dict[exp.Expr, exp.Expr | str]:
+        """What takes the place of each aggregate of some expressions, and of averages and sums that are composed of them."""
+        found = {call: self.composed(call) for part in parts for call in aggregates(part)}
+        if len(self._scopes) == 1:
+            for part in parts:
+                found |= dict(self._arithmetic(part))
+        return found
 
     def _basic(self, basic: Basic) -> exp.Expr:
         number = next((n for n, one in enumerate(self.basics) if one.key == basic.key), len(self.basics))
@@ -60,10 +70,9 @@ class Composer:
         Raises:
             InputError: ``unsupported_query``.
         """
-        wanted: exp.Expr | None = None
         if isinstance(call, exp.Filter):
             only(call, "this", "expression")
-            wanted, call = call.expression.this, call.this
+        call, wanted = _filtered(call)
         if isinstance(call.this, exp.Distinct) and not isinstance(call, exp.Count):
             return f"{name_of(call)} DISTINCT. Ask for the values and their numbers of rows"
         if call.args.get("count") is not None:
@@ -116,12 +125,16 @@ class Composer:
             raise unsupported("count(DISTINCT ...) of several columns")
         value = what.expressions[0].unnest()
         wanted, value = _chosen(value, wanted)
-        if all(
-            isinstance(self._reader.atom(tree), Id) or isinstance(tree.unnest(), exp.Null)
-            for tree in self._trees(value)
-        ):
+        if self._is_id(value):
             return self._basic(Basic("ids", wanted=self._where_present(value, wanted)))
         return self._basic(Basic("distinct", value, wanted))
+
+    def _is_id(self, value: exp.Expr) -> bool:
+        """Whether an expression is the id of a person, or NULL."""
+        return all(
+            isinstance(self._reader.atom(tree), Id) or isinstance(tree.unnest(), exp.Null)
+            for tree in self._trees(value)
+        )
 
     def _trees(self, value: exp.Expr) -> list[exp.Expr]:
         return [self._reader.resolved(value, scope) for scope in self._scopes]
@@ -137,6 +150,8 @@ class Composer:
         atom = self._reader.atom(tree)
         if isinstance(atom, Number):
             return atom.present != ALWAYS
+        if isinstance(atom, Of):
+            return any(a.has_null for a in self._reader.releases.attributes if a.name == atom.attribute)
         if isinstance(atom, Item) or isinstance(tree, exp.Literal):
             return False
         if not isinstance(tree, exp.Case) or tree.args.get("default") is None:
@@ -148,24 +163,76 @@ class Composer:
         """An average: of a number of each person, or a sum by a number of rows."""
         if len(self._scopes) == 1 and self._is_measure(self._trees(value)[0]):
             return self._measured("avg", value, wanted)
-        total = exp.cast(exp.paren(self._basic(Basic("sum", value, wanted))), "DOUBLE")
         present = self._where_present(value, wanted)
+        if len(self._scopes) == 1:
+            return self._unless_empty(self._basic(Basic("mean", value, present)), present)
+        total = exp.cast(exp.paren(self._basic(Basic("sum", value, wanted))), "DOUBLE")
         rows = self._rows(present)
         if present is not None or not self._keys:  # a number of rows, if the sum is not NULL
             rows = exp.Greatest(this=rows, expressions=[exp.Literal.number(1)])
-        average = self._among(value, exp.Div(this=total, expression=rows, typed=False, safe=False))
-        return self._unless_empty(average, present)
+        return self._unless_empty(exp.Div(this=total, expression=rows, typed=False, safe=False), present)
 
-    def _among(self, value: exp.Expr, average: exp.Expr) -> exp.Expr:
-        """An average of numbers, which lies between the least and the greatest of them where these are listed."""
-        try:
-            listed = [v for tree in self._trees(value) for v, _ in self._reader.values(tree) if v is not None]
-        except InputError:
-            return average
-        if not listed or not all(isinstance(v, int | float | Decimal) for v in listed):
-            return average
-        above = exp.Greatest(this=average, expressions=[exp.convert(float(min(listed)))])
-        return exp.Least(this=above, expressions=[exp.convert(float(max(listed)))])
+    # ---------------------------------------------------------------- arithmetic of aggregates
+
+    def _arithmetic(self, node: exp.Expr | None) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+        """The outermost quotients that are averages, and sums and differences of counts, with what takes their place."""
+        if node is None or isinstance(node, exp.Query | exp.AggFunc | exp.Filter | exp.Window):
+            return
+        made = self._quotient(node) if isinstance(node, exp.Div) else None
+        if made is None and isinstance(node, exp.Add | exp.Sub) and not self._keys:
+            made = self._combined(node)
+        if made is not None:
+            yield node, made
+            return
+        for child in node.iter_expressions():
+            yield from self._arithmetic(child)
+
+    def _quotient(self, node: exp.Div) -> exp.Expr | None:
+        """A sum by its number of rows as an average, and a number of rows by that of its persons; None for others."""
+        *factors, above = sorted(map(_uncast, product_of(node.this)), key=lambda f: f.find(exp.AggFunc) is not None)
+        below = _uncast(node.expression)
+        never_zero = isinstance(below, exp.Nullif) and below.expression == exp.Literal.number(0)
+        below = _uncast(below.this) if never_zero else below
+        (one, wanted), (other, also) = map(_filtered, (above, below))
+        if not all(isinstance(f, exp.Literal) and not f.is_string for f in factors) or not isinstance(other, exp.Count):
+            return None
+        average = self._average_of(one, wanted, other, also)
+        if average is None:
+            return None
+        if isinstance(one, exp.Count) and not never_zero:  # 0 / 0 is no number, and not NULL
+            zero, rows = exp.Literal.number(0), self._rows(also)
+            some = exp.If(this=exp.GT(this=rows, expression=zero), true=average)
+            average = exp.Case(ifs=[some], default=exp.Div(this=zero.copy(), expression=rows.copy()))
+        return reduce(lambda x, y: exp.Mul(this=x, expression=y), [*(f.copy() for f in factors), exp.paren(average)])
+
+    def _average_of(
+        self, one: exp.Expr, wanted: exp.Expr | None, other: exp.Count, also: exp.Expr | None
+    ) -> exp.Expr | None:
+        """The average that the quotient of two aggregates is, each with its FILTER; None for other quotients."""
+        every = isinstance(other.this, exp.Star | exp.Literal)
+        if isinstance(one, exp.Sum) and wanted == also and (every or bare(other.this) == bare(one.this)):
+            value = bare(one.this)
+            counted = not every or self._where_present(value, wanted) is wanted  # no row without a number counts
+            return self._average(value, wanted) if counted else None
+        if not isinstance(one, exp.Count) or not isinstance(one.this, exp.Star | exp.Literal) or self._keys:
+            return None
+        of, among = conjoined(wanted), conjoined(also)
+        if every and wanted is not None and all(part in of for part in among):
+            met = exp.and_(exp.true(), *(part for part in of if part not in among))
+            return self._average(exp.Case(ifs=[exp.If(this=met, true=exp.convert(1))], default=exp.convert(0)), also)
+        if wanted == also and isinstance(other.this, exp.Distinct) and self._is_id(other.this.expressions[0]):
+            return self._unless_empty(self._basic(Basic("rows_of_each", wanted=wanted)), wanted)
+        return None
+
+    def _combined(self, node: exp.Expr) -> exp.Expr | None:
+        """A sum of numbers of rows, or of persons, times whole numbers, as one; None for others."""
+        terms = [(factor, _filtered(part)) for factor, part in _terms(node)]
+        counts = [(factor, call, wanted) for factor, (call, wanted) in terms if isinstance(call, exp.Count)]
+        if len(counts) < len(terms) or len(terms) > MOST_TERMS:
+            return None
+        found = tuple((factor, self.basics[int(self._count(call, of).name[1:])]) for factor, call, of in counts)
+        kinds = {basic.how for _, basic in found}
+        return self._basic(Basic("combined", terms=found)) if kinds in ({"rows"}, {"ids"}) else None
 
     def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
         return self._unless_empty(self._basic(Basic(how, value, wanted, share, some=True)), wanted)
@@ -200,6 +267,30 @@ class Composer:
 
     def _is_date(self, atom: Of) -> bool:
         return any(a.name == atom.attribute and a.ends == "DATE" for a in self._reader.releases.attributes)
+
+
+def _uncast(node: exp.Expr) -> exp.Expr:
+    """An expression without conversion to a floating number."""
+    node = bare(node)
+    return _uncast(node.this) if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DOUBLE else node
+
+
+def _terms(node: exp.Expr, factor: int = 1) -> list[tuple[int, exp.Expr]]:
+    """The terms of a sum, and how often each is added."""
+    node = bare(node)
+    if isinstance(node, exp.Add | exp.Sub):
+        return _terms(node.left, factor) + _terms(node.right, factor if isinstance(node, exp.Add) else -factor)
+    if isinstance(node, exp.Mul):
+        for number, other in ((node.left, node.right), (node.right, node.left)):
+            literal = bare(number)
+            if isinstance(literal, exp.Literal) and literal.is_int:
+                return _terms(other, factor * whole(literal))
+    return [(factor, node)]
+
+
+def _filtered(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
+    """An aggregate and the condition of its FILTER, if it has one."""
+    return (node.this, node.expression.this) if isinstance(node, exp.Filter) else (node, None)
 
 
 def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr]:

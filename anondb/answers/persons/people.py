@@ -14,7 +14,6 @@ from anondb.answers.persons.composed import Composer
 from anondb.answers.persons.domains import Releases, check_kind
 from anondb.answers.persons.sums import MERGED_NOTE, NONE, Bounds, Row
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
-from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.asking import largest
 from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
 from anondb.answers.ranged.known import Column, Known, marked
@@ -130,11 +129,7 @@ class _Facts(Aggregates):
             self.check_one(scope.rows)
         keys = self._keys(node, scopes[0])
         composer = Composer(self, scopes, keys)
-        replaced = {
-            call: composer.composed(call)
-            for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order")))
-            for call in aggregates(part)
-        }
+        replaced = composer.replaced([*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))])
         basics = composer.basics
         trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
         kinds = [set[str]() for _ in keys]

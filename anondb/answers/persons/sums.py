@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
+from math import isfinite
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -22,7 +25,7 @@ from anondb.answers.persons.terms import (
 from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all
-from anondb.query.merged import VALUES
+from anondb.query.merged import SUM, VALUES
 from anondb.query.pairs import is_single
 from anondb.query.plan import IDS, MEASURE, PAIRS, ROWS, Plan
 from anondb.query.predicates import (
@@ -102,10 +105,21 @@ class Sums(Values):
                 raise unsupported("a number of pairs of items of some persons")
             listed = [row[-2:] for row in self.answers.answer(self._named_by(plan))]
             lower, upper = self.total(listed)
-            return lower, None if self.releases.suppressed else upper
+            found: Bounds = lower, None if self.releases.suppressed else upper
+            alike = cell.test == cell.second and not self.releases.suppressed
+            return both_of(found, self._pairs_of_each(cell)) if alike else found
         if cell.test is None:
             return self.one(Plan(IDS, cell.person))
         return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
+
+    def _pairs_of_each(self, cell: Cell) -> Bounds:
+        """The number of pairs of two items that pass one test, from the number of such items of each person."""
+        assert cell.test is not None
+        number = self.column(Number(Weights(cell.test)))
+        equal = number if "equal" in cell.signs else exp.Literal.number(0)
+        sides = exp.Literal.number(len(cell.signs - {"equal"}))
+        others = exp.paren(number * (number - 1) * sides / 2)
+        return self._sum_of_numbers(cell.person, exp.Add(this=others, expression=equal)) or (None, None)
 
     @staticmethod
     def total(parts: Sequence[Bounds]) -> Bounds:
@@ -170,7 +184,9 @@ class Sums(Values):
         """The sum of a number of the person over persons."""
         measure, factor, constant = self.measure(tree)
         if measure is None:
-            return self._sum_of_values(PersonRows(where=condition), self.values(tree))
+            return self._sum_of_numbers(condition, tree) or self._sum_of_values(
+                PersonRows(where=condition), self.values(tree)
+            )
         measured, present = measure
         here = both(condition, present)
         by_value = (
@@ -187,6 +203,31 @@ class Sums(Values):
             bounds = both_of(one, by_value or (None, None))
         found = self.times(bounds, float(factor))
         return found if not constant else self.total([found, self.times(self.persons(here), float(constant))])
+
+    def _sum_of_numbers(self, condition: Condition, tree: exp.Expr) -> Bounds | None:
+        """The sum over persons of an expression that rises, or falls, with a number of items; None for others.
+
+        From each number to the next one it changes by as much for all persons who have that many items.
+        """
+        atoms = self.atoms_of(tree)
+        atom = atoms[0] if len(atoms) == 1 else None
+        if not isinstance(atom, Number) or atom.values or (atom.weights.by_label and atom.weights.kind == SUM):
+            return None
+        plain = replace(atom, present=ALWAYS)
+        found = self.of_values(tree, atom, range(self.most(plain, tree) + 1))
+        self._check_tail(plain, found)
+        absent = self._absent(tree, atom)
+        numbers = [*found, *(of for of, _ in absent)]
+        if not all(isinstance(of, int | float | Decimal) and isfinite(of) for of in numbers):
+            return None
+        changes = [Fraction(new) - Fraction(old) for old, new in pairwise(found)]
+        if not (all(change >= 0 for change in changes) or all(change <= 0 for change in changes)):
+            return None
+        added = {both(condition, met): Fraction(of) for of, met in absent}
+        for number, change in enumerate([Fraction(found[0]), *changes]):
+            met = both(condition, atom.present, self.number_from(plain, number))
+            added[met] = added.get(met, Fraction(0)) + change
+        return self.total([self.times(self.persons(met), _number(times)) for met, times in added.items() if times])
 
     def _sum_of_different(self, condition: Condition, weights: Weights) -> Bounds:
         """The sum of numbers of different values: each person adds 1 for each of their values."""
@@ -278,7 +319,40 @@ class Sums(Values):
 def both_of(one: Bounds, other: Bounds) -> Bounds:
     """A number that lies within two bounds."""
     lows, highs = ([end for end in ends if end is not None] for ends in zip(one, other, strict=True))
-    return max(lows, default=None), min(highs, default=None)
+    low, high = max(lows, default=None), min(highs, default=None)
+    turned = low is not None and high is not None and low > high  # by the rounding of floating numbers
+    return (high, low) if turned else (low, high)
+
+
+def quotient(number: Bounds, rows: Bounds) -> Bounds:
+    """A number by a number of rows, of which there is one at least."""
+    least, most = max(rows[0] or 0, 1), None if rows[1] is None else max(rows[1], 1)
+
+    def divided(end: float | None, outward: bool) -> float | None:
+        by = least if outward else most
+        return None if end is None else 0.0 if by is None else end / by
+
+    low, high = number
+    return divided(low, low is not None and low < 0), divided(high, high is not None and high > 0)
+
+
+def average_of(values: Sequence[float], numbers: Sequence[Bounds]) -> Bounds:
+    """The average of values, of each of which there are some: the least one has the smallest as often, and the others as
+    rarely, as possible."""
+    rising = sorted(zip(map(Fraction, values), numbers, strict=True), key=lambda of: of[0])
+    ends: list[float | None] = []
+    for ordered, best in ((rising, min), (rising[::-1], max)):
+        means = []
+        for place in range(1, len(ordered) + 1):
+            many = [(v, most) for v, (_, most) in ordered[:place]] + [
+                (v, least or 0) for v, (least, _) in ordered[place:]
+            ]
+            if any(n is None for _, n in many):
+                return None, None
+            total = sum(Fraction(n) for _, n in many if n)
+            means += [sum(v * Fraction(n) for v, n in many if n) / total] if total else []
+        ends.append(float(best(means)) if means else None)
+    return ends[0], ends[1]
 
 
 def merged(cells: Sequence[Cell]) -> list[Cell]:

@@ -139,6 +139,7 @@ class Compiler:
             return self.query(node.this, env, ended=ended)
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
+        from anondb.answers.ranged.together import together
         from anondb.answers.ranged.unions import beside_table, by_rows, grouping_sets
 
         env = with_ctes(node, env, self.people.of_persons)
@@ -154,7 +155,7 @@ class Compiler:
             return self.query(other, env, ended=ended)
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
-        counted = with_counted_items(node, lambda query: self.people.of_persons(query, env))
+        counted = with_counted_items(together(node), lambda query: self.people.of_persons(query, env))
         try:
             return SelectRows(self, counted, env, ended=ended).rows()
         except InputError as error:

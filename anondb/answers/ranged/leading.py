@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
 
+from anondb.answers.ranged.expressions import Resolve, read
 from anondb.answers.ranged.known import SURE
 from anondb.query.refusals import unsupported
 
@@ -32,6 +33,21 @@ def _is_number(text: str) -> bool:
         return 0 <= Decimal(text) <= MOST_ROWS
     except InvalidOperation:
         return False
+
+
+def number_of_rows(node: exp.Expr, resolve: Resolve) -> exp.Expr:
+    """LIMIT or OFFSET, whose number may be an expression.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    made, number = node.copy(), node.args.get("expression")
+    if number is not None and not isinstance(number, exp.Literal):
+        value = read(number, resolve)
+        if not value.exact:
+            raise unsupported(f"{node.key.upper()} of an estimate", "Write a whole number.")
+        made.set("expression", exp.paren(value.expression))
+    return made
 
 
 def leading(rows: exp.Query, key: int, columns: Sequence[str], most: int, *, largest: bool) -> exp.Select:

@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
-from anondb.query.parsing import bare, lowered
+from anondb.query.parsing import bare, lowered, product_of
 
 _OF_GROUPS = {"expressions", "from_", "joins", "where", "group"}
 _OVER_GROUPS = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "with_"}
@@ -40,11 +40,10 @@ def over_rows(node: exp.Select, env: Env) -> exp.Select | None:
     inner = None if place is None else _groups(place.this, env)
     if place is None or inner is None or not _clauses(node) <= _OVER_GROUPS or node.find(exp.Sum) is None:
         return None
-    weighted = isinstance(inner.args["from_"].this, exp.Subquery)
     by_group = node.args.get("group") is not None and _has_keys(node)
     if by_group and _is_self_join(inner):
         return None
-    reading = _Reading(_columns(inner), lowered(place.this.alias_or_name), weighted, by_group)
+    reading = _Reading(_columns(inner), lowered(place.this.alias_or_name), by_group)
     aliases = {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias)}
     made = exp.Select(**{key: inner.args.get(key) for key in ("from_", "joins", "where")}).copy()
     for key in ("limit", "offset", "with_"):
@@ -62,6 +61,21 @@ def over_rows(node: exp.Select, env: Env) -> exp.Select | None:
             made = made.where(part.this, copy=False) if key == "where" else made
             made.set(key, made.args["where"] if key == "where" else part)
     return made
+
+
+def total_of_rows(call: exp.Expr, node: exp.Select) -> exp.Subquery | None:
+    """The sum over all groups of their numbers of rows, or of their sums, as that of the rows; None for other aggregates.
+
+    Args:
+        call: an aggregate over groups.
+        node: the SELECT with the groups.
+    """
+    of = call.this if isinstance(call, exp.Sum) else None
+    if not isinstance(of, exp.Sum | exp.Count) or isinstance(of.this, exp.Distinct):
+        return None
+    made = exp.Select(**{key: node.args.get(key) for key in ("from_", "joins", "where")}).copy()
+    made.set("expressions", [of.copy()])
+    return exp.Subquery(this=made)
 
 
 def _clauses(node: exp.Select) -> set[str]:
@@ -120,13 +134,11 @@ class _Reading:
     Attributes:
         columns: what the columns of the groups are.
         alias: the name of the groups.
-        weighted: whether numbers may be other than of rows; of weights of items more is known by group.
         by_group: whether each sum is of one group at least, so that no number of rows is NULL.
     """
 
     columns: Mapping[str, exp.Expr | _Number]
     alias: str
-    weighted: bool
     by_group: bool
 
     def of(self, node: exp.Expr, aliases: Set[str] = frozenset()) -> exp.Expr | None:
@@ -167,7 +179,7 @@ class _Reading:
             node: the sum.
             counts: whether the sum of numbers of rows may be their count, which is never NULL.
         """
-        factors = _factors(node.this)
+        factors = product_of(node.this)
         numbers = [one for f in factors if isinstance(f, exp.Column) and isinstance(one := self._column(f), _Number)]
         others = [f for f in factors if not (isinstance(f, exp.Column) and isinstance(self._column(f), _Number))]
         weights = [self.of(f) for f in others]
@@ -176,13 +188,5 @@ class _Reading:
         summed = numbers[0].summed
         if summed is None and not weights:
             return exp.Count(this=exp.Star(), big_int=True) if counts else exp.Sum(this=exp.convert(1))
-        if not self.weighted:
-            return None
         product: list[exp.Expr] = [exp.paren(part.copy()) for part in (*weights, summed) if part is not None]
         return exp.Sum(this=reduce(lambda one, other: exp.Mul(this=one, expression=other), product))
-
-
-def _factors(node: exp.Expr) -> list[exp.Expr]:
-    """The factors of a product."""
-    node = bare(node)
-    return [*_factors(node.left), *_factors(node.right)] if isinstance(node, exp.Mul) else [node]

@@ -14,10 +14,11 @@ from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.answers.ranged.expressions import read
 from anondb.answers.ranged.item_filters import with_item_filters
 from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, fresh, projected
-from anondb.answers.ranged.leading import check_limits, leading
+from anondb.answers.ranged.leading import check_limits, leading, number_of_rows
+from anondb.answers.ranged.rollups import total_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, scalar
-from anondb.answers.ranged.values import Value, ambiguous, holds
+from anondb.answers.ranged.values import Value, ambiguous, holds, narrowed
 from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
 
@@ -128,7 +129,9 @@ class SelectRows:
             return self._column(node)
         if isinstance(node, exp.Window):
             if self._all_groups and over_all(node):
-                return self.sources.total(self._windowed.aggregate(node.this, self.resolve))
+                value = self.sources.total(self._windowed.aggregate(node.this, self.resolve))
+                total = total_of_rows(node.this, self.node)
+                return value if total is None else narrowed(value, scalar(total, self.compiler, self.env))
             value = self._computed_once(self._windowed.window(node, self.resolve))
             terms = node.args["order"].expressions if node.args.get("order") is not None else ()
             if not all(read(term.this, self.resolve).exact for term in terms):
@@ -345,7 +348,7 @@ class SelectRows:
             ties = [exp.Ordered(this=v.expression.copy()) for v in values if v.exact]
             tree.set("order", exp.Order(expressions=[*made, *ties]) if made else None)
             for key in ends:
-                tree.set(key, self._number_of_rows(self.node.args[key]))
+                tree.set(key, number_of_rows(self.node.args[key], self.resolve))
             return tree, listed
         most = rows_kept(self.node.args.get("limit"))
         plain = ends == ["limit"] and self.node.args.get("distinct") is None and not self._shown.open
@@ -358,16 +361,6 @@ class SelectRows:
         names = [column.alias for column in listed]
         chosen = leading(tree, len(values), names, int(most.name), largest=bool(orderings[0].args.get("desc")))
         return chosen, [exp.column(name) for name in names]
-
-    def _number_of_rows(self, node: exp.Expr) -> exp.Expr:
-        """LIMIT or OFFSET, whose number may be an expression."""
-        made, number = node.copy(), node.args.get("expression")
-        if number is not None and not isinstance(number, exp.Literal):
-            value = read(number, self.resolve)
-            if not value.exact:
-                raise unsupported(f"{node.key.upper()} of an estimate", "Write a whole number.")
-            made.set("expression", exp.paren(value.expression))
-        return made
 
     def _orderings(self, values: Sequence[Value]) -> list[exp.Ordered]:
         """The parts of ORDER BY; ALL stands for the columns from left to right."""

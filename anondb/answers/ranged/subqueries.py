@@ -26,7 +26,7 @@ MATCHED = "matched"
 
 def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
     """A subquery with a single row and column, as a constant of its type; NULL without a row."""
-    relation = compiler.query(node, env)
+    relation = compiler.query(_as_extreme(node) or node, env)
     if len(relation.columns) != 1 or relation.flagged or relation.cut:
         raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
     source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
@@ -45,6 +45,24 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
         (written,) = cells
         return value.replaced([exp.null() if of == '"NULL"' else _constant_of_type(exp.convert(written), str(of))])
     return value.replaced([constant(cell) for cell in cells])
+
+
+def _as_extreme(node: exp.Subquery) -> exp.Select | None:
+    """``(SELECT n FROM ... ORDER BY n DESC LIMIT 1)`` as the greatest ``n``; None for other subqueries."""
+    select = node.this
+    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or select.args.get("order") is None:
+        return None
+    selected, terms, limit = select.expressions[0], select.args["order"].expressions, select.args.get("limit")
+    one = limit is not None and limit.expression == exp.Literal.number(1) and not select.args.get("offset")
+    names = (selected.unalias(), exp.column(selected.alias_or_name), exp.Literal.number(1))
+    if not one or len(terms) != 1 or terms[0].this not in names or terms[0].args.get("nulls_first"):
+        return None
+    inner = select.copy()
+    for key in ("order", "limit"):
+        inner.set(key, None)
+    place = exp.TableAlias(this=exp.to_identifier("rows"), columns=[exp.to_identifier("n")])
+    call = (exp.Max if terms[0].args.get("desc") else exp.Min)(this=exp.column("n", "rows"))
+    return exp.select(call).from_(exp.Subquery(this=inner, alias=place))
 
 
 def beside_rows(

@@ -316,6 +316,19 @@ def _max(*parts: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="GREATEST", expressions=[p.copy() for p in parts])
 
 
+def narrowed(value: Value, other: Value) -> Value:
+    """A number that lies within the bounds of two."""
+    if value.lower is None or other.lower is None:
+        return other if value.lower is None else value
+    (a, b), (c, d) = value.not_null, other.not_null
+    # these functions leave out NULL, which is no bound
+    lower, upper = (
+        exp.Anonymous(this=name, expressions=ends) for name, ends in (("GREATEST", [a, c]), ("LEAST", [b, d]))
+    )
+    turned = exp.If(this=exp.GT(this=lower, expression=upper), true=upper)  # by the rounding of floating numbers
+    return replace(value, lower=exp.Case(ifs=[turned], default=lower.copy()), upper=upper.copy())
+
+
 def all_sure(*parts: exp.Expr | None) -> exp.Expr | None:
     """Whether several numbers are there (``Value.sure``); None if none of them may be NULL."""
     different = list(dict.fromkeys(part for part in parts if part is not None))

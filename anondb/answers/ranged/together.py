@@ -1,0 +1,109 @@
+"""Scalar subqueries over the same rows as one: ``(SELECT count(*) FROM t WHERE a) - (SELECT count(*) FROM t WHERE b)``.
+
+More is known of both numbers together than of each: the rows with ``a`` that lack ``b`` are no more than those with ``a``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.query.parsing import bare, conjoined, lowered
+
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren, exp.Cast, exp.Nullif, exp.Coalesce, exp.Round)
+_PARTS = {"expressions", "from_", "joins", "where"}
+
+
+def together(node: exp.Select) -> exp.Select:
+    """A SELECT in which an expression of several scalar subqueries over the same rows is one of these."""
+    if all(len(list(e.find_all(exp.Subquery))) < 2 for e in node.expressions):
+        return node
+    made = node.copy()
+    for selected in made.expressions:
+        _merge(selected)
+    return made
+
+
+def _merge(node: exp.Expr) -> None:
+    """Replace the largest expressions of subqueries alone, each by one subquery if these have the same rows."""
+    if isinstance(node, exp.Query | exp.AggFunc | exp.Window):
+        return
+    asked = _subqueries(node) or []
+    if len(asked) > 1 and (one := _one(node, [of.this for of in asked])) is not None:
+        node.replace(one)
+        return
+    for child in list(node.iter_expressions()):
+        _merge(child)
+
+
+def _subqueries(node: exp.Expr) -> list[exp.Subquery] | None:
+    """The subqueries of an expression; None if it has other operands than these and numbers."""
+    if isinstance(node, exp.Subquery):
+        return [node]
+    if isinstance(node, exp.Literal | exp.DataType):
+        return []
+    if not isinstance(node, _ARITHMETIC):
+        return None
+    found: list[exp.Subquery] = []
+    for child in node.iter_expressions():
+        of = _subqueries(child)
+        if of is None:
+            return None
+        found += of
+    return found
+
+
+def _one(node: exp.Expr, queries: list[exp.Expr]) -> exp.Subquery | None:
+    """An expression of several queries as one, where what not all ask of their rows is a FILTER; None if they differ."""
+    selects = [query for query in queries if isinstance(query, exp.Select) and _is_total(query)]
+    sources = [(query.args["from_"], query.args.get("joins") or []) for query in selects]
+    if len(selects) < len(queries) or any(source != sources[0] for source in sources):
+        return None
+    parts = [conjoined(where.this if (where := query.args.get("where")) else None) for query in selects]
+    common = [part for part in parts[0] if all(part in of for of in parts)]
+    further = [[part for part in of if part not in common] for of in parts]
+    crossed = any(not any(join.args.get(key) for key in ("on", "using", "method")) for join in sources[0][1])
+    if crossed and any(further):  # a condition that joins stays in WHERE
+        return None
+    values = {id(q): _filtered(q, of) for q, of in zip(selects, further, strict=True)}
+    made = selects[0].copy()
+    made.set("expressions", [_with_values(node, values)])
+    made.set("where", exp.Where(this=exp.and_(*common)) if common else None)
+    return exp.Subquery(this=made)
+
+
+def _is_total(node: exp.Select) -> bool:
+    """Whether a query is one number of aggregates over rows of its own sources."""
+    if not {"expressions", "from_"} <= {key for key, part in node.args.items() if part} <= _PARTS:
+        return False
+    places = [node.args["from_"], *(node.args.get("joins") or ())]
+    names = {"", *(lowered(place.this.alias_or_name) for place in places)}
+    calls = list(aggregates(node.expressions[0]))
+    left = {id(part) for part in node.expressions[0].walk(prune=lambda part: any(part is call for call in calls))}
+    outside = [c for c in node.expressions[0].find_all(exp.Column, exp.Star, exp.Query) if id(c) in left]
+    own = all(lowered(column.table) in names for column in node.find_all(exp.Column))
+    return len(node.expressions) == 1 and bool(calls) and own and not outside and node.find(exp.Window) is None
+
+
+def _filtered(node: exp.Select, parts: list[exp.Expr]) -> exp.Expr:
+    """The number of a query, with further conditions on the rows of its aggregates."""
+    value = exp.paren(bare(node.expressions[0].unalias()))
+    for call in list(aggregates(value)) if parts else []:
+        inner, wanted = (call.this, [call.expression.this]) if isinstance(call, exp.Filter) else (call, [])
+        call.replace(exp.Filter(this=inner.copy(), expression=exp.Where(this=exp.and_(*wanted, *parts))))
+    return value
+
+
+def _with_values(node: exp.Expr, values: Mapping[int, exp.Expr]) -> exp.Expr:
+    """A copy of an expression with values in place of its subqueries."""
+    if isinstance(node, exp.Subquery):
+        return values[id(node.this)]
+    made = type(node)(**node.args)
+    for key, part in node.args.items():
+        if isinstance(part, exp.Expr):
+            made.set(key, _with_values(part, values))
+        elif isinstance(part, list):
+            made.set(key, [_with_values(p, values) if isinstance(p, exp.Expr) else p for p in part])
+    return made
