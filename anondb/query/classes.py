@@ -58,6 +58,17 @@ class Sums(NamedTuple):
     min_greatest: float
     max_greatest: float
 
+    def within(self, low: float, high: float, persons: int) -> Sums:
+        """The values of persons of whom each has one between two ends, which may be infinite."""
+        least, greatest = (max(self.least, persons * low), min(self.greatest, persons * high)) if persons else self[:2]
+        ends = (
+            max(self.min_least, low),
+            max(self.max_least, low),
+            min(self.min_greatest, high),
+            min(self.max_greatest, high),
+        )
+        return Sums(least, greatest, *ends)
+
 
 class Size(NamedTuple):
     """A sum over the items of one person: its least and its greatest value."""

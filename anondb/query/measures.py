@@ -11,17 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import isinf
+from math import ceil, floor, inf, isinf
 
 from anondb.query.aggregates import SPREADS, Aggregated, Group, aggregated, spread
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Classes, Sums
+from anondb.query.classes import Classes, Size, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.held_sums import added_up
-from anondb.query.item_tests import finite
+from anondb.query.item_tests import finite, within
 from anondb.query.merged import SUM, VALUES
 from anondb.query.plan import IDS, Plan
 from anondb.query.predicates import (
@@ -29,6 +28,7 @@ from anondb.query.predicates import (
     AtLeast,
     Condition,
     Constant,
+    Not,
     OnSum,
     Weights,
     at_least,
@@ -70,8 +70,11 @@ def of_cell(attribute: Attribute, cell: Cell, persons: int, spans: Sequence[Span
     among = covered(attribute, cell)
     if among.low is None or among.high is None:
         return None
-    lows = [span.low for span in spans if isinstance(span.low, Fraction)]
-    highs = [span.high for span in spans if isinstance(span.high, Fraction)]
+    beyond = [int(attribute.whole and span.open) for span in spans]
+    lows = [floor(s.low) + more if more else s.low for s, more in zip(spans, beyond, strict=True) if s.low is not None]
+    highs = [
+        ceil(s.high) - less if less else s.high for s, less in zip(spans, beyond, strict=True) if s.high is not None
+    ]
     low, high = float(max([among.low, *lows])), float(min([among.high, *highs]))
     if low > high:  # nobody of these is counted
         return None
@@ -258,6 +261,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
             return added
     number = asked.attributes.index(plan.measure) if isinstance(plan.measure, Attribute) else None
     spans = [] if number is None else _spans(plan.condition, asked.attributes[number].name)
+    low, high = _ends_by_condition(plan)
     groups = []
     for g in release.records(asked.classes, asked.attributes, asked.sums):
         met, values = asked.outcome(g.counts, g.cells, g.complete, g.states), g.sums
@@ -267,8 +271,29 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
                 continue
             values, null = value
             met = replace(met, least=0) if null else met
-        groups.append(Group(met, g.records, values or Sums(*(g.records,) * 2, 1, 1, 1, 1), g.size))
+        values, size = values or Sums(*(g.records,) * 2, 1, 1, 1, 1), g.size
+        if values.max_greatest < low or values.min_least > high:  # nobody of these is counted
+            continue
+        size = None if size is None else Size(max(size.least, low), min(size.greatest, high))
+        groups.append(Group(met, g.records, values.within(low, high, g.records), size))
     return groups
+
+
+def _ends_by_condition(plan: Plan) -> tuple[float, float]:
+    """Between which ends the number of items lies, or the sum of weights, of each person who meets the condition."""
+    low, high, weights = -inf, inf, plan.measure
+    if not isinstance(weights, Weights) or weights.kind != SUM or weights.error:
+        return low, high
+    for part in conjuncts(plan.condition):
+        leaf = part.part if isinstance(part, Not) else part
+        if isinstance(leaf, OnSum) and leaf.weights == weights:
+            low, high = (low, min(high, leaf.least)) if isinstance(part, Not) else (max(low, leaf.least), high)
+        elif isinstance(leaf, AtLeast) and weights.by_label is None:
+            if isinstance(part, Not) and within(weights.test, leaf.test):
+                high = min(high, leaf.count - 1)
+            elif not isinstance(part, Not) and within(leaf.test, weights.test):
+                low = max(low, leaf.count)
+    return low, high
 
 
 def _spans(condition: Condition, attribute: str) -> list[Span]:

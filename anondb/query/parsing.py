@@ -328,12 +328,6 @@ def bare(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def product_of(node: exp.Expr) -> list[exp.Expr]:
-    """The factors of a product."""
-    node = bare(node)
-    return [*product_of(node.left), *product_of(node.right)] if isinstance(node, exp.Mul) else [node]
-
-
 def is_null(node: exp.Expr) -> exp.Expr:
     """The condition that an expression is NULL: sqlglot writes no parentheses around NOT, AND and OR."""
     loose = isinstance(node, exp.Not | exp.Connector)

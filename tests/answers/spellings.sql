@@ -397,3 +397,66 @@ SELECT item, count(*) AS n FROM sales a JOIN sales b USING (tid, item) WHERE ite
 SELECT sum(price) AS n FROM sales JOIN prices USING (item) WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk');
 SELECT sum(t) AS n FROM (SELECT tid, sum(price) AS t FROM sales NATURAL JOIN prices GROUP BY tid HAVING bool_or(item = 'milk'));
 SELECT sum(p.price) AS n FROM sales m JOIN sales s USING (tid) JOIN prices p ON p.item = s.item WHERE m.item = 'milk';
+
+-- women_among_buyers [records]
+SELECT avg(CASE WHEN sex = 'female' THEN 1 ELSE 0 END) AS s FROM customers JOIN sales USING (tid) WHERE item = 'milk';
+SELECT count(*) FILTER (WHERE sex = 'female') * 1.0 / nullif(count(*), 0) AS s FROM customers JOIN sales USING (tid) WHERE item = 'milk';
+SELECT sum(CASE WHEN sex = 'female' THEN 1 ELSE 0 END) / nullif(count(*), 0) AS s FROM customers c JOIN sales s ON s.tid = c.tid WHERE s.item = 'milk';
+SELECT (SELECT count(*) FROM customers JOIN sales USING (tid) WHERE item = 'milk' AND sex = 'female') / nullif((SELECT count(*) FROM customers JOIN sales USING (tid) WHERE item = 'milk'), 0) AS s;
+SELECT avg((sex = 'female')::INTEGER) AS s FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk');
+SELECT 1 - avg((sex <> 'female')::INTEGER) AS s FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk');
+WITH m AS (SELECT c.sex FROM customers c JOIN sales s USING (tid) WHERE s.item = 'milk') SELECT count(*) FILTER (WHERE sex = 'female') / nullif(count(*), 0) AS s FROM m;
+
+-- exactly_one_of_two
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid HAVING count(*) = 1);
+SELECT (SELECT count(*) FROM sales WHERE item IN ('milk', 'bread')) - 2 * (SELECT count(*) FROM sales x JOIN sales y USING (tid) WHERE x.item = 'milk' AND y.item = 'bread') AS n;
+SELECT count(*) FILTER (WHERE m) + count(*) FILTER (WHERE b) - 2 * count(*) FILTER (WHERE m AND b) AS n FROM (SELECT tid, bool_or(item = 'milk') AS m, bool_or(item = 'bread') AS b FROM sales GROUP BY tid);
+SELECT count(*) AS n FROM (SELECT tid, bool_or(item = 'milk') AS m, bool_or(item = 'bread') AS b FROM sales GROUP BY tid) WHERE m <> b;
+SELECT count(*) AS n FROM ((SELECT tid FROM sales WHERE item = 'milk' EXCEPT SELECT tid FROM sales WHERE item = 'bread') UNION ALL (SELECT tid FROM sales WHERE item = 'bread' EXCEPT SELECT tid FROM sales WHERE item = 'milk'));
+SELECT (SELECT count(DISTINCT tid) FROM sales WHERE item IN ('milk', 'bread')) - (SELECT count(*) FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid HAVING count(*) = 2)) AS n;
+
+-- jaccard
+SELECT count(*) FILTER (WHERE m AND b) / nullif(count(*) FILTER (WHERE m OR b), 0) AS j FROM (SELECT tid, bool_or(item = 'milk') AS m, bool_or(item = 'bread') AS b FROM sales GROUP BY tid);
+SELECT avg((c = 2)::INTEGER) AS j FROM (SELECT tid, count(*) AS c FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid);
+SELECT count(*) FILTER (WHERE c = 2) * 1.0 / nullif(count(*), 0) AS j FROM (SELECT tid, count(*) AS c FROM sales WHERE item IN ('milk', 'bread') GROUP BY tid);
+
+-- pairs_per_person
+SELECT avg(n * (n - 1) / 2) AS p FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT sum(n * (n - 1) / 2) / nullif(count(*), 0) AS p FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT (SELECT count(*) FROM sales x JOIN sales y ON x.tid = y.tid AND x.item < y.item) / nullif((SELECT count(DISTINCT tid) FROM sales), 0) AS p;
+
+-- share_without_item
+SELECT avg((NOT m)::INTEGER) AS s FROM (SELECT tid, bool_or(item = 'milk') AS m FROM sales GROUP BY tid);
+SELECT 1 - count(DISTINCT tid) FILTER (WHERE item = 'milk') / nullif(count(DISTINCT tid), 0) AS s FROM sales;
+SELECT 1.0 - (SELECT count(*) FROM sales WHERE item = 'milk') / nullif((SELECT count(DISTINCT tid) FROM sales), 0) AS s;
+SELECT (count(DISTINCT tid) - count(DISTINCT CASE WHEN item = 'milk' THEN tid END)) / nullif(count(DISTINCT tid), 0) AS s FROM sales;
+SELECT count(*) / nullif((SELECT count(DISTINCT tid) FROM sales), 0) AS s FROM (SELECT tid FROM sales GROUP BY tid HAVING NOT bool_or(item = 'milk'));
+
+-- mean_size_of_large
+SELECT avg(n) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid HAVING count(*) >= 4);
+SELECT sum(n) / nullif(count(*), 0) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) WHERE n >= 4;
+SELECT sum(n) FILTER (WHERE n >= 4) / nullif(count(*) FILTER (WHERE n >= 4), 0) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT avg(n) FILTER (WHERE n >= 4) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+SELECT count(*) / nullif(count(DISTINCT tid), 0) AS m FROM sales WHERE tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(*) > 3);
+SELECT avg(CASE WHEN n >= 4 THEN n END) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid);
+
+-- older_and_younger [records]
+SELECT count(*) FILTER (WHERE age >= 60) - count(*) FILTER (WHERE age < 30) AS d FROM customers;
+SELECT sum(CASE WHEN age >= 60 THEN 1 WHEN age < 30 THEN -1 ELSE 0 END) AS d FROM customers;
+SELECT (SELECT count(*) FROM customers WHERE age >= 60) - (SELECT count(*) FROM customers WHERE age < 30) AS d;
+SELECT sum(s) AS d FROM (SELECT CASE WHEN age >= 60 THEN 1 ELSE -1 END AS s FROM customers WHERE age >= 60 OR age < 30);
+
+-- top_share
+SELECT max(n) * 1.0 / sum(n) AS s FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
+SELECT (SELECT count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 1) / nullif((SELECT count(*) FROM sales), 0) AS s;
+SELECT max(s) AS s FROM (SELECT item, count(*) / sum(count(*)) OVER () AS s FROM sales GROUP BY item);
+
+-- mean_support
+SELECT avg(n) AS m FROM (SELECT item, count(*) AS n FROM sales WHERE item IN ('milk', 'bread', 'coffee') GROUP BY item);
+SELECT sum(n) / count(*) AS m FROM (SELECT item, count(*) AS n FROM sales WHERE item IN ('milk', 'bread', 'coffee') GROUP BY item);
+
+-- ratio_of_items
+SELECT count(*) FILTER (WHERE item = 'milk') / nullif(count(*) FILTER (WHERE item = 'bread'), 0) AS r FROM sales;
+SELECT (SELECT count(*) FROM sales WHERE item = 'milk') / nullif((SELECT count(*) FROM sales WHERE item = 'bread'), 0) AS r;
+SELECT sum(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) / nullif(sum(CASE WHEN item = 'bread' THEN 1 ELSE 0 END), 0) AS r FROM sales;
+SELECT count(CASE WHEN item = 'milk' THEN 1 END) / nullif(count(CASE WHEN item = 'bread' THEN 1 END), 0) AS r FROM sales;

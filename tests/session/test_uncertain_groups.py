@@ -36,7 +36,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         ("median(age)", 20, 81),
         ("sum(1)", 0, 6),
         ("avg(1)", 1, 1),
-        ("avg(age) FILTER (WHERE age > 25)", 25, 81),
+        ("avg(age) FILTER (WHERE age > 25)", 26, 81),
         ("count(*) FILTER (WHERE age > 25) * 100.0 / count(*)", 0, 100),
         ("count(*) FILTER (WHERE age > 25)::DOUBLE / nullif(count(*), 0)", 0, 1),
         ("sum(CASE WHEN age > 25 THEN 3 ELSE 2 END) / count(*)", 2, 3),

@@ -18,10 +18,10 @@ from anondb.answers.persons.terms import (
     PersonRows,
     Scope,
 )
-from anondb.errors import InputError
 from anondb.query.aggregates import CONT, DISC
 from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single
+from anondb.query.parsing import conjoined
 from anondb.query.plan import ITEMS, MEASURE, PAIRS, Plan
 from anondb.query.predicates import (
     ALWAYS,
@@ -104,30 +104,39 @@ class Aggregates(Sums):
 
     # ---------------------------------------------------------------- several together
 
+    def implied(self, one: exp.Expr, other: exp.Expr | None, scope: Scope) -> bool:
+        """Whether each row that satisfies a condition satisfies another one, as far as their forms show."""
+        parts = conjoined(one)
+        if all(part in parts for part in conjoined(other)):
+            return True
+        (first, second) = (
+            self.filtered(scope, [condition]).rows for condition in (one, other) if condition is not None
+        )
+        same = (first.compared, first.rows) == (second.compared, second.rows)
+        return same and both(first.where, negate(second.where)) == NEVER
+
     def _combined(self, terms: Sequence[tuple[int, Basic]], group: Sequence[Scope]) -> Bounds:
         """A sum of numbers of rows or persons, each a number of times: within that of their bounds, and of their parts."""
         apart = self.total([self.times(self.value_of(basic, group), factor) for factor, basic in terms])
-        (scope,) = group
-        chosen = [self.wanted(basic, group)[0].rows for _, basic in terms]
+        return self.within(apart, lambda: self._of_parts(terms, group[0]))
+
+    def _of_parts(self, terms: Sequence[tuple[int, Basic]], scope: Scope) -> Bounds:
+        """A sum of numbers from those whom some of its terms count, and others do not."""
+        chosen = [self.wanted(basic, [scope])[0].rows for _, basic in terms]
         if any((one.compared, one.rows) != (scope.rows.compared, scope.rows.rows) for one in chosen):
-            return apart
+            return None, None
         of_rows = terms[0][1].how == "rows"
         conditions = [one.where if of_rows else self.closed(one) for one in chosen]
         added: dict[Condition, int] = {}
         for held in product((True, False), repeat=len(terms)):
             met = both(*(c if h else negate(c) for c, h in zip(conditions, held, strict=True)))
-            number = sum(factor for (factor, _), h in zip(terms, held, strict=True) if h)
-            if met != NEVER and number:
-                added[met] = number
-
-        def counted(met: Condition) -> Bounds:
-            return self.rows_in(replace(scope.rows, where=met)) if of_rows else self.persons(met)
-
+            added[met] = sum(factor for (factor, _), h in zip(terms, held, strict=True) if h)
         steps: list[Bounds] = []
-        for low, high in pairwise(sorted({0, *added.values()})):
-            part = either(*(met for met, n in added.items() if (n >= high if high > 0 else n <= low)))
-            steps.append(self.times(counted(part), high - low if high > 0 else low - high))
-        return both_of(apart, self.total(steps))
+        for low, high in pairwise(sorted({0, *(number for met, number in added.items() if met != NEVER)})):
+            part = either(*(met for met, number in added.items() if (number >= high if high > 0 else number <= low)))
+            counted = self.rows_in(replace(scope.rows, where=part)) if of_rows else self.persons(part)
+            steps.append(self.times(counted, high - low if high > 0 else low - high))
+        return self.total(steps)
 
     def _rows_of_each(self, group: Sequence[Scope]) -> Bounds:
         """The average number of rows of the persons who have one."""
@@ -141,32 +150,31 @@ class Aggregates(Sums):
         if test is None:
             return apart
         met = both(cells[0].person, at_least(1, test))
-        return both_of(apart, self.one(Plan(MEASURE, met, measure=Weights(test), aggregate="avg", some=True)))
+        plan = Plan(MEASURE, met, measure=Weights(test), aggregate="avg", some=True)
+        return self.within(apart, lambda: self.one(plan))
 
     # ---------------------------------------------------------------- aggregates of numbers
 
     def _mean(self, value: exp.Expr, group: Sequence[Scope]) -> Bounds:
-        """An average over the rows of a group in which a number is not NULL: their sum by their number, and, of few
-        numbers, each as often as it may be at most or at least."""
-        (scope,) = group
-        tree = self.resolved(value, scope)
-        rows = self.rows_in(scope.rows)
+        """An average over the rows of a group in which a number is not NULL."""
+        parts = [(scope.rows, self.resolved(value, scope)) for scope in group]
+        rows = self._rows_of([of for of, _ in parts])
         if rows[1] == 0:
             return None, None
-        apart = quotient(self.sum_in(scope.rows, tree), rows)
-        try:
-            listed = [(of, both(scope.rows.where, met)) for of, met in self.values(tree) if of is not None]
-        except InputError:
-            return apart
-        listed = [(of, met) for of, met in listed if met != NEVER]
-        if not listed or not all(isinstance(of, int | float | Decimal) for of, _ in listed):
-            return apart
-        numbers = [float(of) for of, _ in listed]
-        within = both_of(apart, (min(numbers), max(numbers)))
+        apart = quotient(self.total([self.sum_in(*part) for part in parts]), rows)
+        return self.within(apart, lambda: self._mean_of_few(parts))
+
+    def _mean_of_few(self, parts: Sequence[tuple[PersonRows, exp.Expr]]) -> Bounds:
+        """An average of listed numbers: between these, and, of few, each as often as it may be at most or at least."""
+        every = [(n, replace(of, where=both(of.where, met))) for of, tree in parts for n, met in self.values(tree)]
+        listed = [(n, of) for n, of in every if n is not None and of.where != NEVER]
+        if not listed or not all(isinstance(n, int | float | Decimal) for n, _ in listed):
+            return None, None
+        numbers = [float(n) for n, _ in listed]
+        within = min(numbers), max(numbers)
         if len(listed) > FEW:
             return within
-        each = [self.rows_in(replace(scope.rows, where=met)) for _, met in listed]
-        return both_of(within, average_of(numbers, each))
+        return both_of(within, average_of(numbers, [self.rows_in(of) for _, of in listed]))
 
     def _measured(self, basic: Basic, group: Sequence[Scope]) -> Bounds:
         """An average, an extreme, a quantile or a deviation of a number of each person."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
 
 from sqlglot import exp
 
@@ -14,8 +13,9 @@ from anondb.answers.ranged.aggregates import aggregates
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.merged import VALUES
-from anondb.query.parsing import bare, conjoined, is_null, product_of, whole
+from anondb.query.parsing import bare, is_null
 from anondb.query.predicates import ALWAYS
+from anondb.query.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.query.refusals import name_of, only, unsupported
 
 HINTS: Mapping[type[exp.Expr], str] = {
@@ -59,10 +59,11 @@ class Composer:
 
     def _unless_empty(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """A value that is NULL if there are no rows that FILTER chooses; without it the column says so."""
-        if wanted is None:
-            return value
+        return value if wanted is None else self._if_some(value, wanted)
+
+    def _if_some(self, value: exp.Expr, wanted: exp.Expr | None, default: exp.Expr | None = None) -> exp.Expr:
         some = exp.GT(this=self._rows(wanted), expression=exp.Literal.number(0))
-        return exp.Case(ifs=[exp.If(this=some, true=value)])
+        return exp.Case(ifs=[exp.If(this=some, true=value)], default=default)
 
     def composed(self, call: exp.Expr) -> exp.Expr | str:
         """An aggregate, with its FILTER, as an expression of others, or what to say of one that no rule reads.
@@ -72,7 +73,10 @@ class Composer:
         """
         if isinstance(call, exp.Filter):
             only(call, "this", "expression")
-        call, wanted = _filtered(call)
+        call, wanted = filtered(call)
+        if not isinstance(call.this, exp.Distinct) and call.this is not None:
+            wanted, value = _chosen(call.this.unnest(), wanted)
+            call = call if value is call.this.unnest() else _of(call, value)
         if isinstance(call.this, exp.Distinct) and not isinstance(call, exp.Count):
             return f"{name_of(call)} DISTINCT. Ask for the values and their numbers of rows"
         if call.args.get("count") is not None:
@@ -88,7 +92,8 @@ class Composer:
         if isinstance(call, exp.Sum):
             only(call, "this")
             value = call.this.unnest()
-            return self._unless_empty(self._basic(Basic("sum", value, wanted)), self._where_present(value, wanted))
+            summed = self._sum_of_truths(value, wanted) or self._basic(Basic("sum", value, wanted))
+            return self._unless_empty(summed, self._where_present(value, wanted))
         if isinstance(call, exp.Avg):
             only(call, "this")
             return self._average(call.this.unnest(), wanted)
@@ -159,6 +164,18 @@ class Composer:
         results = [tree.args["default"], *(branch.args["true"] for branch in tree.args["ifs"])]
         return any(self._may_be_null(result.unnest()) for result in results)
 
+    def _sum_of_truths(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
+        """The sum of 1 where a condition holds, and of 0 elsewhere, as a number of rows; None for other sums."""
+        if isinstance(value, exp.Case):
+            branches, default = value.args["ifs"], value.args.get("default")
+        else:
+            branches, default = [value] if isinstance(value, exp.If) else [], value.args.get("false")
+        plain = len(branches) == 1 and (isinstance(value, exp.If) or value.this is None)
+        if not plain or branches[0].args["true"] != exp.convert(1) or default != exp.convert(0):
+            return None
+        number = self._rows(_both(wanted, branches[0].this))
+        return number if self._keys or wanted is not None else self._if_some(number, None)
+
     def _average(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """An average: of a number of each person, or a sum by a number of rows."""
         if len(self._scopes) == 1 and self._is_measure(self._trees(value)[0]):
@@ -189,44 +206,35 @@ class Composer:
 
     def _quotient(self, node: exp.Div) -> exp.Expr | None:
         """A sum by its number of rows as an average, and a number of rows by that of its persons; None for others."""
-        *factors, above = sorted(map(_uncast, product_of(node.this)), key=lambda f: f.find(exp.AggFunc) is not None)
-        below = _uncast(node.expression)
-        never_zero = isinstance(below, exp.Nullif) and below.expression == exp.Literal.number(0)
-        below = _uncast(below.this) if never_zero else below
-        (one, wanted), (other, also) = map(_filtered, (above, below))
-        if not all(isinstance(f, exp.Literal) and not f.is_string for f in factors) or not isinstance(other, exp.Count):
-            return None
-        average = self._average_of(one, wanted, other, also)
+        of = quotient_of(node)
+        average = self._average_of(of) if isinstance(of.below, exp.Count) else None
         if average is None:
             return None
-        if isinstance(one, exp.Count) and not never_zero:  # 0 / 0 is no number, and not NULL
-            zero, rows = exp.Literal.number(0), self._rows(also)
-            some = exp.If(this=exp.GT(this=rows, expression=zero), true=average)
-            average = exp.Case(ifs=[some], default=exp.Div(this=zero.copy(), expression=rows.copy()))
-        return reduce(lambda x, y: exp.Mul(this=x, expression=y), [*(f.copy() for f in factors), exp.paren(average)])
+        if isinstance(of.above, exp.Count) and not of.never_zero:  # 0 / 0 is no number, and not NULL
+            nothing = exp.Div(this=exp.Literal.number(0), expression=self._rows(of.also))
+            average = self._if_some(average, of.also, nothing)
+        return of.times(exp.paren(average))
 
-    def _average_of(
-        self, one: exp.Expr, wanted: exp.Expr | None, other: exp.Count, also: exp.Expr | None
-    ) -> exp.Expr | None:
-        """The average that the quotient of two aggregates is, each with its FILTER; None for other quotients."""
-        every = isinstance(other.this, exp.Star | exp.Literal)
-        if isinstance(one, exp.Sum) and wanted == also and (every or bare(other.this) == bare(one.this)):
-            value = bare(one.this)
-            counted = not every or self._where_present(value, wanted) is wanted  # no row without a number counts
-            return self._average(value, wanted) if counted else None
-        if not isinstance(one, exp.Count) or not isinstance(one.this, exp.Star | exp.Literal) or self._keys:
+    def _average_of(self, of: Quotient) -> exp.Expr | None:
+        """The average that a quotient of two aggregates is; None for other quotients."""
+        above, counted, wanted = of.above, of.below.this, of.wanted
+        every = isinstance(counted, exp.Star | exp.Literal)
+        if isinstance(above, exp.Sum) and wanted == of.also and (every or bare(counted) == bare(above.this)):
+            value = bare(above.this)
+            whole = not every or self._where_present(value, wanted) is wanted  # no row without a number is counted
+            return self._average(value, wanted) if whole else None
+        if not isinstance(above, exp.Count) or not isinstance(above.this, exp.Star | exp.Literal) or self._keys:
             return None
-        of, among = conjoined(wanted), conjoined(also)
-        if every and wanted is not None and all(part in of for part in among):
-            met = exp.and_(exp.true(), *(part for part in of if part not in among))
-            return self._average(exp.Case(ifs=[exp.If(this=met, true=exp.convert(1))], default=exp.convert(0)), also)
-        if wanted == also and isinstance(other.this, exp.Distinct) and self._is_id(other.this.expressions[0]):
+        if every and wanted is not None and self._reader.implied(wanted, of.also, self._scopes[0]):
+            case = exp.Case(ifs=[exp.If(this=wanted.copy(), true=exp.convert(1))], default=exp.convert(0))
+            return self._average(case, of.also)
+        if wanted == of.also and isinstance(counted, exp.Distinct) and self._is_id(counted.expressions[0]):
             return self._unless_empty(self._basic(Basic("rows_of_each", wanted=wanted)), wanted)
         return None
 
     def _combined(self, node: exp.Expr) -> exp.Expr | None:
         """A sum of numbers of rows, or of persons, times whole numbers, as one; None for others."""
-        terms = [(factor, _filtered(part)) for factor, part in _terms(node)]
+        terms = [(factor, filtered(part)) for factor, part in terms_of(node)]
         counts = [(factor, call, wanted) for factor, (call, wanted) in terms if isinstance(call, exp.Count)]
         if len(counts) < len(terms) or len(terms) > MOST_TERMS:
             return None
@@ -269,48 +277,25 @@ class Composer:
         return any(a.name == atom.attribute and a.ends == "DATE" for a in self._reader.releases.attributes)
 
 
-def _uncast(node: exp.Expr) -> exp.Expr:
-    """An expression without conversion to a floating number."""
-    node = bare(node)
-    return _uncast(node.this) if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DOUBLE else node
-
-
-def _terms(node: exp.Expr, factor: int = 1) -> list[tuple[int, exp.Expr]]:
-    """The terms of a sum, and how often each is added."""
-    node = bare(node)
-    if isinstance(node, exp.Add | exp.Sub):
-        return _terms(node.left, factor) + _terms(node.right, factor if isinstance(node, exp.Add) else -factor)
-    if isinstance(node, exp.Mul):
-        for number, other in ((node.left, node.right), (node.right, node.left)):
-            literal = bare(number)
-            if isinstance(literal, exp.Literal) and literal.is_int:
-                return _terms(other, factor * whole(literal))
-    return [(factor, node)]
-
-
-def _filtered(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
-    """An aggregate and the condition of its FILTER, if it has one."""
-    return (node.this, node.expression.this) if isinstance(node, exp.Filter) else (node, None)
-
-
 def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr]:
-    """``DISTINCT CASE WHEN x THEN column END`` as the column where x is true."""
-    if (
-        isinstance(value, exp.Case)
-        and value.this is None
-        and value.args.get("default") is None
-        and len(value.args["ifs"]) == 1
-    ):
-        (branch,) = value.args["ifs"]
-        if isinstance(branch.args["true"].unnest(), exp.Column):
-            return _both(wanted, branch.this), branch.args["true"].unnest()
-    if (
-        isinstance(value, exp.If)
-        and value.args.get("false") is None
-        and isinstance(value.args["true"].unnest(), exp.Column)
-    ):
-        return _both(wanted, value.this), value.args["true"].unnest()
-    return wanted, value
+    """``CASE WHEN x THEN value END`` as the value where x is true."""
+    if isinstance(value, exp.Case) and value.this is None and value.args.get("default") is None:
+        branch, *others = value.args["ifs"]
+    elif isinstance(value, exp.If) and value.args.get("false") is None:
+        branch, others = value, []
+    else:
+        return wanted, value
+    of = branch.args["true"].unnest()
+    if others or isinstance(of, exp.Literal):
+        return wanted, value
+    return _both(wanted, branch.this), of
+
+
+def _of(call: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """An aggregate of another value."""
+    made = call.copy()
+    made.set("this", value.copy())
+    return made
 
 
 def _present(condition: exp.Expr) -> exp.Expr:

@@ -144,7 +144,7 @@ class _Facts(Aggregates):
         else:
             rows, some = self._groups(scopes, trees, kinds, basics, most)
             if not keys:
-                empty: list[Bounds] = [NONE if b.how in (*COUNTED, "sum") else (None, None) for b in basics]
+                empty: list[Bounds] = [NONE if b.how in (*COUNTED, "sum", "combined") else (None, None) for b in basics]
                 rows = rows or {(): [*empty, NONE]}
             sure = all((of[-1][0] or 0) >= 1 for of in rows.values())
             listed = rows if keys else {key: of[:-1] for key, of in rows.items()}
@@ -381,6 +381,8 @@ class _Facts(Aggregates):
 def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> Column:
     """The column of an aggregate: a count with FILTER is a part of that without, of which a group has one at least."""
     basic = basics[number]
+    if basic.terms:
+        return Column(f"#{number}", bounded=True, present=True, whole=True)
     if basic.how not in COUNTED:
         return Column(f"#{number}", bounded=True, maybe=maybe)
     same = [n for n, b in enumerate(basics) if b.key == replace(basic, wanted=None).key and n != number]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -131,6 +131,14 @@ class Sums(Values):
         ends = zip(*parts, strict=True)
         lower, upper = (None if None in end else sum(n for n in end if n is not None) for end in ends)
         return lower, upper
+
+    @staticmethod
+    def within(bounds: Bounds, rule: Callable[[], Bounds]) -> Bounds:
+        """Bounds with those of a further rule, if it reads the question."""
+        try:
+            return both_of(bounds, rule())
+        except InputError:
+            return bounds
 
     @staticmethod
     def times(bounds: Bounds, factor: float) -> Bounds:
@@ -274,10 +282,7 @@ class Sums(Values):
         one = self._sum_of_values(rows, listed)
         if sum(float(v) != 0 for v in values) < 2:
             return one
-        try:
-            return both_of(one, self._sum_of_weights(rows, tree, row))
-        except InputError:
-            return one
+        return self.within(one, lambda: self._sum_of_weights(rows, tree, row))
 
     def _sum_of_weights(self, rows: PersonRows, tree: exp.Expr, row: int) -> Bounds:
         """The sum of numbers of items, from that of each person."""

@@ -12,6 +12,7 @@ from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuil
 from anondb.answers.ranged.values import Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
+from anondb.query.quotients import quotient_of
 from anondb.query.refusals import name_of, unsupported
 
 AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
@@ -62,6 +63,19 @@ def over_all(node: exp.Window) -> bool:
     """Whether a window function is an aggregate over all rows."""
     function = node.this.this if isinstance(node.this, exp.Filter) else node.this
     return isinstance(function, AGGREGATES) and not any(node.args.get(k) for k in ("partition_by", "order", "spec"))
+
+
+def as_average(node: exp.Div, resolve: Resolve) -> Value | None:
+    """A sum by its number of rows as an average; None for others."""
+    of = quotient_of(node)
+    if not isinstance(of.above, exp.Sum) or not isinstance(of.below, exp.Count) or of.wanted != of.also:
+        return None
+    every, value = isinstance(of.below.this, exp.Star | exp.Literal), bare(of.above.this)
+    if bare(of.below.this) != value and not (every and read(value, resolve).present):
+        return None
+    call: exp.Expr = exp.Avg(this=value.copy())
+    call = call if of.wanted is None else exp.Filter(this=call, expression=exp.Where(this=of.wanted.copy()))
+    return read(of.times(call), resolve)
 
 
 @dataclass(frozen=True)

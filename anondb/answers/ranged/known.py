@@ -94,7 +94,7 @@ def column_value(number: int, column: Column, alias: str) -> Value:
     ends = [] if column.unknown else [f"c{number}{end}" for end in (("_l", "_u") if column.bounded else ("",))]
     flags = {name: getattr(column, name) for name in FLAGS}
     part = None if column.part is None else (exp.column(f"c{column.part[0]}_u", alias), column.part[1])
-    sure = exp.column(f"c{number}_s", alias) if column.maybe else None
+    sure = exp.column(f"c{number}_s", alias) if column.maybe and column.bounded else None
     return Value(*(exp.column(end, alias) for end in ends), part=part, sure=sure, **flags)
 
 
@@ -117,7 +117,7 @@ def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ..
             v.upper is not None,
             v.unknown,
             part=part,
-            maybe=v.sure is not None,
+            maybe=v.sure is not None and v.upper is not None,
             **{flag: getattr(v, flag) for flag in FLAGS},
         )
         for name, v, part in zip(names, values, wholes, strict=True)
@@ -229,18 +229,13 @@ class Sources:
 
     def set_optional(self, sure: exp.Expr, *, flagged: bool) -> None:
         """Let the last source have NULL where LEFT JOIN adds no row: ``sure`` says that there is one, or is NULL."""
-        (alias, columns), why = self.by_alias[-1], "a column of rows that counts chose, in an outer join"
-        kept = [
-            (
-                name,
-                replace(value, sure=all_sure(sure, value.sure))
-                if not value.exact
-                else Value(why=why)
-                if flagged
-                else value,
-            )
-            for name, value in columns
-        ]
+        alias, columns = self.by_alias[-1]
+        unread = Value(why="a column of rows that counts chose, in an outer join")
+        kept = []
+        for name, value in columns:
+            if value.upper is not None:
+                value = replace(value, sure=all_sure(sure, value.sure))
+            kept.append((name, unread if value.exact and flagged else value))
         self.by_alias[-1] = alias, kept
 
     def total(self, value: Value) -> Value:

@@ -15,7 +15,8 @@ from sqlglot import exp
 from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
-from anondb.query.parsing import bare, lowered, product_of
+from anondb.query.parsing import bare, lowered
+from anondb.query.quotients import product_of
 
 _OF_GROUPS = {"expressions", "from_", "joins", "where", "group"}
 _OVER_GROUPS = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "with_"}
@@ -73,9 +74,26 @@ def total_of_rows(call: exp.Expr, node: exp.Select) -> exp.Subquery | None:
     of = call.this if isinstance(call, exp.Sum) else None
     if not isinstance(of, exp.Sum | exp.Count) or isinstance(of.this, exp.Distinct):
         return None
+    return exp.Subquery(this=_alone(of, node))
+
+
+def sum_of_rows(call: exp.Expr, node: exp.Select, env: Env) -> exp.Subquery | None:
+    """A sum over groups beside other aggregates, as that over their rows; None for others.
+
+    Args:
+        call: an aggregate.
+        node: the SELECT with the aggregate.
+        env: the common table expressions that it sees.
+    """
+    alone = _alone(call, node) if isinstance(call, exp.Sum) and node.args.get("group") is None else None
+    return None if alone is None or over_rows(alone, env) is None else exp.Subquery(this=alone)
+
+
+def _alone(call: exp.Expr, node: exp.Select) -> exp.Select:
+    """An aggregate of the rows of a SELECT."""
     made = exp.Select(**{key: node.args.get(key) for key in ("from_", "joins", "where")}).copy()
-    made.set("expressions", [of.copy()])
-    return exp.Subquery(this=made)
+    made.set("expressions", [call.copy()])
+    return made
 
 
 def _clauses(node: exp.Select) -> set[str]:

@@ -8,17 +8,17 @@ from itertools import takewhile
 
 from sqlglot import exp
 
-from anondb.answers.ranged.aggregates import Rows, aggregates, over_all
+from anondb.answers.ranged.aggregates import Rows, aggregates, as_average, over_all
 from anondb.answers.ranged.asking import rows_kept
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.answers.ranged.expressions import read
 from anondb.answers.ranged.item_filters import with_item_filters
 from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, fresh, projected
 from anondb.answers.ranged.leading import check_limits, leading, number_of_rows
-from anondb.answers.ranged.rollups import total_of_rows
+from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, scalar
-from anondb.answers.ranged.values import Value, ambiguous, holds, narrowed
+from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
 
@@ -138,7 +138,11 @@ class SelectRows:
                 self.compiler.notes[ORDER_NOTE] = None
             return value
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
-            return self._rows.aggregate(node, self.resolve)
+            alone = sum_of_rows(node, self.node, self.env)
+            value = self._rows.aggregate(node, self.resolve)
+            return value if alone is None else narrowed(value, scalar(alone, self.compiler, self.env))
+        if isinstance(node, exp.Div) and self.facts is None and (average := as_average(node, self.resolve)) is not None:
+            return narrowed(average, arithmetic(node, *(read(side, self.resolve) for side in (node.left, node.right))))
         if isinstance(node, exp.Anonymous):
             self._check_function(node)
         if isinstance(node, exp.Subquery):
