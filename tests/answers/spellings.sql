@@ -442,9 +442,9 @@ SELECT avg(CASE WHEN n >= 4 THEN n END) AS m FROM (SELECT tid, count(*) AS n FRO
 
 -- older_and_younger [records]
 SELECT count(*) FILTER (WHERE age >= 60) - count(*) FILTER (WHERE age < 30) AS d FROM customers;
-SELECT sum(CASE WHEN age >= 60 THEN 1 WHEN age < 30 THEN -1 ELSE 0 END) AS d FROM customers;
+SELECT coalesce(sum(CASE WHEN age >= 60 THEN 1 WHEN age < 30 THEN -1 ELSE 0 END), 0) AS d FROM customers;
 SELECT (SELECT count(*) FROM customers WHERE age >= 60) - (SELECT count(*) FROM customers WHERE age < 30) AS d;
-SELECT sum(s) AS d FROM (SELECT CASE WHEN age >= 60 THEN 1 ELSE -1 END AS s FROM customers WHERE age >= 60 OR age < 30);
+SELECT coalesce(sum(s), 0) AS d FROM (SELECT CASE WHEN age >= 60 THEN 1 ELSE -1 END AS s FROM customers WHERE age >= 60 OR age < 30);
 
 -- top_share
 SELECT max(n) * 1.0 / sum(n) AS s FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
