@@ -39,6 +39,10 @@ SEVERAL = [
     "SELECT item AS k0, count(*) AS k1 FROM prices GROUP BY ALL UNION (SELECT DISTINCT item, 5 FROM sales)",
     "SELECT CASE s.item WHEN 'milk' THEN p.price ELSE length(p.item) END AS k0, count(*) AS c1 "
     "FROM prices p JOIN sales s ON p.item = s.item GROUP BY 1",
+    "SELECT node AS k0, parent AS k1 FROM food ANTI JOIN (SELECT item AS sold, count(*) AS n FROM sales GROUP BY item) q "
+    "ON sold = node",
+    "SELECT item AS k0, sum(n) OVER (ORDER BY item ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS n1 FROM "
+    "(SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) <> 3)",
 ]
 
 
