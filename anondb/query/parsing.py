@@ -273,8 +273,8 @@ def _with_unions(tokens: list[Token]) -> list[Token]:
 
 
 def _with_ends_outside(tokens: list[Token]) -> list[Token]:
-    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement behind CREATE ... AS, or with ORDER
-    BY or LIMIT at its end: sqlglot reads neither."""
+    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement behind CREATE ... AS, in parentheses
+    that no clause is before, or with ORDER BY or LIMIT at its end: sqlglot reads none of these."""
     if not any(token.token_type in _PIVOTS for token in tokens):
         return tokens
     made = list[Token]()
@@ -295,7 +295,7 @@ def _with_ends_outside(tokens: list[Token]) -> list[Token]:
                 close()
             first, inner = around.pop()
         elif kind in _PIVOTS and (before in (TokenType.L_PAREN, TokenType.ALIAS) or _closes_cte(made)):
-            first, inner = len(made), before is TokenType.ALIAS
+            first, inner = len(made), before is TokenType.ALIAS or _opens(made)
         elif kind in _ENDS and first >= 0:
             close()
             first = -1
@@ -307,6 +307,14 @@ def _with_ends_outside(tokens: list[Token]) -> list[Token]:
 
 def _tokens(text: str) -> list[Token]:
     return _dialect().tokenize(text)
+
+
+def _opens(tokens: list[Token]) -> bool:
+    """Whether tokens are parentheses, or end with parentheses at the beginning of the query of a macro."""
+    kinds = [token.token_type for token in tokens]
+    while kinds and kinds[-1] is TokenType.L_PAREN:
+        kinds.pop()
+    return not kinds or kinds[-2:] == [TokenType.ALIAS, TokenType.TABLE]
 
 
 def _closes_cte(tokens: list[Token]) -> bool:

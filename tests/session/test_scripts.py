@@ -67,6 +67,8 @@ PIVOTS = [
     "WITH p AS (PIVOT prices2 ON item USING max(cost) GROUP BY note) SELECT milk + 1 FROM p",
     "UNPIVOT (SELECT item, cost, note FROM prices2) ON cost INTO NAME what VALUE v",
     "UNPIVOT (SELECT 1 AS a, 2 AS b, 3 AS c) ON a, b",
+    "((UNPIVOT prices2 ON cost))",
+    "CREATE OR REPLACE MACRO turned_once() AS TABLE (UNPIVOT prices2 ON cost); FROM turned_once()",
     "PIVOT (SELECT 1 - cost AS gain, '' AS none, cost FROM prices2) ON gain, none USING max(cost)",
     "PIVOT (SELECT left(item, 0) AS none, cost FROM prices2) ON none USING max(cost)",
 ]
