@@ -273,8 +273,8 @@ def _with_unions(tokens: list[Token]) -> list[Token]:
 
 
 def _with_ends_outside(tokens: list[Token]) -> list[Token]:
-    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement behind CREATE ... AS, in parentheses
-    that no clause is before, or with ORDER BY or LIMIT at its end: sqlglot reads none of these."""
+    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement that is behind CREATE ... AS, in
+    parentheses without a clause before them, or with ORDER BY or LIMIT at its end: sqlglot reads none of these."""
     if not any(token.token_type in _PIVOTS for token in tokens):
         return tokens
     made = list[Token]()

@@ -43,6 +43,14 @@ SEVERAL = [
     "ON sold = node",
     "SELECT item AS k0, sum(n) OVER (ORDER BY item ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS n1 FROM "
     "(SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) <> 3)",
+    "SELECT m AS k0, count(*) AS c1 FROM (SELECT tid, max(CASE item WHEN 'milk' THEN 3 WHEN 'figs' THEN 2 WHEN 'rolls' "
+    "THEN 1 END) AS m FROM sales GROUP BY tid) GROUP BY m",
+    "SELECT item AS k0, q.n AS n1 FROM prices LEFT JOIN (SELECT item, sum(DISTINCT 0.5) AS n FROM sales GROUP BY item) q "
+    "USING (item)",
+    "SELECT sum(x) AS n0, 1 / sum(x) AS n1 FROM (SELECT tid, 1 / 0 AS x FROM sales GROUP BY tid)",
+    "SELECT item AS k0, exp(count(*) * 1000) AS n1, sum(if(item = 'milk', 1 / 0, 1)) AS n2 FROM sales GROUP BY item",
+    "SELECT CAST(x AS VARCHAR) AS k0, count(*) AS c1 FROM (SELECT tid, (count(*) - 2) / 0 AS x FROM sales GROUP BY tid) "
+    "GROUP BY x",
 ]
 
 

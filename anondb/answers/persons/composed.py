@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 
 from sqlglot import exp
 
@@ -161,7 +162,7 @@ class Composer:
             listed = [v for tree in self._trees(value) for v, _ in self._reader.values(tree) if v is not None]
         except InputError:
             return average
-        if not listed or not all(isinstance(v, int | float | Decimal) for v in listed):
+        if not listed or not all(isinstance(v, int | float | Decimal) and isfinite(v) for v in listed):
             return average
         above = exp.Greatest(this=average, expressions=[exp.convert(float(min(listed)))])
         return exp.Least(this=above, expressions=[exp.convert(float(max(listed)))])

@@ -227,7 +227,7 @@ class Sources:
         """Let the last source have NULL where LEFT JOIN adds no row: ``sure`` says that there is one, or is NULL."""
         (alias, columns), why = self.by_alias[-1], "a column of rows that counts chose, in an outer join"
         kept = [
-            (name, replace(value, sure=sure) if not value.exact else Value(why=why) if flagged else value)
+            (name, replace(value, sure=sure) if value.upper is not None else Value(why=why) if flagged else value)
             for name, value in columns
         ]
         self.by_alias[-1] = alias, kept
