@@ -47,6 +47,9 @@ SEVERAL = [
     "THEN 1 END) AS m FROM sales GROUP BY tid) GROUP BY m",
     "SELECT item AS k0, q.n AS n1 FROM prices LEFT JOIN (SELECT item, sum(DISTINCT 0.5) AS n FROM sales GROUP BY item) q "
     "USING (item)",
+    "SELECT item AS k0, n AS n1 FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) "
+    "WHERE item <> ALL (SELECT item FROM prices) OR item = ANY (SELECT node FROM food WHERE parent = 'dairy')",
+    "SELECT item AS k0, sum(count(*)) OVER () AS n1 FROM sales GROUP BY ALL",
     "SELECT sum(x) AS n0, 1 / sum(x) AS n1 FROM (SELECT tid, 1 / 0 AS x FROM sales GROUP BY tid)",
     "SELECT item AS k0, exp(count(*) * 1000) AS n1, sum(if(item = 'milk', 1 / 0, 1)) AS n2 FROM sales GROUP BY item",
     "SELECT CAST(x AS VARCHAR) AS k0, count(*) AS c1 FROM (SELECT tid, (count(*) - 2) / 0 AS x FROM sales GROUP BY tid) "
