@@ -213,12 +213,6 @@ def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, 
         (branch,) = value.args["ifs"]
         if isinstance(branch.args["true"].unnest(), exp.Column):
             return _both(wanted, branch.this), branch.args["true"].unnest()
-    if (
-        isinstance(value, exp.If)
-        and value.args.get("false") is None
-        and isinstance(value.args["true"].unnest(), exp.Column)
-    ):
-        return _both(wanted, value.this), value.args["true"].unnest()
     return wanted, value
 
 

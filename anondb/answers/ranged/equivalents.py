@@ -22,7 +22,14 @@ def with_known_names(tree: exp.Expr) -> exp.Expr:
             call.replace(call.this.copy())
         elif isinstance(call, exp.WithinGroup) and (quantile := _quantile(call)) is not None:
             call.replace(quantile)
-    for node in reversed(list(made.find_all(exp.EQ, exp.NEQ))):  # inner ones first
+    for choice in reversed(list(made.find_all(exp.If))):  # inner ones first
+        if choice.arg_key != "ifs":  # if(a, b, c), and no branch of CASE
+            branch = exp.If(this=choice.this, true=choice.args["true"])
+            choice.replace(exp.Case(ifs=[branch], default=choice.args.get("false")))
+    for case in made.find_all(exp.Case):
+        if isinstance(case.args.get("default"), exp.Null):
+            case.set("default", None)
+    for node in reversed(list(made.find_all(exp.EQ, exp.NEQ))):
         if (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
             node.replace(among if isinstance(node, exp.EQ) else exp.paren(exp.Not(this=among), copy=False))
