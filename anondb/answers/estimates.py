@@ -330,5 +330,6 @@ def _aside(end: exp.Expr, sign: int, kind: str) -> exp.Expr:
     if not kind.startswith(NUMBERS) or kind in INTEGERS:
         return end
     number = exp.cast(end, "DOUBLE")
-    room = exp.Mul(this=exp.Literal.number("1e-9"), expression=exp.paren(exp.Abs(this=number) + exp.Literal.number(1)))
+    part = exp.Mul(this=exp.Literal.number("1e-9"), expression=exp.paren(exp.Abs(this=number) + exp.Literal.number(1)))
+    room = exp.func("coalesce", finite(exp.paren(part)), exp.Literal.number(0))  # none about an infinite number
     return exp.paren(number + room) if sign > 0 else exp.paren(number - room)

@@ -202,7 +202,7 @@ class RoleReader(ValueRoles):
                     self.value(one, scope, env)
                 elif isinstance(one, exp.Expr) and not (name == "distinct" and not one.args.get("on")):
                     self._clause(one, scope, env)
-        rows = any(relation.of_persons for _, relation in scope.sources)
+        rows = any(relation.of_persons for _, relation in scope.shown)
         if grouped is not None:
             of_persons = rows and any(
                 self.value(g, scope, env) is Role.ID for g in grouped if isinstance(g, exp.Column)
@@ -265,6 +265,8 @@ class RoleReader(ValueRoles):
             before = list(scope.sources)
             self._source(node.this, scope, env)
             added = scope.sources[len(before) :]
+            if node.kind in ("SEMI", "ANTI"):
+                scope.tested |= set(range(len(before), len(scope.sources)))
             both = {n for _, r in before for n, _ in r.columns} & {n for _, r in added for n, _ in r.columns}
             if node.method == "NATURAL" and both and not _spreads(node.parent):
                 node.set("method", None)
@@ -309,7 +311,7 @@ class RoleReader(ValueRoles):
         named = {lowered(e.this.name): lowered(e.alias) for e in star.args.get("rename") or ()}
         return [
             (named.get(name, name), put.get(name, role))
-            for alias, relation in scope.sources
+            for alias, relation in scope.shown
             if table in ("", alias)
             for name, role in relation.columns
             if name not in left_out
@@ -318,7 +320,7 @@ class RoleReader(ValueRoles):
 
 def _keys(scope: Scope) -> list[exp.Column]:
     """The keys of sources that have computed columns, too."""
-    computed = [(a, r) for a, r in scope.sources if any(role.computed for _, role in r.columns)]
+    computed = [(a, r) for a, r in scope.shown if any(role.computed for _, role in r.columns)]
     listed = [(a, name) for a, r in computed for name, role in r.columns if role is Role.KEY]
     alone = len(scope.sources) == 1
     return [exp.column(exp.to_identifier(name, quoted=True), a or None) for a, name in listed if name and (a or alone)]

@@ -69,7 +69,8 @@ class Scope:
     """The sources of a SELECT, by their aliases; the SELECT around it; and the roles of what it selects.
 
     ``persons`` says for each source of persons, by its number, which sources have the same person in each row; ``named``
-    whether names of what is selected may come before those of columns, as in HAVING.
+    whether names of what is selected may come before those of columns, as in HAVING; ``tested`` has the numbers of the
+    sources of SEMI JOIN and ANTI JOIN, which have no columns in the rows.
     """
 
     sources: list[tuple[str, Relation]] = field(default_factory=list)
@@ -77,6 +78,12 @@ class Scope:
     aliases: dict[str, Role] = field(default_factory=dict)
     persons: dict[int, Person] = field(default_factory=dict)
     named: bool = False
+    tested: set[int] = field(default_factory=set)
+
+    @property
+    def shown(self) -> list[tuple[str, Relation]]:
+        """The sources whose columns the rows have."""
+        return [source for n, source in enumerate(self.sources) if n not in self.tested]
 
     def owners(self, column: exp.Column) -> list[int]:
         """The numbers of the sources that have a column."""

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from anondb.engine.locked import VERSION
 from anondb.errors import InputError
 from anondb.query.refusals import too_complex, unsupported
+from anondb.query.rewording import dialect, reworded
 
 MAX_CHARACTERS = 200_000
 MAX_DEPTH = 200
@@ -35,21 +33,13 @@ _TAKEN = {
 }
 _PREPARED = {"PREPARE", "EXECUTE", "DEALLOCATE"}
 """Statements about a query that has a name; it is parsed when it is made (``session.statements``)."""
-_ENDS = {TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET, TokenType.FETCH}
-_PIVOTS = {TokenType.PIVOT, TokenType.UNPIVOT}
 _MODIFIERS = {"OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "GLOBAL"}
 _MADE = {"TABLE", "VIEW", "MACRO", "FUNCTION"}
 
 
-@cache
-def _dialect() -> DuckDB:
-    """The dialect of the DuckDB that is installed: ``~`` matches whole texts before 2.0, and parts of them since."""
-    return DuckDB(version=VERSION)
-
-
 def is_function(name: str) -> bool:
     """Whether a name followed by parentheses is read as a function of its own, and no macro can have it."""
-    return name.upper() in _dialect().parser_class.FUNCTIONS
+    return name.upper() in dialect().parser_class.FUNCTIONS
 
 
 def lowered(name: str) -> str:
@@ -189,7 +179,7 @@ def parse_script(sql: str) -> list[Statement]:
         raise too_complex(f"it has {len(sql)} characters, more than {MAX_CHARACTERS}")
     try:
         sql.encode("utf-8")
-        tokens = _dialect().tokenize(sql)
+        tokens = dialect().tokenize(sql)
     except UnicodeEncodeError:
         raise InputError("The query is not valid Unicode.", code="bad_sql") from None
     except SqlglotError:
@@ -244,7 +234,7 @@ def _asked_about(word: str, rest: str, text: str) -> Statement:
 def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
     """The tree of one statement."""
     try:
-        trees = _dialect().parser().parse(_with_ends_outside(_with_unions(tokens)), sql)
+        trees = dialect().parser().parse(reworded(tokens), sql)
     except ParseError as error:
         where = error.errors[0] if error.errors else {}
         raise _bad_sql(where.get("line"), where.get("col")) from None
@@ -259,66 +249,6 @@ def _parsed(tokens: list[Token], sql: str) -> exp.Expr:
         if node._meta and node._meta.keys() <= _POSITIONS:
             node._meta = None
     return _with_selects(_grouped(_ended_inside(trees[0])))
-
-
-def _with_unions(tokens: list[Token]) -> list[Token]:
-    """The tokens of a statement with UNION DISTINCT behind GROUP BY ALL, where sqlglot takes UNION for a function."""
-    kinds = [token.token_type for token in tokens]
-    taken = [TokenType.GROUP_BY, TokenType.ALL, TokenType.UNION, TokenType.L_PAREN]
-    places = [n for n in range(3, len(kinds)) if kinds[n - 3 : n + 1] == taken]
-    made = list(tokens)
-    for place in reversed(places):
-        made[place:place] = _tokens("DISTINCT")
-    return made
-
-
-def _with_ends_outside(tokens: list[Token]) -> list[Token]:
-    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement behind CREATE ... AS, or with ORDER
-    BY or LIMIT at its end: sqlglot reads neither."""
-    if not any(token.token_type in _PIVOTS for token in tokens):
-        return tokens
-    made = list[Token]()
-    around: list[tuple[int, bool]] = []
-    first, inner = -1, False  # where the PIVOT statement of these brackets begins, and whether it is behind AS
-
-    def close() -> None:
-        made[first:first] = _tokens("SELECT * FROM (")
-        made.extend(_tokens(")"))
-
-    for token in tokens:
-        kind, before = token.token_type, made[-1].token_type if made else TokenType.L_PAREN
-        if kind is TokenType.L_PAREN:
-            around.append((first, inner))
-            first = -1
-        elif kind is TokenType.R_PAREN and around:
-            if first >= 0 and inner:
-                close()
-            first, inner = around.pop()
-        elif kind in _PIVOTS and (before in (TokenType.L_PAREN, TokenType.ALIAS) or _closes_cte(made)):
-            first, inner = len(made), before is TokenType.ALIAS
-        elif kind in _ENDS and first >= 0:
-            close()
-            first = -1
-        made.append(token)
-    if first >= 0 and inner:
-        close()
-    return made
-
-
-def _tokens(text: str) -> list[Token]:
-    return _dialect().tokenize(text)
-
-
-def _closes_cte(tokens: list[Token]) -> bool:
-    """Whether tokens end with the query of a common table expression."""
-    depth = 0
-    for place in reversed(range(len(tokens))):
-        kind = tokens[place].token_type
-        depth += (kind is TokenType.R_PAREN) - (kind is TokenType.L_PAREN)
-        if not depth:
-            words = [token.text.upper() for token in tokens[max(place - 1, 0) : place]]
-            return kind is TokenType.L_PAREN and words in (["AS"], ["MATERIALIZED"])
-    return False
 
 
 def bare(node: exp.Expr) -> exp.Expr:

@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import isinf
 from typing import Any
 
 from sqlglot import exp
@@ -188,7 +189,7 @@ class Desk:
         for n, ends in enumerate(shown, len(kinds)):
             for end, numbers in zip(("_l", "_u"), ends, strict=True):
                 kind = "BIGINT" if set(map(type, numbers)) <= {int} else "DOUBLE"
-                columns[f"c{n}{end}"] = kind, numbers
+                columns[f"c{n}{end}"] = kind, [None if of != of else of for of in numbers]  # NaN, as of inf - inf
         columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower in there[0]]
         return self.engine.put(Table("memory", "main", fresh("facts")), columns)
 
@@ -226,4 +227,6 @@ def _names(first: int, width: int) -> list[str]:
 
 def _literal(value: float | None) -> exp.Expr:
     kind = exp.DataType.Type.BIGINT if isinstance(value, int) else exp.DataType.Type.DOUBLE
-    return exp.Cast(this=exp.null() if value is None else exp.convert(value), to=exp.DataType(this=kind))
+    text = isinstance(value, float) and isinf(value)  # such a number has no literal
+    written = exp.Literal.string(str(value)) if text else exp.convert(value)
+    return exp.Cast(this=written, to=exp.DataType(this=kind))

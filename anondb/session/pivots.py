@@ -186,7 +186,8 @@ def _pivoted(
             named = aggregate.alias or (
                 aggregate.sql("duckdb", normalize_functions="lower") if len(aggregates) > 1 else ""
             )
-            name = "_".join([*(_text(value) for value in chosen), *([named] if named else [])])
+            first, *others = map(_text, chosen)
+            name = "_".join([first or "''", *others, *([named] if named else [])])  # as DuckDB names an empty text
             cell = exp.Filter(this=aggregate.unalias().copy(), expression=exp.Where(this=here.copy()))
             made = made.select(cell.as_(name, quoted=True))
     return made.group_by(*(key.copy() for key in keys)) if keys else made
@@ -216,4 +217,6 @@ def _unpivoted(
 def _text(value: exp.Expr) -> str:
     """A value as part of the name of a column."""
     literal = value.find(exp.Literal)
-    return value.alias or (value.sql("duckdb").lower() if literal is None else literal.name)
+    if value.alias or literal is None:
+        return value.alias or value.sql("duckdb").lower()
+    return ("-" if value.find(exp.Neg) else "") + literal.name

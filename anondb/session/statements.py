@@ -124,7 +124,8 @@ class Statements:
         source = tree.expression
         if tree.args.get("with_") is not None:
             source.set("with_", tree.args["with_"])
-        width = len(self._scratch.describe(self._scratch.resolved(_query(source)))[0])
+        found = self._scratch.describe(self._scratch.resolved(_query(source)))[0]
+        width, kinds = len(found), {column: kind for column, (_, kind) in zip(wanted, found, strict=False)}
         if not width == len(wanted) == len(set(wanted)) or not set(wanted) <= {
             lowered(column) for column, _ in columns
         }:
@@ -132,10 +133,12 @@ class Statements:
         names = [exp.to_identifier(f"c{n}") for n in range(width)]
         alias = exp.TableAlias(this=exp.to_identifier("new"), columns=names)
         given = {column: exp.column(f"c{n}", "new") for n, column in enumerate(wanted)}
-        cells = [
-            exp.cast(given.get(lowered(column), exp.null()), readable(kind), dialect="duckdb").as_(column, quoted=True)
-            for column, kind in columns
-        ]
+        cells = []
+        for column, kind in columns:
+            cell: exp.Expr = given.get(lowered(column), exp.null())
+            if kinds.get(lowered(column)) != kind:  # an id, which has the type of the ids there, cannot be cast
+                cell = exp.cast(cell, readable(kind), dialect="duckdb")
+            cells.append(cell.as_(column, quoted=True))
         rows = exp.select(*cells).from_(exp.Subquery(this=_query(source), alias=alias))
         number = self._scratch.number(_query(source))
         self._scratch.define(name, exp.union(_all_of(name), rows, distinct=False))

@@ -39,12 +39,55 @@ SEVERAL = [
     "SELECT item AS k0, count(*) AS k1 FROM prices GROUP BY ALL UNION (SELECT DISTINCT item, 5 FROM sales)",
     "SELECT CASE s.item WHEN 'milk' THEN p.price ELSE length(p.item) END AS k0, count(*) AS c1 "
     "FROM prices p JOIN sales s ON p.item = s.item GROUP BY 1",
+    "SELECT node AS k0, parent AS k1 FROM food ANTI JOIN (SELECT item AS sold, count(*) AS n FROM sales GROUP BY item) q "
+    "ON sold = node",
+    "SELECT item AS k0, sum(n) OVER (ORDER BY item ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS n1 FROM "
+    "(SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) <> 3)",
+    "SELECT m AS k0, count(*) AS c1 FROM (SELECT tid, max(CASE item WHEN 'milk' THEN 3 WHEN 'figs' THEN 2 WHEN 'rolls' "
+    "THEN 1 END) AS m FROM sales GROUP BY tid) GROUP BY m",
+    "SELECT item AS k0, q.n AS n1 FROM prices LEFT JOIN (SELECT item, sum(DISTINCT 0.5) AS n FROM sales GROUP BY item) q "
+    "USING (item)",
+    "SELECT item AS k0, n AS n1 FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) "
+    "WHERE item <> ALL (SELECT item FROM prices) OR item = ANY (SELECT node FROM food WHERE parent = 'dairy')",
+    "SELECT item AS k0, sum(count(*)) OVER () AS n1 FROM sales GROUP BY ALL",
+    "SELECT item < 'm' AS k0, item IN ('milk', 'figs') AS k1, count(*) AS c2 FROM sales "
+    "GROUP BY GROUPING SETS (item IN ('milk', 'figs'), ROLLUP (item < 'm', item IN ('milk', 'figs')))",
+    "SELECT item AS k0, sum(if(item < 'm', 2, 1)) AS n1, count(if(item < 'm', 1, NULL)) AS n2, count(DISTINCT CASE WHEN "
+    "item IN ('milk', 'figs') THEN tid ELSE NULL END) AS n3 FROM sales GROUP BY item",
+    "SELECT sum(x) AS n0, 1 / sum(x) AS n1 FROM (SELECT tid, 1 / 0 AS x FROM sales GROUP BY tid)",
+    "SELECT item AS k0, exp(count(*) * 1000) AS n1, sum(if(item = 'milk', 1 / 0, 1)) AS n2 FROM sales GROUP BY item",
+    "SELECT CAST(x AS VARCHAR) AS k0, count(*) AS c1 FROM (SELECT tid, (count(*) - 2) / 0 AS x FROM sales GROUP BY tid) "
+    "GROUP BY x",
 ]
 
 
 @each("sql", SEVERAL)
 def test_the_truth_is_inside(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
+
+
+@each(
+    "one, other",
+    [
+        ("sum(if(item < 'm', 2, 1))", "sum(CASE WHEN item < 'm' THEN 2 ELSE 1 END)"),
+        (
+            "count(DISTINCT if(item < 'm', tid, NULL))",
+            "count(DISTINCT CASE WHEN item < 'm' THEN tid ELSE NULL END)",
+        ),
+        (
+            "count(DISTINCT CASE WHEN item < 'm' THEN tid ELSE NULL END)",
+            "count(DISTINCT CASE WHEN item < 'm' THEN tid END)",
+        ),
+        ("count_if(item = ANY (SELECT item FROM prices))", "count_if(item IN (SELECT item FROM prices))"),
+        ("count_if(item <> ALL (SELECT item FROM prices))", "count_if(item NOT IN (SELECT item FROM prices))"),
+    ],
+)
+def test_another_spelling_has_the_same_bounds(named: Named, one: str, other: str) -> None:
+    found, expected = (
+        named[1].sql(f"SELECT item, {of} AS n FROM sales GROUP BY item ORDER BY item") for of in (one, other)
+    )
+    assert found.columns == expected.columns and found.fetchall() == expected.fetchall()
+    assert not any(note.startswith("No bounds") for note in found.notes)
 
 
 @pytest.mark.slow

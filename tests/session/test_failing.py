@@ -32,6 +32,7 @@ ROWS = "(VALUES (1, 'ab'), (2, 'cd'), (3, 'ef')) k(x, s)"
         (f"SELECT max(n, 2) FROM {OF_ITEMS}", "several values of the function MAX"),
         (f"SELECT max(n, 2) FROM {OF_PERSONS}", "several values of the function MAX"),
         (f"SELECT arg_max(item, n, 2) FROM {OF_ITEMS}", "several values of the function ARG_MAX"),
+        (f"SELECT count(*) FROM {OF_PERSONS} WHERE n = DATE '2024-02-29'", "CAST"),
     ],
 )
 def test_refused_by_name(named: Named, sql: str, words: str) -> None:

@@ -67,6 +67,10 @@ PIVOTS = [
     "WITH p AS (PIVOT prices2 ON item USING max(cost) GROUP BY note) SELECT milk + 1 FROM p",
     "UNPIVOT (SELECT item, cost, note FROM prices2) ON cost INTO NAME what VALUE v",
     "UNPIVOT (SELECT 1 AS a, 2 AS b, 3 AS c) ON a, b",
+    "((UNPIVOT prices2 ON cost))",
+    "CREATE OR REPLACE MACRO turned_once() AS TABLE (UNPIVOT prices2 ON cost); FROM turned_once()",
+    "PIVOT (SELECT 1 - cost AS gain, '' AS none, cost FROM prices2) ON gain, none USING max(cost)",
+    "PIVOT (SELECT left(item, 0) AS none, cost FROM prices2) ON none USING max(cost)",
 ]
 
 
@@ -284,3 +288,16 @@ def test_a_part_may_name_the_columns_of_the_rows_beside_it(named: Named) -> None
     sql += " GROUP BY ALL"
     listed = {row[0]: row[1] for row in named[1].sql(sql).fetchall()}
     assert listed["milk"] == 3
+
+
+def test_ids_of_persons_are_inserted_beside_others(named: Named) -> None:
+    _, session = named
+    session.sql(
+        "CREATE OR REPLACE TEMP TABLE held AS SELECT tid, item FROM sales WHERE item = 'milk';"
+        "INSERT INTO held (item, tid) SELECT item, tid FROM sales WHERE item = 'bread'"
+    )
+    asked = "SELECT item, count(*) AS n, count(DISTINCT tid) AS m FROM {} GROUP BY item ORDER BY item"
+    expected = session.sql(asked.format("sales WHERE item IN ('milk', 'bread')"))
+    assert session.sql(asked.format("held")).fetchall() == expected.fetchall()
+    with pytest.raises(anondb.InputError, match="of an id and a value that is not an id"):
+        session.sql("INSERT INTO held VALUES (17, 'milk')")

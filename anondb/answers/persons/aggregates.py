@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
+from math import isfinite
 from typing import Any
 
 from sqlglot import exp
@@ -168,7 +169,7 @@ class Aggregates(Sums):
         """An average of listed numbers: between these, and, of few, each as often as it may be at most or at least."""
         every = [(n, replace(of, where=both(of.where, met))) for of, tree in parts for n, met in self.values(tree)]
         listed = [(n, of) for n, of in every if n is not None and of.where != NEVER]
-        if not listed or not all(isinstance(n, int | float | Decimal) for n, _ in listed):
+        if not listed or not all(isinstance(n, int | float | Decimal) and isfinite(n) for n, _ in listed):
             return None, None
         numbers = [float(n) for n, _ in listed]
         within = min(numbers), max(numbers)

@@ -166,12 +166,9 @@ class Composer:
 
     def _sum_of_truths(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
         """The sum of 1 where a condition holds, and of 0 elsewhere, as a number of rows; None for other sums."""
-        if isinstance(value, exp.Case):
-            branches, default = value.args["ifs"], value.args.get("default")
-        else:
-            branches, default = [value] if isinstance(value, exp.If) else [], value.args.get("false")
-        plain = len(branches) == 1 and (isinstance(value, exp.If) or value.this is None)
-        if not plain or branches[0].args["true"] != exp.convert(1) or default != exp.convert(0):
+        plain = isinstance(value, exp.Case) and value.this is None and value.args.get("default") == exp.convert(0)
+        branches = value.args["ifs"] if plain else []
+        if len(branches) != 1 or branches[0].args["true"] != exp.convert(1):
             return None
         number = self._rows(_both(wanted, branches[0].this))
         return number if self._keys or wanted is not None else self._if_some(number, None)
@@ -279,16 +276,11 @@ class Composer:
 
 def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr]:
     """``CASE WHEN x THEN value END`` as the value where x is true."""
-    if isinstance(value, exp.Case) and value.this is None and value.args.get("default") is None:
-        branch, *others = value.args["ifs"]
-    elif isinstance(value, exp.If) and value.args.get("false") is None:
-        branch, others = value, []
-    else:
+    plain = isinstance(value, exp.Case) and value.this is None and value.args.get("default") is None
+    branches = value.args["ifs"] if plain else []
+    if len(branches) != 1 or isinstance(branches[0].args["true"].unnest(), exp.Literal):
         return wanted, value
-    of = branch.args["true"].unnest()
-    if others or isinstance(of, exp.Literal):
-        return wanted, value
-    return _both(wanted, branch.this), of
+    return _both(wanted, branches[0].this), branches[0].args["true"].unnest()
 
 
 def _of(call: exp.Expr, value: exp.Expr) -> exp.Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from math import isfinite
@@ -311,8 +312,10 @@ class Conditions(Quantities, ABC):
         if self.atom(left) != atom or self.atoms_of(right):
             return None
         value = self.value(right)
-        if value is None or isinstance(value, bool | str) or not isfinite(value):
-            return None if value is not None else Decided(NEVER, NEVER)
+        if value is None:
+            return Decided(NEVER, NEVER)
+        if not isinstance(value, int | float | Decimal) or isinstance(value, bool) or not isfinite(value):
+            return None
         limit = Fraction(value)
         above = int(limit // 1) + 1  # the least whole number above it
         least = above - 1 if limit.denominator == 1 else above  # the least one that is not below it

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -377,6 +378,8 @@ def typed(value: Any, kind: str) -> exp.Expr:
         return exp.null()
     if isinstance(value, bool):
         return exp.convert(value)
+    if isinstance(value, float) and not isfinite(value):
+        return exp.cast(exp.Literal.string(str(value)), "DOUBLE")
     if isinstance(value, int | float | Decimal):
         number = format(Decimal(repr(value)) if isinstance(value, float) else Decimal(value), "f")
         plain = exp.Literal.number(number.lstrip("-"))

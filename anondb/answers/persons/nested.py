@@ -77,9 +77,6 @@ class Nested(Names):
             return exp.Exists(this=self._inlined(query, scope))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return self._among(node, scope)
-        if (query := _compared(node)) is not None:  # IN in another spelling
-            found = self._among(exp.In(this=node.this, query=exp.Subquery(this=query)), scope)
-            return exp.Not(this=exp.paren(found)) if isinstance(node, exp.NEQ) else found
         if isinstance(node, exp.Subquery | exp.Select):
             query = node.unnest() if isinstance(node, exp.Subquery) else node
             return self._single(query, scope)
@@ -231,13 +228,3 @@ class Nested(Names):
                     return value
                 column.replace(wrapped(value))
         return made
-
-
-def _compared(node: exp.Expr) -> exp.Query | None:
-    """The subquery of ``= ANY`` or ``<> ALL``; None for other expressions."""
-    right = node.args.get("expression")
-    listed = (isinstance(node, exp.EQ) and isinstance(right, exp.Any)) or (
-        isinstance(node, exp.NEQ) and isinstance(right, exp.All)
-    )
-    found = node.expression.this.unnest() if listed else None
-    return found if isinstance(found, exp.Query) else None

@@ -149,6 +149,7 @@ class Quantities(Domains):
         value = self.replaced(tree, lambda a: exp.column("value", "listed") if a == atom else None)
         kind = exp.Anonymous(this="typeof", expressions=[value.copy()])
         found = self.releases.rows(exp.select(value, kind).from_(rows).order_by("n"))
+        check_plain([one for one, _ in found])
         self.kinds[tree] = next((str(k) for _, k in found if k != '"NULL"'), "VARCHAR")
         return [one for one, _ in found]
 

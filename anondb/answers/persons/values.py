@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.decided import has_value
-from anondb.answers.persons.domains import UNKNOWN, check_fixed, typeof
+from anondb.answers.persons.domains import UNKNOWN, check_fixed, check_plain, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.terms import (
     Item,
@@ -50,6 +50,7 @@ class Values(Relations):
         if not self.atoms_of(tree):
             check_fixed(tree)
             ((value, kind),) = self.releases.rows(exp.select(tree.copy(), typeof(tree)))
+            check_plain([value])
             self.kinds[tree] = str(kind)
             return [(value, ALWAYS)]
         if isinstance(tree, CONDITIONS) or isinstance(self.atom(tree), Truth):
@@ -152,7 +153,8 @@ class Values(Relations):
                 met = both(*(has_value(t, v) for t, v in chosen.items()))
                 of = {t: exp.null() if v is None else exp.convert(v) for t, v in chosen.items()}
                 if met != NEVER:
-                    parts.append((met, self.replaced(tree, lambda a, of=of: of.get(a))))  # type: ignore[misc]
+                    part = self.replaced(tree, lambda a, of=of: of.get(a))  # type: ignore[misc]
+                    parts += [(both(met, more), one) for more, one in self.branches(part)]
         elif tree.find(exp.Case, exp.If):
             parts = self.branches(tree)
         if not parts:

@@ -264,17 +264,34 @@ class Rows:
             return Value()
         aggregate = isinstance(function, (*AGGREGATES, *QUANTILES))
         placed = self.sure is None and not self.open  # rows and their order are certain
+        counted = _counts_rows(node.args.get("spec"))
+        if counted and self.open:
+            return Value(why="a window that ends a number of rows away, of which some may be missing. Write RANGE")
         exact = placed and all(a.exact for a in arguments)
         if aggregate or isinstance(node.this, exp.Filter):
             total = self.aggregate(node.this, resolve)
-            return total.replaced([_each_over(end, over) for end in total.ends])
+            ends = [_each_over(end, over) for end in total.ends]
+            if not counted or self.sure is None:
+                return total.replaced(ends)
+            every = exp.Window(this=exp.LogicalAnd(this=self.sure.copy()), over="OVER")
+            every.set("partition_by", [p.expression.copy() for p in partition])
+            ends = [exp.Case(ifs=[exp.If(this=every.copy(), true=end)]) for end in ends]
+            return replace(total, present=False).replaced(ends)
         if exact and not arguments:
             return Value(over(function.copy()))
         chosen = isinstance(function, PLACES) and all(a.exact for a in arguments[1:2])  # which row it is
         if not exact and not (placed and chosen):
             return Value(why="" if isinstance(function, RANKED) else f"{name_of(function)} of estimates")
-        ends = zip(*([a.expression] if exact else a.bounds for a in arguments), strict=True)
-        return Value(*(over(rebuilt(function, list(end))) for end in ends))
+        of = zip(*([a.expression] if exact else a.bounds for a in arguments), strict=True)
+        return Value(*(over(rebuilt(function, list(end))) for end in of))
+
+
+def _counts_rows(frame: exp.Expr | None) -> bool:
+    """Whether the frame of a window ends a number of rows before or after the current one, or of groups of equal rows."""
+    ends = () if frame is None else (frame.args.get("start"), frame.args.get("end"))
+    return (
+        any(isinstance(end, exp.Expr) for end in ends) and frame is not None and frame.text("kind").upper() != "RANGE"
+    )
 
 
 def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

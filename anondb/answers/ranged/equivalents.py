@@ -22,11 +22,30 @@ def with_known_names(tree: exp.Expr) -> exp.Expr:
             call.replace(call.this.copy())
         elif isinstance(call, exp.WithinGroup) and (quantile := _quantile(call)) is not None:
             call.replace(quantile)
+    for choice in reversed(list(made.find_all(exp.If))):  # inner ones first
+        if choice.arg_key != "ifs":  # if(a, b, c), and no branch of CASE
+            branch = exp.If(this=choice.this, true=choice.args["true"])
+            choice.replace(exp.Case(ifs=[branch], default=choice.args.get("false")))
+    for case in made.find_all(exp.Case):
+        if isinstance(case.args.get("default"), exp.Null):
+            case.set("default", None)
+    for node in reversed(list(made.find_all(exp.EQ, exp.NEQ))):
+        if (rows := _rows_compared(node)) is not None:
+            among = exp.In(this=node.this, query=exp.Subquery(this=rows))
+            node.replace(among if isinstance(node, exp.EQ) else exp.paren(exp.Not(this=among), copy=False))
     for select in made.find_all(exp.Select):
         _write_windows(select)
         if select.args.get("order") is not None:
             write_first_rows(select)
     return made
+
+
+def _rows_compared(node: exp.Expr) -> exp.Query | None:
+    """The subquery of ``= ANY`` or ``<> ALL``, which are IN and NOT IN; None for other comparisons."""
+    right = node.args["expression"]
+    listed = isinstance(right, exp.Any) if isinstance(node, exp.EQ) else isinstance(right, exp.All)
+    found = right.this.unnest() if listed else None
+    return found if isinstance(found, exp.Query) else None
 
 
 def _write_windows(select: exp.Select) -> None:

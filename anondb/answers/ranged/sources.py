@@ -110,7 +110,7 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
     only(group, "expressions", "all")
     selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
     if group.args.get("all"):
-        return [e for e in selected if not any(True for _ in aggregates(e))]
+        return [e for e in selected if not any(True for _ in aggregates(e)) and not _has_window(e)]
     aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
     keys = []
     for key in map(bare, group.expressions):
@@ -122,6 +122,11 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
             key = bare(aliases[lowered(key.name)])
         keys.append(key)
     return keys
+
+
+def _has_window(node: exp.Expr) -> bool:
+    """Whether a selected expression has a window function, which is of groups."""
+    return any(window.parent_select is node.parent_select for window in node.find_all(exp.Window))
 
 
 def check_one(compiler: Compiler, tree: exp.Select, source: exp.Expr, on: exp.Expr | None) -> None:
