@@ -229,7 +229,7 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
         lists = engine.create(
             "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(source.rows)
         )
-    return _Snapshot(engine.create("source", reads.unnested(lists, "id", "items")), _ids_of(lists))
+    return _Snapshot(engine.create("source", reads.rows(lists, "id, unnest(items) AS item")), _ids_of(lists))
 
 
 def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[_Snapshot, int, int]:

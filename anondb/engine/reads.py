@@ -1,37 +1,50 @@
-"""Plain reads as trees: columns of a table or of two with equal keys, numbers of rows, and elements of lists.
+"""Plain reads as trees: columns of a table or of two with equal keys, of all rows or of groups, and numbers of rows.
 
-Columns are named in one text, as in SQL: ``"tid, item AS node"``. They are those of anondb's own tables, and are not
-quoted. A query that says more is a file (``queries.py``).
+Columns are written in one text, as in SQL: ``"tid, max(item) AS last"``. They are those of anondb's own tables, and names
+that are not quoted. A query that says more, or needs a comment, is a file (``queries.py``).
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from sqlglot import exp
 
-from anondb.engine.queries import NamedRows, bound
+from anondb.engine.queries import NamedRows, bound, light
 from anondb.engine.tables import Table
 
 Rows = Table | exp.Query | NamedRows
+_NAMES = re.compile(r"[\w., ]*")  # also with AS, and whole numbers
 
 
 def rows(
-    table: Rows, columns: str, *, where: exp.Expr | None = None, order: str = "", distinct: bool = False
+    table: Rows,
+    columns: str,
+    *,
+    where: exp.Expr | str | None = None,
+    group: str = "",
+    order: str = "",
+    distinct: bool = False,
 ) -> exp.Select:
     """Columns of a table.
 
     Args:
         table: the table, or a query.
-        columns: their names, also with new ones; also whole numbers.
+        columns: their names, also with new ones, or expressions in DuckDB's dialect.
         where: a condition on its rows.
+        group: the columns whose values make a group, of which a row is returned.
         order: the columns by which the rows are ordered; NULL comes last.
         distinct: whether equal rows are returned once.
     """
     ordered = [exp.Ordered(this=column, desc=False, nulls_first=False) for column in _columns(order)]
+    condition = _condition(where).copy() if isinstance(where, str) else where
     return exp.Select(
         expressions=_columns(columns),
         distinct=exp.Distinct() if distinct else None,
         from_=exp.From(this=bound(table, "one")),
-        where=None if where is None else exp.Where(this=where),
+        where=None if condition is None else exp.Where(this=condition),
+        group=exp.Group(expressions=_columns(group)) if group else None,
         order=exp.Order(expressions=ordered) if ordered else None,
     )
 
@@ -57,7 +70,8 @@ def joined(
     columns: str,
     *,
     left: bool = False,
-    where: exp.Expr | None = None,
+    where: exp.Expr | str | None = None,
+    group: str = "",
     order: str = "",
     distinct: bool = False,
 ) -> exp.Select:
@@ -66,7 +80,7 @@ def joined(
     ``on`` names the key: ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table.
     With ``left``, rows whose key the other table has not are returned with NULL. Other arguments are those of ``rows``.
     """
-    made = rows(table, columns, where=where, order=order, distinct=distinct)
+    made = rows(table, columns, where=where, group=group, order=order, distinct=distinct)
     made.append("joins", exp.Join(this=bound(others, "other"), on=_equal(on), side="LEFT" if left else None))
     return made
 
@@ -113,15 +127,10 @@ def system(function: str) -> exp.Select:
     return exp.select(exp.Star()).from_(exp.Table(this=exp.Anonymous(this=function)))
 
 
-def unnested(table: Rows, columns: str, lists: str) -> exp.Select:
-    """Columns of a table, and each element of a column of lists as ``item``."""
-    made = rows(table, columns)
-    made.append("expressions", exp.Anonymous(this="unnest", expressions=[exp.column(lists)]).as_("item"))
-    return made
-
-
 def _columns(text: str) -> list[exp.Expr]:
-    """The columns of ``a, b.c, d AS e``."""
+    """The columns of ``a, b.c, d AS e``, or of expressions."""
+    if not _NAMES.fullmatch(text):
+        return [column.copy() for column in _expressions(text)]
     made: list[exp.Expr] = []
     for part in text.split(", ") if text else ():
         name, _, other = part.partition(" AS ")
@@ -129,6 +138,16 @@ def _columns(text: str) -> list[exp.Expr]:
         column: exp.Expr = exp.Literal.number(name) if name.isdigit() else exp.column(last, table or None)
         made.append(column.as_(other) if other else column)
     return made
+
+
+@lru_cache(maxsize=256)
+def _expressions(text: str) -> list[exp.Expr]:
+    return list(light(exp.maybe_parse(text, prefix="SELECT", dialect="duckdb")).expressions)
+
+
+@lru_cache(maxsize=256)
+def _condition(text: str) -> exp.Expr:
+    return light(exp.condition(text, dialect="duckdb"))
 
 
 def _equal(on: str) -> exp.Expr:

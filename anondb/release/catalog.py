@@ -293,9 +293,9 @@ def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
 def _columns(engine: Engine) -> dict[tuple[str, str], set[Column]]:
     """The columns of all tables and views, by database and schema; views are bound."""
     columns: dict[tuple[str, str], set[Column]] = {}
-    for catalog, schema, *column in zip(
-        *(c.tolist() for c in engine.query("release/column_comments").values()), strict=True
-    ):
+    described = "database_name, schema_name, table_name, column_name, data_type, coalesce(comment, '') AS comment"
+    rows = engine.select(reads.rows(reads.system("duckdb_columns"), described, where="NOT internal"))
+    for catalog, schema, *column in zip(*(c.tolist() for c in rows.values()), strict=True):
         columns.setdefault((catalog, schema), set()).add((column[0], column[1], column[2], column[3]))
     return columns
 

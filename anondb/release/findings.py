@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from anondb.data.sources import count_if
 from anondb.data.types import is_released, not_of_type
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
@@ -104,7 +104,8 @@ def written_by(path: Path) -> str:
 def storage_findings(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -> list[Finding]:
     """Find compressed segments, whose gaps cannot be read, and free blocks, which keep deleted rows."""
     findings = []
-    free = int(engine.scalar("release/free_blocks"))
+    here = "database_name = current_database()"
+    free = int(engine.scalar(reads.rows(reads.system("pragma_database_size"), "free_blocks", where=here)))
     if free:
         findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
     stored = [(exp.convert(one.file).as_("name"), _segments(one)) for one in stored_tables(manifest, kind)]
@@ -206,7 +207,8 @@ def _number_of(table: Table, condition: exp.Expr) -> exp.Expr:
 def _classes(schema: SchemaName, kind: Kind) -> exp.Query:
     """``(transaction_id, class)``: transactions with the same relational values, or without such values the same items."""
     if kind.attributes is None:
-        return load("release/contents").bind({"transaction_items": schema.table("transaction_items")}, {})
+        columns = "transaction_id, list([item_id, copies] ORDER BY item_id, copies) AS class"
+        return reads.rows(schema.table("transaction_items"), columns, group="transaction_id")
     shown = [exp.column(exp.to_identifier(c, quoted=True)) for c in kind.tables["records"] if c != kind.number]
     values = exp.Array(expressions=[exp.cast(column, "TEXT") for column in shown])
     return exp.select("transaction_id", values.as_("class")).from_(schema.table("records").expression())

@@ -303,7 +303,8 @@ def _write_global(
     copies = exp.cast(exp.convert(1), "INTEGER").as_("copies")
     shown = reads.rows(rows, "transaction_id, item_id")
     engine.create(schema.table("transaction_items"), shown.select(copies))
-    engine.create(schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=not items)
+    ids = reads.rows(numbered, "transaction_id", order="transaction_id").select(exp.convert(not items).as_("complete"))
+    engine.create(schema.table("transaction_ids"), ids)
     engine.drop(image, labels)
     return _Rows(occurring, "some" if items else "none", items, occurrences)
 
@@ -336,8 +337,12 @@ def _write_local(
         raise InternalError("A local recoding does not fit the transactions of its data.")
     occurring = set(np.flatnonzero(cover.copies).tolist())
     labels = _write_labels(engine, recoding.labels, occurring, schema)
-    tables = {"recoded": recoded, "numbered": numbered, "released": labels}
-    engine.create(schema.table("transaction_items"), "release/frozen_local", tables)
+    numbers = reads.joined(recoded, numbered, "tid", "other.transaction_id, one.released, one.copies")
+    columns, order = (
+        "one.transaction_id, other.item_id, CAST(one.copies AS INTEGER) AS copies",
+        "item_id, transaction_id",
+    )
+    engine.create(schema.table("transaction_items"), reads.joined(numbers, labels, "released", columns, order=order))
     ids = {"numbered": numbered, "incomplete": incomplete}
     engine.create(schema.table("transaction_ids"), "release/frozen_local_ids", ids)
     gone = dataset.n_items - cover.items

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import move
 from anondb.engine.lending import lending_memory
@@ -217,7 +217,8 @@ def _expected(
         return None
     renumbered = row_sums(engine, schema, kind, verified.salt, numbered)
     expected = RowSums(verified.salt, verified.tables | renumbered.tables)
-    once = bool(engine.scalar("release/numbered_once", {"numbered": numbered}))
+    different = "count(*) = count(DISTINCT tid) AND count(*) = count(DISTINCT transaction_id) AS once"
+    once = bool(engine.scalar(reads.rows(numbered, different)))
     return expected if once and expected.counts() == verified.counts() else None
 
 

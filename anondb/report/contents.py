@@ -153,9 +153,11 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
         buckets = Buckets(**{name: int(column[0]) for name, column in rows.items()})
         transactions, incomplete = int(release.manifest["transactions"]), 0
     else:
-        listed = engine.query("report/released_supports", {"transactions": schema.table("transactions")})
+        shown = "item, count(DISTINCT transaction_id) AS support"
+        listed = engine.select(reads.rows(schema.table("transactions"), shown, group="item", order="item"))
         supports = dict(zip(listed["item"].tolist(), map(int, listed["support"]), strict=True))
-        numbers = engine.query("report/transactions", {"transaction_ids": schema.table("transaction_ids")})
+        both = "count(*) AS transactions, count(*) FILTER (WHERE NOT complete) AS incomplete"
+        numbers = engine.select(reads.rows(schema.table("transaction_ids"), both))
         transactions, incomplete = (int(numbers[name][0]) for name in ("transactions", "incomplete"))
         buckets = None
     items = [ReleasedItem(label, tuple(below), supports.get(label, 0)) for label, below in members.items()]

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.data.layouts import arranged
 from anondb.data.sources import Source, open_source, reading
-from anondb.engine import DuckDBEngine, Engine, Table, load, user_sql
+from anondb.engine import DuckDBEngine, Engine, Table, reads, user_sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.release.manifest import types_of
@@ -222,7 +222,8 @@ def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) ->
         rows = exp.select(*nodes).from_(inner)
         return rows if bags else rows.distinct()
     lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
-    merged = load("risk/merged_lists").bind({"source": lists}, {}).subquery("merged")
+    whole = "id, CASE WHEN count(*) = 1 THEN first(items) ELSE flatten(list(items)) END AS items"
+    merged = reads.rows(lists, whole, group="id").subquery("merged")
     called = [exp.to_identifier(name, quoted=True) for name in names]
     items = exp.column("items") if bags else exp.ArrayDistinct(this=exp.column("items"))
     return exp.select(exp.column("id").as_(called[0]), items.as_(called[1])).from_(merged)

@@ -19,6 +19,8 @@ from anondb.utility.counting import count_sets
 from anondb.utility.errors import RelativeError, error_figures
 from anondb.utility.workload import Workload
 
+_IMAGE = "one.query_id, other.released, other.size"
+_KEY = "query_id, CAST(dense_rank() OVER (ORDER BY array_sort(list(released))) AS INTEGER) AS set_id"
 ESTIMATORS = ("joint", "product")
 
 
@@ -68,8 +70,11 @@ class Counted:
                 hint="Accuracy is defined here for global recodings only.",
             )
         truths = true_counts(engine, f"{target}_truths", dataset, workload)
-        images = engine.create(f"{target}_images", "utility/images", {"queries": workload.queries, "cover": cover})
-        keys = engine.create(f"{target}_keys", "utility/image_keys", {"images": images})
+        images = engine.create(
+            f"{target}_images",
+            reads.joined(workload.queries, cover, "item", f"{_IMAGE}, count(*) AS queried", group=_IMAGE),
+        )
+        keys = engine.create(f"{target}_keys", reads.rows(images, _KEY, group="query_id"))
         sets = reads.joined(images, keys, "query_id", "other.set_id, one.released AS item", distinct=True)
         counts = count_sets(engine, f"{target}_counts", released.transactions, sets)
         engine.drop(cover)

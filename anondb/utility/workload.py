@@ -16,7 +16,7 @@ from sqlglot import exp
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset, lengths_of
 from anondb.data.types import ID_TYPES, element_of
-from anondb.engine import Engine, Table, load, reads
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.utility.counting import count_itemsets
@@ -106,7 +106,7 @@ def random_workload(
         f"{target}_queries",
         {"query_id": ("INTEGER", np.repeat(np.arange(1, number + 1), q)), "item": ("INTEGER", chosen.ravel())},
     )
-    names = load("utility/numbered_names").bind({"queries": table}, {})
+    names = reads.rows(table, "query_id, CAST(query_id AS VARCHAR) AS name", distinct=True)
     draw = "all" if pool is None else "generalized"
     return Workload(table, names, dataset.items, number, q, int(seed), draw, supports=supports)
 
@@ -345,14 +345,18 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     else:
         texts = exp.cast(exp.column(item_column, quoted=True), "VARCHAR[]", dialect="duckdb")
         every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(source.rows))
-        rows = engine.create(f"{target}_rows", reads.unnested(every, "id", "items"))
+        rows = engine.create(f"{target}_rows", reads.rows(every, "id, unnest(items) AS item"))
         dropped.append(every)
     _refuse_nulls(engine, source, every, rows, element is not None)
 
-    names = engine.create(f"{target}_names", "utility/query_names", {"source": every})
+    numbers = "CAST(row_number() OVER (ORDER BY id) AS INTEGER) AS query_id, id, CAST(id AS VARCHAR) AS name"
+    names = engine.create(f"{target}_names", reads.rows(reads.rows(every, "id", distinct=True), numbers))
     tables = {"source": rows, "items": dataset.items}
     items = engine.create(f"{target}_items", "utility/query_items", tables, n_items=dataset.n_items)
-    pairs = engine.create(f"{target}_queries", "utility/query_pairs", {"source": rows, "names": names, "items": items})
+    asked = reads.joined(rows, names, "id", "other.query_id, one.item")
+    coded = "one.query_id, other.item"
+    known = reads.joined(asked, items, "item = label", coded, distinct=True, order="query_id, item")
+    pairs = engine.create(f"{target}_queries", known)
     engine.drop(rows, *dropped)
     shape = engine.query("utility/query_shape", {"names": names, "queries": pairs})
     number, smallest, largest = (int(shape[c][0]) for c in ("queries", "smallest", "largest"))

@@ -17,7 +17,7 @@ from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify import work as limits
 from anondb.verify.km import verify_km
 from anondb.verify.result import SensitiveWitness, Verification, Witness
-from anondb.verify.work import Work, check_budget, work
+from anondb.verify.work import Work, check_budget, lengths, work
 
 
 def verify_kkm(
@@ -61,8 +61,11 @@ def verify_kkm(
         violations += inner.violations
         seen += inner.witnesses
         if isinstance(model, KlmDiversity):
-            tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "items": items}
-            holding = place.table("holding", "class_sensitive", tables)
+            secret = reads.among(transactions, sensitive, "item", "tid, item")
+            named = reads.joined(secret, items, "item", "one.tid, one.item, other.label")
+            holding = place.table(
+                "holding", reads.joined(named, classes, "tid", "one.tid, other.class, one.item, one.label")
+            )
             none = exp.select("class").from_(small.expression()).where(exp.false())
             codes, coded = _coded(place, "exposed", transactions, classes, items, sensitive, none)
             labels = place.table("exposed_labels", reads.rows(codes, "code AS item, label"))
@@ -83,9 +86,14 @@ def _coded(
     small: Table | exp.Query,
 ) -> tuple[Table, Table]:
     """Codes of nonsensitive items by class, and the records in these codes, without the classes in ``small``."""
-    tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "small": small}
-    rows = place.table(f"{name}_rows", "class_rows", tables)
-    codes = place.table(f"{name}_items", "class_items", {"rows": rows, "items": items})
+    public = reads.among(transactions, sensitive, "item", "tid, item", absent=True)
+    held = reads.joined(public, classes, "tid", "one.tid, other.class, one.item")
+    rows = place.table(f"{name}_rows", reads.among(held, small, "class", "tid, class, item", absent=True))
+    number = "CAST(row_number() OVER (ORDER BY one.class, one.item) - 1 AS INTEGER) AS code"
+    pairs = reads.rows(rows, "class, item", distinct=True)
+    codes = place.table(
+        f"{name}_items", reads.joined(pairs, items, "item", f"{number}, one.class, one.item, other.label")
+    )
     named = reads.joined(rows, codes, "class, item", "one.tid, other.code AS item", order="tid, item")
     coded = place.table(f"{name}_coded", named)
     place.drop(rows)
@@ -103,8 +111,7 @@ def _exposed(
     columns = (by_class[c].tolist() for c in ("sensitive", "support"))
     exposed: list[Witness] = [SensitiveWitness((), int(n), str(z)) for z, n in zip(*columns, strict=True)]
     count = len(exposed)
-    lengths = place.engine.query("verify/lengths", {"transactions": coded})
-    pairs = list(zip(lengths["length"].tolist(), lengths["n"].tolist(), strict=True))
+    pairs = lengths(place.engine, coded)
     longest = max((n for n, _ in pairs), default=0)
     for size in range(1, longest + 1 if model.m == inf else int(min(model.m, longest)) + 1):
         sets = sum(comb(int(length), size) * int(n) for length, n in pairs)

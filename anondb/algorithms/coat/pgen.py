@@ -28,7 +28,7 @@ def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
         k: the least number of copies of a transaction that needs no protection.
     """
     sets = engine.create("pgen_sets", "coat/distinct_sets", {"transactions": dataset.transactions})
-    items = engine.create("pgen_items", reads.unnested(sets, "id", "items"))
+    items = engine.create("pgen_items", reads.rows(sets, "id, unnest(items) AS item"))
     anchors = engine.create("pgen_anchors", "coat/anchors", {"set_items": items})
     rows = {"sets": sets, "set_items": items}
     candidates = engine.create("pgen_candidates", "coat/candidates", {**rows, "anchors": anchors}, k=k)

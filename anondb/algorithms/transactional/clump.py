@@ -194,8 +194,11 @@ def _extended(
     named = zip(("item", "node"), columns, strict=True)
     ancestors = engine.put("ancestors", {name: ("INTEGER", values) for name, values in named})
     places = engine.put("places", {"tid": ("INTEGER", order), "place": ("INTEGER", np.arange(len(order)))})
-    tables = {"transactions": source, "places": places, "ancestors": ancestors}
-    extended = engine.create("extended", "clusters/extended", tables)
+    placed = reads.joined(source, places, "tid", "one.item, one.copies, other.place")
+    pair, number = "one.place, other.node", "one.place, other.node, CAST(sum(one.copies) AS INTEGER) AS n"
+    extended = engine.create(
+        "extended", reads.joined(placed, ancestors, "item", number, group=pair, order="place, node")
+    )
     engine.drop(places, ancestors)
     return extended
 
