@@ -153,7 +153,7 @@ class SparkWarehouse(PortableWarehouse):
     # ------------------------------------------------------------------ sources and releases
 
     def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
-        """Copy two columns of a table or a data frame (``Warehouse.source``)."""
+        """Copy two columns of a table or a data frame (``PortableWarehouse.source``)."""
         frame = self.guarded(lambda: self._frame(reference), "reading the source")
         kinds = {field.name: field.dataType for field in frame.schema.fields}
         missing = [c for c in (id_column, item_column) if c not in kinds]
