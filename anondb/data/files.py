@@ -149,7 +149,7 @@ def _load_transactions(
             _leave_out(engine, table, rows.how, named)
             return ""
         lists = engine.create("lists", pairs.from_(renamed.subquery("rows")))
-        items = exp.select("tid", exp.func("unnest", exp.column("item")).as_("item")).from_(lists.expression())
+        items = reads.rows(lists, "tid, unnest(item) AS item")
         _account(engine, rows, lists, items, [c for c in rows.columns if c not in (id_column, item_column)])
         empty = int(engine.scalar("transactions/empty_lists", {"lists": lists}))
         kept = lists.expression() if empty else items.subquery("kept")
@@ -290,8 +290,7 @@ def _add_hierarchy(engine: Engine, table: Table, attribute: str, rows: Mapping[s
             hint="Choose another name.",
         )
     same = exp.func("lower", exp.column("attribute")).eq(exp.Literal.string(attribute.lower()))
-    found = engine.select(exp.select(exp.Count(this=exp.Star()).as_("n")).from_(table.expression()).where(same))["n"][0]
-    if found and not replace:
+    if engine.scalar(reads.counted(table, where=same)) and not replace:
         raise InputError(
             f"{table.name!r} has a hierarchy of {attribute!r} already.",
             code="table_exists",

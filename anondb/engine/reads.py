@@ -7,6 +7,7 @@ that are not quoted. A query that says more, or needs a comment, is a file (``qu
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from sqlglot import exp
@@ -24,6 +25,7 @@ def rows(
     *,
     where: exp.Expr | str | None = None,
     group: str = "",
+    having: exp.Expr | str | None = None,
     order: str = "",
     distinct: bool = False,
 ) -> exp.Select:
@@ -33,20 +35,33 @@ def rows(
         table: the table, or a query.
         columns: their names, also with new ones, or expressions in DuckDB's dialect.
         where: a condition on its rows.
-        group: the columns whose values make a group, of which a row is returned.
+        group: the columns whose values make a group, of which a row is returned; ``having`` is a condition on groups.
         order: the columns by which the rows are ordered; NULL comes last.
         distinct: whether equal rows are returned once.
     """
     ordered = [exp.Ordered(this=column, desc=False, nulls_first=False) for column in _columns(order)]
-    condition = _condition(where).copy() if isinstance(where, str) else where
     return exp.Select(
         expressions=_columns(columns),
         distinct=exp.Distinct() if distinct else None,
         from_=exp.From(this=bound(table, "one")),
-        where=None if condition is None else exp.Where(this=condition),
+        where=_condition(exp.Where, where),
         group=exp.Group(expressions=_columns(group)) if group else None,
+        having=_condition(exp.Having, having),
         order=exp.Order(expressions=ordered) if ordered else None,
     )
+
+
+def itemsets(transactions: Rows, columns: Sequence[str], *, where: exp.Expr | None = None) -> exp.Select:
+    """``(tid, columns)``: the sets of so many items that transactions ``(tid, item)`` hold, each in ascending order.
+
+    ``where`` is a condition on the first item.
+    """
+    made = rows(transactions, f"tid, item AS {columns[0]}", where=where)
+    for n, last in enumerate(columns[:-1], 1):
+        held = ", ".join(f"one.{column}" for column in ("tid", *columns[:n]))
+        further = f"{held}, other.item AS {columns[n]}"
+        made = joined(made, transactions, "tid", further, where=f"other.item > one.{last}")
+    return made
 
 
 def once(table: Rows, columns: str) -> exp.Select:
@@ -55,12 +70,11 @@ def once(table: Rows, columns: str) -> exp.Select:
     Rows that are sorted already take a third of the time of DISTINCT. A window without an order reads the rows as the query
     below it returns them, on one thread, whatever the connection's settings.
     """
-    names, neighbours = _columns(columns), rows(rows(table, columns, order=columns), columns)
-    for n, name in enumerate(names):
-        before = exp.Window(this=exp.Anonymous(this="lag", expressions=[name.copy()]))
-        neighbours.append("expressions", before.as_(f"previous_{n}"))
-    changed = (exp.NullSafeNEQ(this=exp.column(f"previous_{n}"), expression=name) for n, name in enumerate(names))
-    return rows(neighbours, columns, where=exp.or_(*changed))
+    names = columns.split(", ")
+    before = ", ".join(f"lag({name}) OVER () AS previous_{name}" for name in names)
+    changed = " OR ".join(f"previous_{name} IS DISTINCT FROM {name}" for name in names)
+    neighbours = rows(rows(table, columns, order=columns), f"{columns}, {before}")
+    return rows(neighbours, columns, where=changed)
 
 
 def joined(
@@ -97,20 +111,18 @@ def counted(
     by: str = "",
     *,
     count: str = "n",
-    where: exp.Expr | None = None,
-    having: exp.Expr | None = None,
+    where: exp.Expr | str | None = None,
+    having: exp.Expr | str | None = None,
     order: str = "",
 ) -> exp.Select:
     """The number of rows of a table as the column ``count``: of all, or of each value of the columns ``by``.
 
-    ``having`` is a condition on these numbers. Other arguments are those of ``rows``.
+    Other arguments are those of ``rows``.
     """
-    made = rows(table, by, where=where, order=order)
+    made = rows(table, by, where=where, having=having, order=order)
     made.append("expressions", exp.Count(this=exp.Star()).as_(count))
     if by:
         made.set("group", exp.Group(expressions=[column.unalias() for column in _columns(by)]))
-    if having is not None:
-        made.set("having", exp.Having(this=having))
     return made
 
 
@@ -145,9 +157,10 @@ def _expressions(text: str) -> list[exp.Expr]:
     return list(light(exp.maybe_parse(text, prefix="SELECT", dialect="duckdb")).expressions)
 
 
-@lru_cache(maxsize=256)
-def _condition(text: str) -> exp.Expr:
-    return light(exp.condition(text, dialect="duckdb"))
+def _condition(clause: type[exp.Expr], condition: exp.Expr | str | None) -> exp.Expr | None:
+    if condition is None:
+        return None
+    return clause(this=_expressions(condition)[0].copy() if isinstance(condition, str) else condition)
 
 
 def _equal(on: str) -> exp.Expr:

@@ -201,9 +201,8 @@ def verify_on(
         dataset = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
         if isinstance(model, KmAnonymity):
             return verify_km(warehouse, dataset.transactions, dataset.items, model)
-        one = exp.convert(1)
-        rows = exp.select("tid", "item", one.as_("copies")).from_(dataset.transactions.expression())
-        ids = exp.select("tid", one.as_("complete")).from_(dataset.ids.expression())
+        rows = reads.rows(dataset.transactions, "tid, item, 1 AS copies")
+        ids = reads.rows(dataset.ids, "tid, 1 AS complete")
         violations = verify_k_on(warehouse, rows, ids, model.k)
     return Verification(model, violations == 0, violations)
 
@@ -312,11 +311,10 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     recoded = _recoded(warehouse, dataset, kept, kept[first][place])
     engine.progress("fetching the released rows")
     with warehouse.rows_of(recoded, ("tid", "item")) as rows, engine.registered(rows) as view:
-        columns = [exp.cast(exp.column(c), "INTEGER").as_(c) for c in ("tid", "item")]
-        transactions = engine.create("brought", exp.select(*columns).from_(view.expression()))
+        columns = "CAST(tid AS INTEGER) AS tid, CAST(item AS INTEGER) AS item"
+        transactions = engine.create("brought", reads.rows(view, columns))
     with warehouse.rows_of(dataset.ids, ("tid", "id")) as rows, engine.registered(rows) as view:
-        columns = [exp.cast(exp.column("tid"), "INTEGER").as_("tid"), exp.column("id")]
-        ids = engine.create("ids", exp.select(*columns).from_(view.expression()))
+        ids = engine.create("ids", reads.rows(view, "CAST(tid AS INTEGER) AS tid, id"))
     warehouse.sweep()
     labels = ("VARCHAR", list(dataset.labels))
     items = engine.put("items", {"item": ("INTEGER", np.arange(dataset.n_items)), "label": labels})

@@ -63,5 +63,5 @@ def recorded_releases(engine: Engine, catalog: str) -> set[str]:
     """The numbers of the releases whose persons the ledger has."""
     if not PERSONS.present(engine, catalog):
         return set()
-    ids = exp.select("release_id").distinct().from_(PERSONS.at(catalog).expression())
+    ids = reads.rows(PERSONS.at(catalog), "release_id", distinct=True)
     return set(engine.select(ids, "reading the ledger")["release_id"].tolist())

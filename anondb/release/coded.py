@@ -56,7 +56,7 @@ class CodedRelease:
     @property
     def ids(self) -> exp.Select:
         """``(tid, complete)``: one row for every transaction."""
-        return exp.select(exp.column("transaction_id").as_("tid"), "complete").from_(self._ids.expression())
+        return reads.rows(self._ids, "transaction_id AS tid, complete")
 
     @cached_property
     def classes(self) -> Table:

@@ -323,7 +323,7 @@ def _write_local(
     recoded, incomplete = recoding.transactions, engine.put("incomplete", {"tid": ("INTEGER", recoding.incomplete)})
     both = {"recoded": recoded, "incomplete": incomplete}
     if atomic:
-        sets = exp.select("tid", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        sets = reads.rows(dataset.transactions, "tid, 1 AS copies")
         losses = engine.query("release/local_lost", {"transactions": dataset.bags or sets, **both})
         lost, wrong = int(losses["lost"][0]), int(losses["wrong"][0])
     else:
@@ -338,11 +338,9 @@ def _write_local(
     occurring = set(np.flatnonzero(cover.copies).tolist())
     labels = _write_labels(engine, recoding.labels, occurring, schema)
     numbers = reads.joined(recoded, numbered, "tid", "other.transaction_id, one.released, one.copies")
-    columns, order = (
-        "one.transaction_id, other.item_id, CAST(one.copies AS INTEGER) AS copies",
-        "item_id, transaction_id",
-    )
-    engine.create(schema.table("transaction_items"), reads.joined(numbers, labels, "released", columns, order=order))
+    columns = "one.transaction_id, other.item_id, CAST(one.copies AS INTEGER) AS copies"
+    rows = reads.joined(numbers, labels, "released", columns, order="item_id, transaction_id")
+    engine.create(schema.table("transaction_items"), rows)
     ids = {"numbered": numbered, "incomplete": incomplete}
     engine.create(schema.table("transaction_ids"), "release/frozen_local_ids", ids)
     gone = dataset.n_items - cover.items

@@ -271,10 +271,7 @@ def is_local(engine: Engine, schema: SchemaName) -> bool:
 
 def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
     """The number of rows of each table of a release."""
-    counts = [
-        exp.select(exp.Count(this=exp.Star())).from_(schema.table(n).expression()).subquery().as_(n)
-        for n in kind.tables
-    ]
+    counts = [reads.counted(schema.table(n)).subquery().as_(n) for n in kind.tables]
     rows = engine.select(exp.select(*counts), "counting the rows of a release")
     return {name: int(column[0]) for name, column in rows.items()}
 

@@ -215,7 +215,7 @@ def _named(engine: Engine, name: str, rows: Table) -> Iterator[None]:
 def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) -> exp.Query:
     """The id and item columns of a source, one list for each id if there are lists; each item once unless repeats count."""
     read, *names = arranged(engine, source, entry.id_column, entry.item_column)
-    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+    nodes = [exp.column(name, quoted=True) for name in names]
     inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     bags = entry.parameters.get("bag_input", False)
     if not read.columns[names[1]].endswith("]"):

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, Tables, reads
@@ -61,7 +60,7 @@ class Counted:
         supports = reads.counted(released.transactions, "item", count="support", order="item")
         tables: Tables = {"items": workload.items, "members": released.members, "supports": supports}
         cover = engine.create(f"{target}_cover", "utility/cover", tables)
-        several = reads.counted(cover, "item", having=exp.Count(this=exp.Star()) > 1)
+        several = reads.counted(cover, "item", having="count(*) > 1")
         overlaps = int(engine.scalar(reads.counted(several)))
         if overlaps:
             raise InputError(
@@ -246,8 +245,7 @@ def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workloa
     if workload.supports is not None:
         numbers = np.arange(1, workload.n_queries + 1)
         return engine.put(target, {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
-    asked = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
-    return count_sets(engine, target, dataset.transactions, asked)
+    return count_sets(engine, target, dataset.transactions, reads.rows(workload.queries, "query_id AS set_id, item"))
 
 
 def accuracy_of(

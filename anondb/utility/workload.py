@@ -249,38 +249,13 @@ def _sample_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.random.Ge
 def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Generator, wanted: int) -> Drawn:
     """Sample all supported itemsets, which a q-way join lists and numbers in lexicographic order."""
     columns = [f"item{i}" for i in range(1, q + 1)]
-    listed = exp.select(
-        *(exp.column("item", table=f"t{i}").as_(c) for i, c in enumerate(columns, 1)),
-        exp.func("count", exp.Star()).as_("support"),
-    )
-    listed = listed.from_(exp.alias_(transactions.expression(), "t1", table=True))
-    listed = listed.group_by(*(exp.column("item", table=f"t{i}") for i in range(1, q + 1)))
-    for i in range(2, q + 1):
-        listed = listed.join(
-            exp.alias_(transactions.expression(), f"t{i}", table=True),
-            on=exp.and_(
-                exp.column("tid", table=f"t{i}").eq(exp.column("tid", table="t1")),
-                exp.GT(this=exp.column("item", table=f"t{i}"), expression=exp.column("item", table=f"t{i - 1}")),
-            ),
-        )
-    window = exp.Window(
-        this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered(this=exp.column(c)) for c in columns])
-    )
-    numbered = exp.select(window.as_("number"), *map(exp.column, columns), "support").from_(listed.subquery("listed"))
-    table = engine.create("supported_itemsets", numbered)
-    total = int(engine.select(exp.select(exp.func("count", exp.Star()).as_("n")).from_(table.expression()))["n"][0])
+    shown = ", ".join(columns)
+    listed = reads.counted(reads.itemsets(transactions, columns), shown, count="support")
+    number = f"row_number() OVER (ORDER BY {shown}) AS number, {shown}, support"
+    table = engine.create("supported_itemsets", reads.rows(listed, number))
+    total = int(engine.scalar(reads.counted(table)))
     picks = engine.put("picks", {"number": ("BIGINT", rng.choice(total, size=min(wanted, total), replace=False) + 1)})
-    held = exp.Exists(
-        this=exp.select(exp.Literal.number(1))
-        .from_(exp.alias_(picks.expression(), "picks", table=True))
-        .where(exp.column("number", table="picks").eq(exp.column("number", table="numbered")))
-    )
-    chosen = engine.select(
-        exp.select(*map(exp.column, columns), "support")
-        .from_(exp.alias_(table.expression(), "numbered", table=True))
-        .where(held)
-        .order_by(*columns)
-    )
+    chosen = engine.select(reads.among(table, picks, "number", f"{shown}, support", order=shown))
     engine.drop(table, picks)
     return np.stack([chosen[c].astype(np.int64) for c in columns], axis=1), chosen["support"].astype(np.int64)
 

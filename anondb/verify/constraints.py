@@ -149,10 +149,7 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
         traces = place.table("traces", "constraint_traces", {"open_lists": open_lists, **content}, part=part)
         parts.append(place.table(f"few_{part}", "constraint_few", {"traces": traces}, k=k))
         place.drop(traces)
-    columns = ("id", "items", "support")
-    selects = [
-        exp.select(*columns).from_(p.expression() if isinstance(p, Table) else p.subquery("part")) for p in parts
-    ]
+    selects = [reads.rows(part, "id, items, support") for part in parts]
     return place.table("found", selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False))
 
 

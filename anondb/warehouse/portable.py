@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.data.types import kind_of, released_type, short
-from anondb.engine import Columns, NamedRows, Table, Tables
+from anondb.engine import Columns, NamedRows, Table, Tables, reads
 from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
@@ -238,21 +238,19 @@ class PortableWarehouse(ABC):
     def number(self, source: Table) -> Table:
         """The work table ``(tid, id)``: the distinct ids of a table, numbered from 1 in an order that the engine draws at
         random, once even if a task runs again."""
-        ids = exp.select("id").distinct().from_(source.expression()).subquery("ids")
-        draws = exp.select("id", self.draw.copy().as_("draw")).from_(ids).subquery("draws")
-        number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.column("draw")]))
-        return self.create("ids", exp.select(exp.cast(number, "INTEGER").as_("tid"), "id").from_(draws))
+        draws = reads.rows(reads.rows(source, "id", distinct=True), "id").select(self.draw.copy().as_("draw"))
+        number = "CAST(row_number() OVER (ORDER BY draw) AS INTEGER) AS tid, id"
+        return self.create("ids", reads.rows(draws, number))
 
     def has_rows(self, reference: Any, id_column: str, item_column: str, least: int) -> bool:
         """Whether a source has at least ``least`` rows."""
         query = self.pairs(reference, id_column, item_column)
-        count = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(query.limit(least).subquery("some_rows"))
-        return bool(self.fetch(count, most=1)["n"][0] >= least)
+        return bool(self.fetch(reads.counted(query.limit(least)), most=1)["n"][0] >= least)
 
     @contextlib.contextmanager
     def rows_of(self, table: Table, columns: Sequence[str]) -> Iterator[Any]:
         """The rows of a work table in Arrow, sorted by all columns."""
-        yield self.rows(exp.select(*columns).from_(table.expression()).order_by(*columns), "fetching rows")
+        yield self.rows(reads.rows(table, ", ".join(columns), order=", ".join(columns)), "fetching rows")
 
 
 def table_named(reference: Any, dialect: str) -> exp.Table:
@@ -273,7 +271,7 @@ def table_named(reference: Any, dialect: str) -> exp.Table:
 
 def quoted(column: str) -> exp.Column:
     """A column of the user by its exact name."""
-    return exp.column(exp.to_identifier(column, quoted=True))
+    return exp.column(column, quoted=True)
 
 
 def column_named(columns: Iterable[str], wanted: str) -> str:

@@ -91,7 +91,7 @@ def clump(
     check(dataset, model, empty)
     if objective not in OBJECTIVES:
         raise InputError(f"objective must be total or increase, not {objective!r}.", code="bad_parameter")
-    source = bags or exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    source = bags or reads.rows(dataset.transactions, "tid, item, 1 AS copies")
     rows = engine.select(reads.summed(source, "tid", "copies", "length", order="tid"))
     tids, lengths = rows["tid"].astype(np.int64), rows["length"].astype(np.int64)
     length = np.zeros(dataset.n_transactions + 1, dtype=np.int64)
