@@ -86,16 +86,27 @@ def joined(
     left: bool = False,
     where: exp.Expr | str | None = None,
     group: str = "",
+    having: exp.Expr | str | None = None,
     order: str = "",
     distinct: bool = False,
 ) -> exp.Select:
     """Columns of two tables, ``one.name`` and ``other.name``, for each two rows whose keys are equal.
 
-    ``on`` names the key: ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table.
+    ``on`` names the key: ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table; empty,
+    all pairs of rows are returned.
     With ``left``, rows whose key the other table has not are returned with NULL. Other arguments are those of ``rows``.
     """
-    made = rows(table, columns, where=where, group=group, order=order, distinct=distinct)
-    made.append("joins", exp.Join(this=bound(others, "other"), on=_equal(on), side="LEFT" if left else None))
+    made = rows(table, columns, where=where, group=group, having=having, order=order, distinct=distinct)
+    how = {"on": _equal(on), "side": "LEFT" if left else None} if on else {"kind": "CROSS"}
+    made.append("joins", exp.Join(this=bound(others, "other"), **how))
+    return made
+
+
+def differing(table: Rows, others: Rows, on: str, columns: str) -> exp.Select:
+    """As ``n``, for how many keys two tables have other values of the columns, or only one of them has the key."""
+    apart = " OR ".join(f"one.{name} IS DISTINCT FROM other.{name}" for name in columns.split(", "))
+    made = joined(table, others, on, "count(*) AS n", where=apart)
+    made.args["joins"][0].set("side", "FULL")
     return made
 
 

@@ -15,7 +15,7 @@ from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
-from anondb.guide.knowledge import MAX_ROWS, add_alone, join_rows, row_count
+from anondb.guide.knowledge import MAX_ROWS, add_alone, alone_by_one, join_rows, row_count
 from anondb.taxonomies.build import Request
 from anondb.taxonomies.hierarchies import completed, fits, read_values
 
@@ -183,7 +183,7 @@ def _with_items(engine: Engine, dataset: Dataset, classes: Table, hidden: set[st
     tables = {"transactions": dataset.transactions, "classes": classes, "hidden": unknown}
     known = engine.create("guide_in_classes", "guide/items_in_classes", tables)
     as_items = reads.rows(classes, "tid, class AS item")
-    alone = engine.create("guide_alone_in_classes", "guide/alone_by_one", {"transactions": as_items})
+    alone = engine.create("guide_alone_in_classes", alone_by_one(as_items))
     counts: list[int | None] = [row_count(engine, alone)]
     for m in range(1, KNOWN_ITEMS + 1):
         if join_rows(engine, known)[m] > MAX_ROWS:

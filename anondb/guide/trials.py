@@ -117,7 +117,8 @@ def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> 
     parts: list[exp.Query] = []
     for size, number in QUERIES.items():
         drawn = random_workload(engine, dataset, queries=number, size=size, target=f"guide_{size}")
-        parts.append(load("guide/asked").bind({"queries": drawn.queries, "items": drawn.items}, {"size": size}))
+        named = f"concat('{size}-', CAST(one.query_id AS VARCHAR)) AS query_id, other.label AS item"
+        parts.append(reads.joined(drawn.queries, drawn.items, "item", named))
     hand_over_table(engine, exp.union(*parts, distinct=False), folder / f"{name}_queries.parquet")
     return folder / f"{name}_queries.parquet"
 

@@ -263,11 +263,11 @@ def measure_candidates(
     joints = engine.create("overlap_joints", "publications/overlap_joints", {"parts": parts})
     tables = {"transactions": transactions, "parts": parts, "joints": joints}
     held = engine.create("overlap_held", "publications/overlap_held", tables)
-    one = engine.query("publications/overlap_singles", {"held": held}, k=k)
+    below = f"min(n) AS smallest, count(*) FILTER (WHERE n < {k}) AS below_k"
+    one = engine.select(reads.rows(reads.counted(held, "joint"), below))
     two = engine.query(
         "publications/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k
     )
     engine.drop(held, joints, parts)
     smallest = [plain(figures["smallest"][0]) for figures in (one, two)]
-    below = sum(int(figures["below_k"][0]) for figures in (one, two))
-    return smallest[0], smallest[1], below
+    return smallest[0], smallest[1], sum(int(figures["below_k"][0]) for figures in (one, two))

@@ -202,9 +202,6 @@ def _drawn(
     """Draw random persons ``(person)``, and known items of each ``(person, item)``.
 
     Persons are drawn from those with an item that an attacker can know, or from all.
-
-    Raises:
-        InputError: no such person exists.
     """
     secret = [n for n, label in enumerate(dataset.labels) if label in hidden]
     hiding = engine.put("hidden", {"item": ("INTEGER", secret)})
@@ -273,7 +270,8 @@ def _in_local(
 ) -> npt.NDArray[Any]:
     """For each person, the number of transactions of a local recoding that may be the person's."""
     shown = engine.create("shown", shown_values(schema, attributes))
-    fitting = engine.create("fitting", "risk/everywhere", {"persons": persons, "shown": shown})
+    every = reads.rows(shown, "class", distinct=True)  # without known values every class matches every person
+    fitting = engine.create("fitting", reads.joined(persons, every, "", "one.person, other.class"))
     for i, attribute in enumerate(attributes):
         assert records is not None
         values = _known_values(engine, records.attributes[i], persons)

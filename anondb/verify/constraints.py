@@ -18,7 +18,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Work, bound, check_budget, work
+from anondb.verify.work import Work, check_budget, work
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,10 @@ def verify_utility(
         items: |I|, the number of items of the data and of the constraints.
         max_suppression: s, in percent.
     """
-    mixed = bound("constraint_mixed", {"released_items": released_items, "groups": groups})
+    several = "count(DISTINCT other.group_id) + max(CASE WHEN other.group_id IS NULL THEN 1 ELSE 0 END) > 1"
+    mixed = reads.joined(
+        *(released_items, groups, "item", "one.released_item"), left=True, group="one.released_item", having=several
+    )
     suppressed = reads.among(originals, released_items, "label = item", "label", absent=True)
     shown = exp.column("released_item").is_(exp.null()).not_()
     n_mixed, n_suppressed = (

@@ -51,7 +51,8 @@ def verify_kkm(
         BudgetExceeded: the check would need too much memory or time.
     """
     with work(engine) as place:
-        small = place.table("few_records", "few_records", {"classes": classes}, k=model.k)
+        few = reads.counted(classes, "class", count="records", having=exp.Count(this=exp.Star()) < model.k)
+        small = place.table("few_records", few)
         counts = engine.select(reads.rows(small, "records", order="records, class"))["records"]
         seen: list[Witness] = [Witness((), int(n)) for n in counts]
         violations = len(seen)

@@ -52,10 +52,10 @@ def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
     alike = "min(tid) AS id, items, len(items) AS length, count(*) AS copies"
     sets = place.table("sets", reads.rows(lists, alike, group="items"))
     set_items = place.table("set_items", reads.rows(sets, "id, unnest(items) AS item"))
-    profile = place.row("sets_profile", {"sets": sets}, k=k)
-    if not profile["open_sets"]:
+    if not place.count(reads.rows(sets, "id", where=exp.column("copies") < k)):
         return Plan(sets, set_items, None, 0, 0)
-    check_budget(profile["pair_rows"], limits.MAX_JOINED_ROWS, "pairs of items")
+    pair_rows = reads.rows(sets, "CAST(coalesce(sum(length * (length - 1) // 2), 0) AS BIGINT) AS pair_rows")
+    check_budget(place.row(pair_rows)["pair_rows"], limits.MAX_JOINED_ROWS, "pairs of items")
     number, pair = "one.item AS itemset, other.item, count(*) AS support", "one.item, other.item"
     pairs = reads.joined(set_items, set_items, "id", number, where="one.item < other.item", group=pair)
     anchors = place.table(

@@ -149,8 +149,8 @@ def _differing_supports(
     }
     members = {"members": NamedRows("warehouse/release/item_holders", tables, {})}
     recounted = NamedRows("warehouse/release/item_supports", members, {"k": rule.k, "m": rule.m})
-    published = schema.table("item_supports")
-    differing = int(engine.scalar("views/differing_supports", {"recounted": recounted, "item_supports": published}))
+    published, ends = schema.table("item_supports"), "at_least, at_most"
+    differing = int(engine.scalar(reads.differing(recounted, published, "released_item, item", ends)))
     engine.drop(held)
     return differing
 

@@ -10,6 +10,7 @@ items.
 from __future__ import annotations
 
 import numpy as np
+from sqlglot import exp
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.transactions import Dataset
@@ -33,7 +34,9 @@ def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
     rows = {"sets": sets, "set_items": items}
     candidates = engine.create("pgen_candidates", "coat/candidates", {**rows, "anchors": anchors}, k=k)
     covered = engine.create("pgen_covered", "coat/covered", {**rows, "candidates": candidates})
-    maximal = engine.query("coat/maximal_rare", {**rows, "covered": covered}, k=k)
+    rare = reads.rows(sets, "id", where=exp.column("copies") < k)
+    largest = reads.among(rare, covered, "id", "id", absent=True)
+    maximal = engine.select(reads.joined(items, largest, "id", "one.id, one.item", order="one.id, one.item"))
     engine.drop(sets, items, anchors, candidates, covered)
     ids, member = maximal["id"].astype(np.int64), maximal["item"].astype(np.int64)
     begins = np.flatnonzero(np.diff(ids, prepend=-1))

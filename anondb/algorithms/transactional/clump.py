@@ -196,9 +196,8 @@ def _extended(
     places = engine.put("places", {"tid": ("INTEGER", order), "place": ("INTEGER", np.arange(len(order)))})
     placed = reads.joined(source, places, "tid", "one.item, one.copies, other.place")
     pair, number = "one.place, other.node", "one.place, other.node, CAST(sum(one.copies) AS INTEGER) AS n"
-    extended = engine.create(
-        "extended", reads.joined(placed, ancestors, "item", number, group=pair, order="place, node")
-    )
+    nodes = reads.joined(placed, ancestors, "item", number, group=pair, order="place, node")
+    extended = engine.create("extended", nodes)
     engine.drop(places, ancestors)
     return extended
 
@@ -225,12 +224,14 @@ class _Clusters:
         self.denominator = max(taxonomy.n_leaves - 1, 1)
         above = np.where(
             self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up]
-        )  # w of the root is 0, or 1 if M = 1
+        )  # w of the root: 0, 1 if M = 1
         self.weight = (above - taxonomy.leaf_count).astype(np.float64)
         self._total = objective == "total"
         self._extended = extended
 
-        index = self.engine.query("clusters/index", {"extended": self._extended}, k=k, clusters=self.number)
+        begins = f"place % {k} = 0 AND place < {k * self.number}"  # a cluster begins with every k-th transaction
+        begun = reads.rows(extended, f"node, place // {k} AS cluster, n", where=begins, order="node, cluster")
+        index = engine.select(begun)
         self._node, self._cluster = index["node"].astype(np.int32), index["cluster"].astype(np.int32)
         self._count = index["n"].astype(np.int32)
         self._entries = np.argsort(self._cluster, kind="stable")

@@ -125,7 +125,7 @@ class PostgresEngine(LedgerEngine):
             self.server.commit()
         except AnondbError:
             self._fetched = Fetched()
-            self._fetched.releases = {name: "" for name in self._schemas() if name.lower().startswith("release_")}
+            self._fetched.releases = dict.fromkeys(self._releases(), "")
             self._fetched.kept = True
             raise
 
