@@ -195,11 +195,7 @@ def load_records(
 
 
 def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int) -> Iterator[str]:
-    """What the owner should know of an attribute that was read.
-
-    Raises:
-        InputError: ``direct_identifier``: it tells each record apart, and the owner did not name its kind.
-    """
+    """What the owner should know of an attribute that was read."""
     name = attribute.name
     if kind is None and sql_type == "VARCHAR" and attribute.is_range:
         yield f"{name!r} is read as numbers; write {name}:categorical if its values are codes."

@@ -230,9 +230,6 @@ def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[PortableWareho
 
     Data frames of a warehouse (``warehouse_at``) stay there. Tables of a warehouse or of an owner's database elsewhere stay
     if they have ``MANY_ROWS`` rows and the policy can be carried out there, unless the owner says otherwise.
-
-    Raises:
-        InputError: ``not_on_engine``: the owner wants it, but it cannot.
     """
     source, opened, asked = policy.transactions, warehouse_at(policy.transactions), policy.on_engine
     is_frame = opened is not None and not isinstance(source, str)
@@ -273,11 +270,7 @@ def there(engine: DuckDBEngine, source: Any) -> tuple[PortableWarehouse, Any]:
 
 
 def _check_policy(policy: Policy) -> None:
-    """Check that a policy can be carried out inside a database.
-
-    Raises:
-        InputError: ``not_on_engine``.
-    """
+    """Check that a policy can be carried out inside a database."""
     check_on_engine(policy.model, str(policy.algorithm))
     parts = {
         "records": policy.records is not None,

@@ -264,12 +264,9 @@ class _TableTexts:
         engine.run_all((create_table(memory, name, columns) for name, columns in tables.items()), "making empty tables")
         here = exp.column("database_name").eq(memory.catalog)
         texts = engine.select(reads.rows(reads.system("duckdb_tables"), "table_name AS name, sql AS text", where=here))
-        engine.run_all((_drop_table(memory, name) for name in tables), "dropping empty tables")
+        drops = (exp.Drop(tables=[memory.table(name).expression()], kind="TABLE") for name in tables)
+        engine.run_all(drops, "dropping empty tables")
         return dict(zip(*texts.values(), strict=True))
-
-
-def _drop_table(schema: SchemaName, name: str) -> exp.Drop:
-    return exp.Drop(tables=[schema.table(name).expression()], kind="TABLE")
 
 
 @lru_cache(maxsize=16)

@@ -131,11 +131,7 @@ def _check_names_are_free(engine: Engine, view: ledger.View, values: Sequence[Va
 
 
 def _check_disjoint(engine: Engine, view: ledger.View, values: Sequence[Value], others: Sequence[str]) -> None:
-    """Refuse values that share persons with each other, or with the other parts of the view.
-
-    Raises:
-        InputError: ``shared_persons``, with their number.
-    """
+    """Refuse values that share persons with each other, or with the other parts of the view."""
     if not values:
         return
     source, column, _ = source_of(engine, view)
@@ -173,11 +169,7 @@ def _shared_persons(column: str, number: int) -> InputError:
 def _check_not_published(
     engine: DuckDBEngine, view: ledger.View, values: Sequence[Value], folder: Folder | None
 ) -> None:
-    """Refuse values whose persons are in an earlier publication other than a part of the view that stays.
-
-    Raises:
-        InputError: ``overlap``.
-    """
+    """Refuse values whose persons are in an earlier publication other than a part of the view that stays."""
     if folder is None or not values or view.options.get("allow_overlap", False) or engine.one_shot:
         return
     source, _, _ = source_of(engine, view)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anondb.models.result import AsTable
+from anondb.pipeline.report_rows import figure
 from anondb.pipeline.reports import Report
 from anondb.publications.history import notes
 from anondb.utility import Loss
@@ -198,8 +199,8 @@ class Refreshed(Result):
         loss = self.report.loss
         if self.check is None:
             return (
-                f"{head}the {' and the '.join(self.causes)} changed; made anew: LM {_figure(self.before[0])} before,"
-                f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(loss.ncp)}"
+                f"{head}the {' and the '.join(self.causes)} changed; made anew: LM {figure(self.before[0])} before,"
+                f" {figure(loss.lm)} now, NCP {figure(self.before[1])}, {figure(loss.ncp)}"
             )
         check = self.check
         if check.keeps_policy:
@@ -212,8 +213,8 @@ class Refreshed(Result):
             f"{head}the {' and the '.join(self.causes)} {'has' if self.causes == ('taxonomy',) else 'have'} changed;"
             f" {verdict}, {check.not_covered_items:,} of"
             f" {check.items:,} items without a released item; made anew: {self.images_changed:,} items are published"
-            f" otherwise, LM {_figure(self.before[0])} before, {_figure(check.loss.lm)} with the old recoding,"
-            f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(check.loss.ncp)}, {_figure(loss.ncp)}"
+            f" otherwise, LM {figure(self.before[0])} before, {figure(check.loss.lm)} with the old recoding,"
+            f" {figure(loss.lm)} now, NCP {figure(self.before[1])}, {figure(check.loss.ncp)}, {figure(loss.ncp)}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -375,7 +376,3 @@ class Shown(Result):
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
         return {"views": list(self.views)}
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"

@@ -205,11 +205,7 @@ def _run_own(engine: DuckDBEngine, text: str, step: Step, statement: OnView | Re
 
 
 def _check_place(engine: DuckDBEngine, text: str, statement: OnView) -> None:
-    """Refuse a view of another database: anonymized views are in the current one, and belong to its schema ``main``.
-
-    Raises:
-        StatementSyntaxError: ``elsewhere``.
-    """
+    """Refuse a view of another database: anonymized views are in the current one, and belong to its schema ``main``."""
     here = [current_catalog(engine).lower(), "main"] if engine.runs_sql else []
     place = [part.lower() for part in statement.place]
     if place and place not in ([here] + [[part] for part in here]):
