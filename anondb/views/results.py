@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -86,22 +85,23 @@ class Check(AsTable):
         }
 
 
-class Result(ABC):
+class Result:
     """The result of a statement of anonymized views of the type ``kind``.
 
     It is available as a sentence (``words``), a table (``columns``, ``fetchall()``) and JSON values (``to_json()``).
     """
 
     kind = ""
+    said = ""
 
     def __repr__(self) -> str:
         """The sentence and the remarks."""
         return "\n".join([self.words, *(f"note: {note}" for note in self.notes)])
 
     @property
-    @abstractmethod
     def words(self) -> str:
-        """A sentence for the owner."""
+        """A sentence for the owner: ``said``, with the values of the fields."""
+        return self.said.format(**vars(self))
 
     @property
     def notes(self) -> list[str]:
@@ -239,12 +239,7 @@ class Kept(Result):
     """The result of ``CREATE ANONYMIZED VIEW IF NOT EXISTS`` where there is one of the name."""
 
     view: str
-    kind = "create"
-
-    @property
-    def words(self) -> str:
-        """A sentence for the owner."""
-        return f"anonymized view {self.view}: exists already, and stays as it is"
+    kind, said = "create", "anonymized view {view}: exists already, and stays as it is"
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
@@ -288,12 +283,7 @@ class Renamed(Result):
 
     view: str
     new_name: str
-    kind = "rename"
-
-    @property
-    def words(self) -> str:
-        """A sentence for the owner."""
-        return f"anonymized view {self.view}: renamed to {self.new_name}"
+    kind, said = "rename", "anonymized view {view}: renamed to {new_name}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -329,12 +319,7 @@ class Stated(Result):
 
     view: str
     statement: str
-    kind = "statement"
-
-    @property
-    def words(self) -> str:
-        """The statement."""
-        return self.statement
+    kind, said = "statement", "{statement}"
 
 
 @dataclass(frozen=True, repr=False)
