@@ -139,10 +139,7 @@ def counted(
 
 def summed(table: Rows, by: str, of: str, name: str = "", *, order: str = "") -> exp.Select:
     """The sum of a column for each value of the columns ``by``, as a column of the same or of another name."""
-    made = counted(table, by, order=order)
-    total = exp.cast(exp.Sum(this=exp.column(of)), "BIGINT").as_(name or of)
-    made.expressions[-1].replace(total)
-    return made
+    return rows(table, f"{by}, CAST(sum({of}) AS BIGINT) AS {name or of}", group=by, order=order)
 
 
 def system(function: str) -> exp.Select:
