@@ -12,7 +12,6 @@ import numpy as np
 
 from anondb.api.connect import connect
 from anondb.api.database import Database
-from anondb.engine import Table
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError
 from anondb.models.km import KmAnonymity
@@ -129,9 +128,9 @@ def baskets(seed: int = 1) -> list[tuple[int, str]]:
     return rows
 
 
-def customers(rows: list[tuple[int, str]], seed: int = 2) -> dict[str, tuple[str, Any]]:
+def customers(rows: list[tuple[int, str]]) -> dict[str, tuple[str, Any]]:
     """Draw age, sex, town and household (number of persons) of each customer, which agree with what the customer buys."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(2)
     category = {item: name for of in SHOP.values() for name, words in of.items() for item in products(words)}
     bought = np.zeros((CUSTOMERS, len(TASTES)))
     for tid, item in rows:
@@ -162,9 +161,8 @@ def make_shop(database: Database) -> None:
         "customers": customers(rows),
     }
     with engine.transaction():
-        place = engine.query("engine/current_place")
         for name, columns in tables.items():
-            engine.put(Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), name), columns)
+            engine.put(engine.here(name), columns)
 
 
 def run_demo(

@@ -126,11 +126,7 @@ class Database(BeforeRelease):
         return release
 
     def _check_publication(self, policy: Policy, where: Any, how: Mapping[str, Any]) -> None:
-        """Check, before the long work, that a release can be published in this way, and that no source is the target.
-
-        Raises:
-            InputError: see ``publications.targets``; ``target_in_use``; ``overlap``.
-        """
+        """Check, before the long work, that a release can be published in this way, and that no source is the target."""
         written = targets.how(where, {**how, "modelled_rows": policy.modelled_rows})
         if where is None:
             return

@@ -119,8 +119,7 @@ def releases(source: Source, as_json: Json = False) -> None:
     if as_json:
         released = [
             {
-                **{column: None if value is None else str(value) for column, value in e.row.items()},
-                **_numbers(e),
+                **{column: _plain(getattr(e, column)) for column in e.row},
                 "publications": [
                     {**vars(p), "published": str(p.published)} for p in gone if p.release_id == e.release_id
                 ],
@@ -150,22 +149,5 @@ def releases(source: Source, as_json: Json = False) -> None:
     Console().print(table)
 
 
-def _numbers(entry: Any) -> dict[str, Any]:
-    return {
-        n: getattr(entry, n)
-        for n in (
-            "transactions",
-            "items",
-            "released_items",
-            "suppressed_items",
-            "suppressed_occurrences",
-            "lm",
-            "ncp",
-            "ul",
-            "ul_log2",
-            "ggd",
-            "verified",
-            "violations",
-            "parameters",
-        )
-    }
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, int | float | dict) else str(value)

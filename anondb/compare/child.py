@@ -18,7 +18,7 @@ from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.preflight import FINDINGS
 from anondb.data.sources import resolve_table
-from anondb.engine import DuckDBEngine, Table
+from anondb.engine import DuckDBEngine, Table, reads
 from anondb.engine.beside import attach
 from anondb.errors import AnondbError, InfeasibleError, InputError, speaking
 from anondb.ledger.stored import current_catalog, find_release
@@ -106,7 +106,8 @@ def _answer_figures(engine: DuckDBEngine, prefix: str) -> dict[str, Any]:
     """The mean width of the bounds, the errors by size or statement of the queries, and a digest of the queries that shows
     whether two runs answered the same ones."""
     tables = {n: Table(current_catalog(engine), "anondb", n) for n in ("accuracy", "workloads")}
-    width = engine.scalar("compare/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
+    compared = exp.func("starts_with", exp.column("workload"), exp.convert(prefix), dialect="duckdb")
+    width = engine.scalar(reads.rows(tables["accuracy"], "avg(upper_bound - lower_bound) AS width", where=compared))
     asked = engine.scalar("compare/asked_queries", tables, prefix=prefix)
     errors = engine.query("compare/symmetric_errors", tables, prefix=prefix)
     rows = [dict(zip(errors, row, strict=True)) for row in zip(*(c.tolist() for c in errors.values()), strict=True)]

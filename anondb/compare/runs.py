@@ -158,7 +158,8 @@ def plan(
         present.setdefault("records", None)
     runs: dict[str, Run] = {}
     for model, keeping in able.items():
-        ready = [name for name in keeping if all(need in present for need in _needs(name, model))]
+        needed = {name: {*METHODS[name].needs, *PROMISES[str(_model_for(name, model))].needs} for name in keeping}
+        ready = [name for name, needs in needed.items() if needs <= set(present)]
         for name in [n for n in dict.fromkeys(algorithms) if n in keeping] or ready or keeping[:1]:
             for run in _runs_of(name, str(_model_for(name, model)), grid, present, item_supports):
                 runs.setdefault(json.dumps(asdict(run), sort_keys=True, default=str), run)
@@ -207,11 +208,6 @@ def _model_for(algorithm: str, model: str) -> str | None:
         if name in METHODS[algorithm].models:
             return name
     return None
-
-
-def _needs(algorithm: str, model: str) -> tuple[str, ...]:
-    """The options without which an algorithm cannot run for a model."""
-    return (*METHODS[algorithm].needs, *PROMISES[str(_model_for(algorithm, model))].needs)
 
 
 def _taken(algorithm: str, model: str) -> set[str]:

@@ -91,12 +91,10 @@ class UtilityConstraints(ItemSets):
 
     def groups_of(self, labels: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
         """The group number of each label, and the groups' names; the last, ``REST``, holds the items of no group."""
-        group = {self.labels[j]: int(i) for i, j in zip(self._owners().tolist(), self.member.tolist(), strict=True)}
+        owners = np.repeat(np.arange(len(self)), np.diff(self.start))
+        group = {self.labels[j]: int(i) for i, j in zip(owners.tolist(), self.member.tolist(), strict=True)}
         of_label = np.array([group.get(label, len(self)) for label in labels], dtype=np.int64)
         return of_label, (*self.ids, REST)
-
-    def _owners(self) -> Ints:
-        return np.repeat(np.arange(len(self)), np.diff(self.start))
 
 
 # ---------------------------------------------------------------------- reading

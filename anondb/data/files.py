@@ -77,14 +77,12 @@ def load_files(
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
     with engine.transaction():
-        place = engine.query("engine/current_place")
-        catalog, schema = str(place["catalog_name"][0]), str(place["schema_name"][0])
         for what, (file, name) in wanted.items():
             if file is None:
                 continue
             if not name:
                 raise InputError(f"The name of the {what} table is empty.", code="empty_name")
-            table = Table(catalog, schema, name)
+            table = engine.here(name)
             _make_room(engine, table, replace)
             with engine.accounting() as accounts:
                 if what == "taxonomy":
@@ -149,7 +147,7 @@ def _load_transactions(
             _leave_out(engine, table, rows.how, named)
             return ""
         lists = engine.create("lists", pairs.from_(renamed.subquery("rows")))
-        items = exp.select("tid", exp.func("unnest", exp.column("item")).as_("item")).from_(lists.expression())
+        items = reads.rows(lists, "tid, unnest(item) AS item")
         _account(engine, rows, lists, items, [c for c in rows.columns if c not in (id_column, item_column)])
         empty = int(engine.scalar("transactions/empty_lists", {"lists": lists}))
         kept = lists.expression() if empty else items.subquery("kept")
@@ -184,11 +182,7 @@ def _leave_out(engine: Engine, table: Table, how: Reading, named: tuple[str, str
 
 
 def _renamed(source: Source, renamed: Sequence[tuple[str, str | None]]) -> exp.Query:
-    """The rows of a source, with another name of its column of ids, and of that of items if there is one.
-
-    Raises:
-        InputError: ``no_such_column``; ``column_clash`` if another column has the new name; ``empty_name``.
-    """
+    """The rows of a source, with another name of its column of ids, and of that of items if there is one."""
     wanted = [
         (source.column(old, f"--{flag}"), new) for flag, (new, old) in zip(("id", "item"), renamed, strict=False) if old
     ]
@@ -229,15 +223,9 @@ def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool
             f"The taxonomy file {Path(to).name!r} does not end in .tree.", code="bad_file", hint="Rename it."
         )
     with engine.transaction():
-        table = _table_here(engine, to)
+        table = engine.here(to)
         _make_room(engine, table, replace)
         put_taxonomy(engine, taxonomy, table)
-
-
-def _table_here(engine: Engine, name: str) -> Table:
-    """The table of this name in the current schema."""
-    place = engine.query("engine/current_place")
-    return Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), name)
 
 
 def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, replace: bool = False) -> str:
@@ -273,7 +261,7 @@ def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, 
         )
     rows = {"attribute": ("VARCHAR", [attribute] * tree.size), **_rows_of(tree)}
     with engine.transaction():
-        table = _table_here(engine, to)
+        table = engine.here(to)
         if engine.exists(table):
             _add_hierarchy(engine, table, attribute, rows, replace)
         else:
@@ -290,8 +278,7 @@ def _add_hierarchy(engine: Engine, table: Table, attribute: str, rows: Mapping[s
             hint="Choose another name.",
         )
     same = exp.func("lower", exp.column("attribute")).eq(exp.Literal.string(attribute.lower()))
-    found = engine.select(exp.select(exp.Count(this=exp.Star()).as_("n")).from_(table.expression()).where(same))["n"][0]
-    if found and not replace:
+    if engine.scalar(reads.counted(table, where=same)) and not replace:
         raise InputError(
             f"{table.name!r} has a hierarchy of {attribute!r} already.",
             code="table_exists",

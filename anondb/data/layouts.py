@@ -98,11 +98,7 @@ def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -
 
 
 def _detected(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[str, str | None]:
-    """The layout that is certain, and why.
-
-    Raises:
-        InputError: ``no_layout``.
-    """
+    """The layout that is certain, and why."""
     if is_single(source, item_column):
         names = [name for name in source.columns if name.lower() == item_column.lower()]
         if names and source.columns[names[0]] in ("VARCHAR", "JSON") and _all_arrays(engine, source, names[0]):
@@ -112,7 +108,9 @@ def _detected(engine: Engine, source: Source, id_column: str, item_column: str) 
     _check_types(source, columns, "one-hot")
     if source.how.item_domains:
         return "wide", "the columns are different domains"
-    if all(source.columns[name] == "BOOLEAN" for name in columns) or _only_truth(engine, source, columns):
+    if all(source.columns[name] == "BOOLEAN" for name in columns) or not any(
+        _other_cells(engine, source, columns, _SURE)
+    ):
         return "one-hot", "the columns of items are true or false"
     stems = {re.sub(r"[\W_]*\d+[\W_]*$", "", name).lower() for name in columns}
     if len(stems) == 1 and len(columns) > 1 and all(re.search(r"\d", name) for name in columns):
@@ -175,11 +173,7 @@ def _check_types(source: Source, columns: Sequence[str], layout: str) -> None:
 
 
 def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
-    """The values of the columns, with the name of their column before them if the columns are different domains.
-
-    Raises:
-        InputError: ``column_clash``: two columns could then give the same item.
-    """
+    """The values of the columns, with the name of their column before them if the columns are different domains."""
     if source.how.item_domains and any(other.startswith(f"{name}.") for name in columns for other in columns):
         raise InputError(
             "The names of two columns of items begin alike, up to a point: different values could become one item.",
@@ -219,10 +213,6 @@ def _other_cells(
     """The number of cells of each column that are none of some words, by default neither true nor false."""
     sums = {f"c{i}": count_if(exp.Not(this=_truth(source, name).isin(*words))) for i, name in enumerate(columns)}
     return list(figures(engine, source, sums).values())
-
-
-def _only_truth(engine: Engine, source: Source, columns: Sequence[str]) -> bool:
-    return not any(_other_cells(engine, source, columns, _SURE))
 
 
 def _check_truth(engine: Engine, source: Source, columns: Sequence[str]) -> None:
@@ -286,11 +276,7 @@ def _all_arrays(engine: Engine, source: Source, name: str) -> bool:
 
 
 def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
-    """The items of a cell: of a JSON array, ``{a,b}``, or separated by the text that the owner names or all cells agree on.
-
-    Raises:
-        InputError: ``bad_layout``, or ``no_separator`` if it has to be named.
-    """
+    """The items of a cell: of a JSON array, ``{a,b}``, or separated by what the owner names or all cells agree on."""
     source.column(name, "--item")
     if source.columns[name] != "JSON" and element_of(source, name) is not None:
         return exp.cast(_column(name), "VARCHAR[]", dialect="duckdb")

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, ROW_ID
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InputError, by_interface
 from anondb.reading.options import MARKS
 
@@ -179,10 +179,9 @@ def _is_part(rows: int, dataset: Dataset) -> bool:
 
 def _ids_among(engine: Engine, dataset: Dataset, words: Sequence[str]) -> set[str]:
     """The words that are ids; only texts can be."""
-    is_text = exp.func("typeof", exp.column("id"), dialect="duckdb").eq(exp.Literal.string("VARCHAR"))
-    text = exp.cast(exp.column("id"), "VARCHAR")
-    rows = exp.select(text.as_("word")).from_(dataset.ids.expression()).where(is_text, text.isin(*words))
-    return set(engine.select(rows, "looking for ids")["word"].tolist())
+    texts = reads.rows(dataset.ids, "CAST(id AS VARCHAR) AS word", where="typeof(id) = 'VARCHAR'")
+    found = engine.select(reads.rows(texts, "word", where=exp.column("word").isin(*words)), "looking for ids")
+    return set(found["word"].tolist())
 
 
 def one_released_item(dataset: Dataset, released: int) -> list[Finding]:

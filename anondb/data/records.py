@@ -195,11 +195,7 @@ def load_records(
 
 
 def _remarks(attribute: Attribute, sql_type: str, kind: str | None, records: int) -> Iterator[str]:
-    """What the owner should know of an attribute that was read.
-
-    Raises:
-        InputError: ``direct_identifier``: it tells each record apart, and the owner did not name its kind.
-    """
+    """What the owner should know of an attribute that was read."""
     name = attribute.name
     if kind is None and sql_type == "VARCHAR" and attribute.is_range:
         yield f"{name!r} is read as numbers; write {name}:categorical if its values are codes."
@@ -233,11 +229,8 @@ def load_classes(
 
 def classes_of(engine: Engine, rows: Table, names: Sequence[str]) -> Table:
     """Make the work table ``(tid, class)`` of the rows of ``snapshot`` that agree in these columns; NULL equals NULL."""
-    columns: list[exp.Expr] = [exp.column(name) for name in names]
-    order = [exp.Ordered(this=c) for c in columns or [exp.convert(1)]]
-    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=exp.Order(expressions=order))
-    classes = exp.select("tid", exp.cast(number, "INTEGER").as_("class")).from_(rows.expression())
-    return engine.create("classes", classes)
+    number = f"CAST(dense_rank() OVER (ORDER BY {', '.join(names) or 1}) AS INTEGER) AS class"
+    return engine.create("classes", reads.rows(rows, f"tid, {number}"))
 
 
 def _is_of_items(source: Source, dataset: Dataset) -> bool:
@@ -264,7 +257,7 @@ def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str],
     if nulls:
         raise InputError(f"{nulls} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
     if distinct < total and of_items:
-        varying = int(engine.scalar(reads.counted(reads.counted(rows, "id", having=exp.Count(this=exp.Star()) > 1))))
+        varying = int(engine.scalar(reads.counted(reads.counted(rows, "id", having="count(*) > 1"))))
         raise InputError(
             f"{varying} ids of {source.name} have different values of the quasi-identifiers in different rows.",
             code="varying_record",
@@ -282,11 +275,8 @@ def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str],
             code="no_record",
             hint="Give each of them a record, or leave their transactions out.",
         )
-    number = exp.select(exp.column("tid", "ids"), *(exp.column(f"c{i}", "rows") for i in range(len(columns))))
-    joined = number.from_(exp.alias_(dataset.ids.expression(), "ids", table=True)).join(
-        exp.alias_(rows.expression(), "rows", table=True), on=exp.column("id", "ids").eq(exp.column("id", "rows"))
-    )
-    table = engine.create("records", joined)
+    numbered = ", ".join(("one.tid", *(f"other.c{i}" for i in range(len(columns)))))
+    table = engine.create("records", reads.joined(dataset.ids, rows, "id", numbered))
     engine.drop(rows)
     return table
 
@@ -296,7 +286,7 @@ class _Column:
 
     def __init__(self, engine: Engine, table: Table, column: str, name: str, kind: str, weight: Fraction) -> None:
         self.engine, self.name, self.kind, self.weight = engine, name, kind.partition("(")[0], weight
-        self.source = exp.select("tid", exp.column(column).as_("value")).from_(table.expression())
+        self.source = reads.rows(table, f"tid, {column} AS value")
 
     def read(self, kind: str | None, tree: Taxonomy | None, domain: Domain | None) -> Attribute:
         """Read the attribute as ``kind`` or, for None, as the kind that its type and values suggest."""
@@ -374,8 +364,7 @@ class _Column:
         return Attribute(self.name, kind, codes, null, self.weight, high - low, unit, sql_type=sql_type)
 
     def _categorical(self, tree: Taxonomy | None) -> Attribute:
-        values = exp.select("value").from_(self.source.subquery("rows"))
-        occurring = self.engine.select(reads.rows(values, "value", distinct=True, order="value"))["value"].tolist()
+        occurring = self.engine.select(reads.rows(self.source, "value", distinct=True, order="value"))["value"].tolist()
         if tree is None:
             ordered: list[str | None] = occurring
         else:

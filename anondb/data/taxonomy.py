@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.data.edges import Edge, not_a_tree, read_edges
 from anondb.data.transactions import Dataset
 from anondb.data.types import not_of_type
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InputError, by_interface
 
 Ints = npt.NDArray[np.int64]
@@ -258,7 +258,7 @@ def of_type(engine: Engine, taxonomy: Taxonomy, kind: str) -> Taxonomy:
         return taxonomy
     labels = [taxonomy.labels[v] for v in taxonomy.leaves(0).tolist()]
     listed = engine.put("taxonomy_leaves", {"label": ("VARCHAR", labels)})
-    others = exp.select("label").from_(listed.expression()).where(not_of_type(exp.column("label"), kind))
+    others = reads.rows(listed, "label", where=not_of_type(exp.column("label"), kind))
     found = engine.select(others, "the leaves of another type")["label"].tolist()
     engine.drop(listed)
     return taxonomy.without(set(found))

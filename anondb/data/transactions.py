@@ -121,7 +121,7 @@ def _list_text(column: str, element: str) -> exp.Expr:
 
 def _ids_of(snapshot: Table) -> exp.Select:
     """The ids of a snapshot, as rows without an item."""
-    return exp.select("id", exp.cast(exp.null(), "VARCHAR").as_("item")).from_(snapshot.expression())
+    return reads.rows(snapshot, "id, CAST(NULL AS VARCHAR) AS item")
 
 
 def load_transactions(
@@ -190,23 +190,22 @@ class _Snapshot:
 
     def without_missing_ids(self, engine: Engine) -> _Snapshot:
         """The rows that have an id."""
-        present = exp.Not(this=exp.Is(this=exp.column("id"), expression=exp.null()))
-        pairs = engine.create("source_with_ids", exp.select("id", "item").from_(self.pairs.expression()).where(present))
+        pairs = engine.create("source_with_ids", reads.rows(self.pairs, "id, item", where="id IS NOT NULL"))
         engine.drop(self.pairs)
-        ids = self.ids.copy().where(present.copy()) if isinstance(self.ids, exp.Select) else pairs
+        ids = self.ids.copy().where("id IS NOT NULL") if isinstance(self.ids, exp.Select) else pairs
         return _Snapshot(pairs, ids, self.lines)
 
     def with_text_ids(self, engine: Engine) -> _Snapshot:
         """The same rows with the ids as texts, to be compared with those of a text file."""
-        columns = exp.cast(exp.column("id"), "VARCHAR").as_("id"), exp.column("item")
-        pairs = engine.create("source_text_ids", exp.select(*columns).from_(self.pairs.expression()))
+        columns = "CAST(id AS VARCHAR) AS id, item"
+        pairs = engine.create("source_text_ids", reads.rows(self.pairs, columns))
         engine.drop(self.pairs)
         ids = self.ids if isinstance(self.ids, exp.Query) else None
-        return _Snapshot(pairs, pairs if ids is None else exp.select(*columns).from_(ids.subquery("source")))
+        return _Snapshot(pairs, pairs if ids is None else reads.rows(ids, columns))
 
     def with_ids(self, more: exp.Select) -> _Snapshot:
-        first = self.ids if isinstance(self.ids, exp.Query) else exp.select("id", "item").from_(self.ids.expression())
-        return _Snapshot(self.pairs, exp.union(first, more, distinct=False))  # a line number is no longer a tid
+        ids = exp.union(reads.rows(self.ids, "id, item"), more, distinct=False)
+        return _Snapshot(self.pairs, ids)  # a line number is no longer a tid
 
 
 def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, element: str | None) -> _Snapshot:
@@ -229,7 +228,7 @@ def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, 
         lists = engine.create(
             "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(source.rows)
         )
-    return _Snapshot(engine.create("source", reads.unnested(lists, "id", "items")), _ids_of(lists))
+    return _Snapshot(engine.create("source", reads.rows(lists, "id, unnest(items) AS item")), _ids_of(lists))
 
 
 def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[_Snapshot, int, int]:
@@ -301,8 +300,7 @@ def _coded(
     numbered: exp.Query
     if snapshot.lines is not None:  # line numbers are the transaction numbers
         ids = engine.create("ids", "transactions/line_ids", {"lines": snapshot.lines})
-        tid = exp.cast(exp.column("id"), "INTEGER").as_("tid")
-        numbered = exp.select(tid, "item").from_(snapshot.pairs.expression())
+        numbered = reads.rows(snapshot.pairs, "CAST(id AS INTEGER) AS tid, item")
     else:
         ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
         numbered = reads.joined(snapshot.pairs, ids, "id", "other.tid, one.item")
@@ -385,6 +383,6 @@ def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> e
 
 def fingerprint(engine: Engine, dataset: Dataset) -> str:
     """A digest of the source data, independent of the order of its rows; for the owner's ledger only."""
-    sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    sets = reads.rows(dataset.transactions, "tid, item, 1 AS copies")
     tables = {"transactions": dataset.bags or sets, "ids": dataset.ids, "items": dataset.items}
     return str(engine.scalar("transactions/fingerprint", tables))

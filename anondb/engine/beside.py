@@ -20,7 +20,7 @@ def attach(engine: DuckDBEngine, file: str | os.PathLike[str]) -> None:
     Raises:
         InputError, EngineError: see ``failures.open_error``.
     """
-    here, name = str(engine.query("engine/current_place")["catalog_name"][0]), Path(file).stem
+    here, name = engine.here().catalog, Path(file).stem
     name = "source" if name.lower() in ("memory", "system", "temp", here.lower()) else name
     path = exp.alias_(exp.Literal.string(os.path.abspath(file)), exp.to_identifier(name, quoted=True))
     text = exp.Attach(this=path, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]).sql(dialect="duckdb")

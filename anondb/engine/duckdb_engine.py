@@ -30,6 +30,7 @@ from anondb.errors import AnondbError, BudgetExceeded, InputError
 
 _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
+_PLACE = "SELECT current_database() AS catalog, current_schema() AS schema"
 RESERVED_NAMES = ("information_schema",)
 
 
@@ -49,7 +50,6 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         empty: whether the current database is new and in memory.
 
     Attributes:
-        owned: whether anondb opened the connection.
         limit: the time limit of the work, if it has one.
         one_shot: whether this is the database of a single run over files, which keeps no ledger.
         names: refuses user macros that hide built-in functions of DuckDB, before anything else runs.
@@ -116,14 +116,8 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         except (duckdb.Error, UnicodeError) as error:
             shutil.rmtree(spill, ignore_errors=True)
             raise open_error(error) from None
-        engine = cls(
-            connection,
-            owned=True,
-            on_statement=on_statement,
-            on_progress=on_progress,
-            temp_directory=spill,
-            empty=one_shot,
-        )
+        told: dict[str, Any] = {"on_statement": on_statement, "on_progress": on_progress}
+        engine = cls(connection, owned=True, temp_directory=spill, empty=one_shot, **told)
         engine.one_shot = one_shot
         return engine
 
@@ -143,7 +137,13 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     @property
     def memory_limit(self) -> int | None:
         """The memory limit in bytes: 80 % of the memory of the machine or container, if nothing else was set."""
-        return bytes_of(str(self.scalar("engine/memory_limit")))
+        return bytes_of(self.shown_memory_limit)
+
+    @property
+    def shown_memory_limit(self) -> str:
+        """The memory limit in DuckDB's words."""
+        shown = self._execute("SELECT current_setting('memory_limit') AS shown", "the memory limit", fetch=True)
+        return str(shown["shown"][0])
 
     @property
     def array_bytes(self) -> int:
@@ -222,6 +222,11 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         """The identity of the work table ``name``; it need not exist yet."""
         return Table("temp", "main", _WORK_PREFIX + name)
 
+    def here(self, name: str = "") -> Table:
+        """The identity of a table of this name in the current database and schema."""
+        place = self._execute(_PLACE, "the current schema", fetch=True)
+        return Table(str(place["catalog"][0]), str(place["schema"][0]), name)
+
     def query(self, name: str, tables: Tables | None = None, **values: Value) -> Columns:
         """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
         return self._execute(named_text(name, tables or {}, values), f"query {name}", fetch=True)
@@ -241,11 +246,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         return column[:1].tolist()[0]
 
     def create(
-        self,
-        target: str | Table,
-        name: str | exp.Query | NamedRows,
-        tables: Tables | None = None,
-        **values: Value,
+        self, target: str | Table, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
     ) -> Table:
         """``CREATE TABLE target AS`` a named query or a tree; a plain name makes a work table. Returns its identity."""
         table = self._target(target)
@@ -345,10 +346,8 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
-        named = self.scalar(
-            "engine/named", catalog_name=table.catalog, schema=table.schema, lower_name=table.name.lower()
-        )
-        return bool(named)
+        place = {"catalog_name": table.catalog, "schema": table.schema, "lower_name": table.name.lower()}
+        return bool(self.scalar("engine/named", None, **place))
 
     # ------------------------------------------------------------------ transactions
 

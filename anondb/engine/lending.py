@@ -22,7 +22,7 @@ def lending_memory(engine: DuckDBEngine) -> Iterator[str | None]:
 
     A new limit also makes DuckDB return memory that it has freed. A connection that was passed in gets no SET.
     """
-    shown = str(engine.scalar("engine/memory_limit"))
+    shown = engine.shown_memory_limit
     most, before = bytes_of(shown), same_limit(shown)
     if most is None:
         yield None

@@ -22,6 +22,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import sqlglot
 from sqlglot import exp
@@ -47,6 +48,7 @@ def _sql_root() -> Path:
 SQL_ROOT = _sql_root()
 
 Value = int | float | str | bool | None
+_E = TypeVar("_E", bound=exp.Expr)
 _DIALECTS = {"postgres": "postgres"}  # of the rooms whose queries another database runs
 
 
@@ -150,9 +152,14 @@ def load(name: str) -> NamedQuery:
     reads = {m[1]: tuple(c.strip() for c in m[2].split(",")) for m in _READS.finditer(header["reads"])}
     params = frozenset(p.strip() for p in header["params"].split(",") if p.strip() not in ("", "none"))
     returns = tuple(c.strip() for c in header["returns"].split(","))
-    for node in tree.walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
+    return NamedQuery(name, reads, params, returns, header["grain"], light(tree))
+
+
+def light(tree: _E) -> _E:
+    """A tree without the positions of its nodes in the text: they are unused, and most of the cost of a copy."""
+    for node in tree.walk():
         node._meta = None
-    return NamedQuery(name, reads, params, returns, header["grain"], tree)
+    return tree
 
 
 def all_names() -> list[str]:

@@ -1,28 +1,41 @@
-"""Plain reads as trees: columns of a table or of two with equal keys, numbers of rows, and elements of lists.
+"""Plain reads as trees: columns of a table or of two with equal keys, of all rows or of groups, and numbers of rows.
 
-Columns are named in one text, as in SQL: ``"tid, item AS node"``. They are those of anondb's own tables, and are not
-quoted. A query that says more is a file (``queries.py``).
+Columns are written in one text, as in SQL: ``"tid, max(item) AS last"``. They are those of anondb's own tables, and names
+that are not quoted. A query that says more, or needs a comment, is a file (``queries.py``).
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
 from sqlglot import exp
 
-from anondb.engine.queries import NamedRows, bound
+from anondb.engine.queries import NamedRows, bound, light
 from anondb.engine.tables import Table
 
 Rows = Table | exp.Query | NamedRows
+_NAMES = re.compile(r"[\w., ]*")  # also with AS, and whole numbers
 
 
 def rows(
-    table: Rows, columns: str, *, where: exp.Expr | None = None, order: str = "", distinct: bool = False
+    table: Rows,
+    columns: str,
+    *,
+    where: exp.Expr | str | None = None,
+    group: str = "",
+    having: exp.Expr | str | None = None,
+    order: str = "",
+    distinct: bool = False,
 ) -> exp.Select:
     """Columns of a table.
 
     Args:
         table: the table, or a query.
-        columns: their names, also with new ones; also whole numbers.
+        columns: their names, also with new ones, or expressions in DuckDB's dialect.
         where: a condition on its rows.
+        group: the columns whose values make a group, of which a row is returned; ``having`` is a condition on groups.
         order: the columns by which the rows are ordered; NULL comes last.
         distinct: whether equal rows are returned once.
     """
@@ -31,9 +44,24 @@ def rows(
         expressions=_columns(columns),
         distinct=exp.Distinct() if distinct else None,
         from_=exp.From(this=bound(table, "one")),
-        where=None if where is None else exp.Where(this=where),
+        where=_condition(exp.Where, where),
+        group=exp.Group(expressions=_columns(group)) if group else None,
+        having=_condition(exp.Having, having),
         order=exp.Order(expressions=ordered) if ordered else None,
     )
+
+
+def itemsets(transactions: Rows, columns: Sequence[str], *, where: exp.Expr | None = None) -> exp.Select:
+    """``(tid, columns)``: the sets of so many items that transactions ``(tid, item)`` hold, each in ascending order.
+
+    ``where`` is a condition on the first item.
+    """
+    made = rows(transactions, f"tid, item AS {columns[0]}", where=where)
+    for n, last in enumerate(columns[:-1], 1):
+        held = ", ".join(f"one.{column}" for column in ("tid", *columns[:n]))
+        further = f"{held}, other.item AS {columns[n]}"
+        made = joined(made, transactions, "tid", further, where=f"other.item > one.{last}")
+    return made
 
 
 def once(table: Rows, columns: str) -> exp.Select:
@@ -42,12 +70,11 @@ def once(table: Rows, columns: str) -> exp.Select:
     Rows that are sorted already take a third of the time of DISTINCT. A window without an order reads the rows as the query
     below it returns them, on one thread, whatever the connection's settings.
     """
-    names, neighbours = _columns(columns), rows(rows(table, columns, order=columns), columns)
-    for n, name in enumerate(names):
-        before = exp.Window(this=exp.Anonymous(this="lag", expressions=[name.copy()]))
-        neighbours.append("expressions", before.as_(f"previous_{n}"))
-    changed = (exp.NullSafeNEQ(this=exp.column(f"previous_{n}"), expression=name) for n, name in enumerate(names))
-    return rows(neighbours, columns, where=exp.or_(*changed))
+    names = columns.split(", ")
+    before = ", ".join(f"lag({name}) OVER () AS previous_{name}" for name in names)
+    changed = " OR ".join(f"previous_{name} IS DISTINCT FROM {name}" for name in names)
+    neighbours = rows(rows(table, columns, order=columns), f"{columns}, {before}")
+    return rows(neighbours, columns, where=changed)
 
 
 def joined(
@@ -57,17 +84,29 @@ def joined(
     columns: str,
     *,
     left: bool = False,
-    where: exp.Expr | None = None,
+    where: exp.Expr | str | None = None,
+    group: str = "",
+    having: exp.Expr | str | None = None,
     order: str = "",
     distinct: bool = False,
 ) -> exp.Select:
     """Columns of two tables, ``one.name`` and ``other.name``, for each two rows whose keys are equal.
 
-    ``on`` names the key: ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table.
+    ``on`` names the key: ``"item"``, ``"one, two"``, or ``"item = label"`` if it has another name in the other table; empty,
+    all pairs of rows are returned.
     With ``left``, rows whose key the other table has not are returned with NULL. Other arguments are those of ``rows``.
     """
-    made = rows(table, columns, where=where, order=order, distinct=distinct)
-    made.append("joins", exp.Join(this=bound(others, "other"), on=_equal(on), side="LEFT" if left else None))
+    made = rows(table, columns, where=where, group=group, having=having, order=order, distinct=distinct)
+    how = {"on": _equal(on), "side": "LEFT" if left else None} if on else {"kind": "CROSS"}
+    made.append("joins", exp.Join(this=bound(others, "other"), **how))
+    return made
+
+
+def differing(table: Rows, others: Rows, on: str, columns: str) -> exp.Select:
+    """As ``n``, for how many keys two tables have other values of the columns, or only one of them has the key."""
+    apart = " OR ".join(f"one.{name} IS DISTINCT FROM other.{name}" for name in columns.split(", "))
+    made = joined(table, others, on, "count(*) AS n", where=apart)
+    made.args["joins"][0].set("side", "FULL")
     return made
 
 
@@ -83,29 +122,24 @@ def counted(
     by: str = "",
     *,
     count: str = "n",
-    where: exp.Expr | None = None,
-    having: exp.Expr | None = None,
+    where: exp.Expr | str | None = None,
+    having: exp.Expr | str | None = None,
     order: str = "",
 ) -> exp.Select:
     """The number of rows of a table as the column ``count``: of all, or of each value of the columns ``by``.
 
-    ``having`` is a condition on these numbers. Other arguments are those of ``rows``.
+    Other arguments are those of ``rows``.
     """
-    made = rows(table, by, where=where, order=order)
+    made = rows(table, by, where=where, having=having, order=order)
     made.append("expressions", exp.Count(this=exp.Star()).as_(count))
     if by:
         made.set("group", exp.Group(expressions=[column.unalias() for column in _columns(by)]))
-    if having is not None:
-        made.set("having", exp.Having(this=having))
     return made
 
 
 def summed(table: Rows, by: str, of: str, name: str = "", *, order: str = "") -> exp.Select:
     """The sum of a column for each value of the columns ``by``, as a column of the same or of another name."""
-    made = counted(table, by, order=order)
-    total = exp.cast(exp.Sum(this=exp.column(of)), "BIGINT").as_(name or of)
-    made.expressions[-1].replace(total)
-    return made
+    return rows(table, f"{by}, CAST(sum({of}) AS BIGINT) AS {name or of}", group=by, order=order)
 
 
 def system(function: str) -> exp.Select:
@@ -113,15 +147,10 @@ def system(function: str) -> exp.Select:
     return exp.select(exp.Star()).from_(exp.Table(this=exp.Anonymous(this=function)))
 
 
-def unnested(table: Rows, columns: str, lists: str) -> exp.Select:
-    """Columns of a table, and each element of a column of lists as ``item``."""
-    made = rows(table, columns)
-    made.append("expressions", exp.Anonymous(this="unnest", expressions=[exp.column(lists)]).as_("item"))
-    return made
-
-
 def _columns(text: str) -> list[exp.Expr]:
-    """The columns of ``a, b.c, d AS e``."""
+    """The columns of ``a, b.c, d AS e``, or of expressions."""
+    if not _NAMES.fullmatch(text):
+        return [column.copy() for column in _expressions(text)]
     made: list[exp.Expr] = []
     for part in text.split(", ") if text else ():
         name, _, other = part.partition(" AS ")
@@ -129,6 +158,17 @@ def _columns(text: str) -> list[exp.Expr]:
         column: exp.Expr = exp.Literal.number(name) if name.isdigit() else exp.column(last, table or None)
         made.append(column.as_(other) if other else column)
     return made
+
+
+@lru_cache(maxsize=256)
+def _expressions(text: str) -> list[exp.Expr]:
+    return list(light(exp.maybe_parse(text, prefix="SELECT", dialect="duckdb")).expressions)
+
+
+def _condition(clause: type[exp.Expr], condition: exp.Expr | str | None) -> exp.Expr | None:
+    if condition is None:
+        return None
+    return clause(this=_expressions(condition)[0].copy() if isinstance(condition, str) else condition)
 
 
 def _equal(on: str) -> exp.Expr:

@@ -36,9 +36,7 @@ def named_text(name: str, tables: Tables, values: Mapping[str, Value], target: T
 def _parts(name: str) -> list[str]:
     query = load(name)
     tables = {table: Table("table of the query", "main", table) for table in query.reads}
-    values = {
-        value: exp.column(exp.to_identifier(f"value of the query {value}", quoted=True)) for value in query.params
-    }
+    values = {value: exp.column(f"value of the query {value}", quoted=True) for value in query.params}
     return _PLACE.split(text_of(query.bind(tables, values)))
 
 
@@ -65,10 +63,7 @@ def filling_text(target: Table, source: Table, columns: tuple[tuple[str, str], .
 @lru_cache(maxsize=256)
 def _casts_text(source: Table, columns: tuple[tuple[str, str], ...]) -> str:
     """``SELECT`` the columns of a table, cast to their types."""
-    casts = [
-        exp.cast(exp.column(exp.to_identifier(n, quoted=True)), kind, dialect="duckdb").as_(n, quoted=True)
-        for n, kind in columns
-    ]
+    casts = [exp.cast(exp.column(n, quoted=True), kind, dialect="duckdb").as_(n, quoted=True) for n, kind in columns]
     return text_of(exp.select(*casts).from_(source.expression()))
 
 

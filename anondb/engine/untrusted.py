@@ -64,7 +64,6 @@ def reader_engine(files: Sequence[str], directory: Path, memory_limit: str | Non
 def desk_engine(
     *,
     memory_limit: str | None = None,
-    max_seconds: float | None = None,
     threads: int | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> DuckDBEngine:
@@ -74,11 +73,10 @@ def desk_engine(
 
     Args:
         memory_limit, threads: settings of the connection.
-        max_seconds: the time limit of a statement in seconds.
         on_statement: called with the text of every statement before it runs.
     """
     connection = open_desk(memory_limit=memory_limit, threads=threads)
-    return DuckDBEngine(connection, on_statement=on_statement, max_seconds=max_seconds, empty=True)
+    return DuckDBEngine(connection, on_statement=on_statement, empty=True)
 
 
 def search_path(*schemas: str) -> exp.Set:

@@ -48,7 +48,7 @@ def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int =
         most: the largest number of known items.
     """
     rows = join_rows(engine, dataset.transactions)
-    alone = engine.create("guide_alone", "guide/alone_by_one", {"transactions": dataset.transactions})
+    alone = engine.create("guide_alone", alone_by_one(dataset.transactions))
     counts: list[Known] = []
     for m in KNOWN[:most]:
         skipped = counts[-1].skipped if counts else None
@@ -74,6 +74,12 @@ def join_rows(engine: Engine, transactions: Table) -> dict[int, int]:
     """The rows of the joins that count sets of 1, 2 and 3 items."""
     facts = engine.query("guide/join_rows", {"transactions": transactions}, least=2)
     return {1: 0, 2: int(facts["pairs"][0]), 3: int(facts["triples"][0])}
+
+
+def alone_by_one(transactions: Table | exp.Query) -> exp.Select:
+    """The transactions ``(tid)`` with an item that no other transaction has."""
+    only = reads.rows(transactions, "min(tid) AS tid", group="item", having="count(*) = 1")
+    return reads.rows(only, "tid", distinct=True, order="tid")
 
 
 def add_alone(engine: Engine, transactions: Table, alone: Table, m: int) -> None:

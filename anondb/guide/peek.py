@@ -17,7 +17,7 @@ from anondb.data.preflight import Finding, findings
 from anondb.data.sources import open_source
 from anondb.data.sources import reading as opening
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InputError
 from anondb.guide.counts import Counts, counts_of
 from anondb.guide.people import IDENTIFIER, people
@@ -324,10 +324,9 @@ def _people(
 
 def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The first persons, with their items in order."""
-    first = exp.select("tid", exp.cast(exp.column("id"), "VARCHAR").as_("id")).from_(dataset.ids.expression())
-    ids = engine.select(first.order_by("tid").limit(PERSONS), "the first persons")
-    rows = exp.select("tid", "item").from_(dataset.transactions.expression()).where(exp.column("tid") <= PERSONS)
-    pairs = engine.select(rows.order_by("tid", "item"), "their items")
+    ids = engine.select(reads.rows(dataset.ids, "tid, CAST(id AS VARCHAR) AS id", order="tid").limit(PERSONS))
+    first = exp.column("tid") <= PERSONS
+    pairs = engine.select(reads.rows(dataset.transactions, "tid, item", where=first, order="tid, item"))
     items: dict[int, list[str]] = {}
     for tid, item in zip(pairs["tid"].tolist(), pairs["item"].tolist(), strict=True):
         items.setdefault(tid, []).append(dataset.labels[item])

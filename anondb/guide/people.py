@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.attributes import TYPES, check_names, check_type
 from anondb.data.records import classes_of, parse_quasi_identifiers, snapshot
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
-from anondb.guide.knowledge import MAX_ROWS, add_alone, join_rows, row_count
+from anondb.engine import Engine, Table, reads
+from anondb.guide.knowledge import MAX_ROWS, add_alone, alone_by_one, join_rows, row_count
 from anondb.taxonomies.build import Request
 from anondb.taxonomies.hierarchies import completed, fits, read_values
 
@@ -166,19 +165,15 @@ def _counts(engine: Engine, rows: Table, n: int) -> list[tuple[int, int]]:
     """How many persons have a value in each column, and how many different values it has."""
     if not n:
         return []
-    columns = [exp.column(f"c{i}") for i in range(n)]
-    present = [exp.Count(this=c.copy()).as_(f"p{i}") for i, c in enumerate(columns)]
-    distinct = [exp.Count(this=exp.Distinct(expressions=[c.copy()])).as_(f"d{i}") for i, c in enumerate(columns)]
-    found = engine.select(exp.select(*present, *distinct).from_(rows.expression()), "counting values")
+    counts = ", ".join(f"count(c{i}) AS p{i}, count(DISTINCT c{i}) AS d{i}" for i in range(n))
+    found = engine.select(reads.rows(rows, counts), "counting values")
     return [(int(found[f"p{i}"][0]), int(found[f"d{i}"][0])) for i in range(n)]
 
 
 def _alone(engine: Engine, rows: Table, columns: Sequence[str]) -> int:
     """The persons whose values in these columns nobody else has; NULL equals NULL."""
-    single = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.convert(1))
-    groups = exp.select(exp.convert(1).as_("one")).from_(rows.expression()).group_by(*columns).having(single)
-    counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(groups.subquery("groups"))
-    return int(engine.select(counted, "counting persons who stand alone")["n"][0])
+    alone = reads.rows(rows, "count(*) AS n", group=", ".join(columns), having="count(*) = 1")
+    return int(engine.scalar(reads.counted(alone)))
 
 
 def _with_items(engine: Engine, dataset: Dataset, classes: Table, hidden: set[str]) -> tuple[int | None, ...]:
@@ -187,8 +182,8 @@ def _with_items(engine: Engine, dataset: Dataset, classes: Table, hidden: set[st
     unknown = engine.put("guide_hidden", {"item": ("INTEGER", np.asarray(codes, dtype=np.int32))})
     tables = {"transactions": dataset.transactions, "classes": classes, "hidden": unknown}
     known = engine.create("guide_in_classes", "guide/items_in_classes", tables)
-    as_items = exp.select("tid", exp.column("class").as_("item")).from_(classes.expression())
-    alone = engine.create("guide_alone_in_classes", "guide/alone_by_one", {"transactions": as_items})
+    as_items = reads.rows(classes, "tid, class AS item")
+    alone = engine.create("guide_alone_in_classes", alone_by_one(as_items))
     counts: list[int | None] = [row_count(engine, alone)]
     for m in range(1, KNOWN_ITEMS + 1):
         if join_rows(engine, known)[m] > MAX_ROWS:

@@ -18,7 +18,7 @@ from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine, Table, load, reads
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.guide.needs import Needs
 from anondb.guide.profile import profile
@@ -160,10 +160,12 @@ class _Copy:
     ) -> None:
         """Write the items and the attributes of at most so many persons."""
         engine, chosen = self._engine, choose(self._engine, dataset, most)
-        tables = {"chosen": chosen, "transactions": dataset.transactions, "items": dataset.items}
         tid = exp.column("tid").as_(dataset.id_column, quoted=True)
         label = exp.column("item").as_(dataset.item_column, quoted=True)
-        held = exp.select(tid, label).from_(load("guide/held").bind(tables, {}).subquery("held"))
+        labels = reads.joined(dataset.transactions, dataset.items, "item", "one.tid, other.label AS item")
+        held = exp.select(tid, label).from_(
+            reads.joined(labels, chosen, "tid", "one.tid, one.item", order="tid, item").subquery("held")
+        )
         engine.create(self._copies.table(schema, HELD), held)
         typed = [
             exp.cast(exp.column(f"c{i}"), attribute.type, dialect="duckdb").as_(attribute.name, quoted=True)

@@ -21,7 +21,7 @@ from sqlglot import exp
 from anondb.compare.merits import deletes_most, mean_error
 from anondb.compare.runs import Result, Run, Setting, run_one
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, load, reads
 from anondb.errors import InputError
 from anondb.guide.knowledge import Known
 from anondb.guide.needs import order_of
@@ -100,7 +100,7 @@ class Prepared:
 
 def choose(engine: Engine, dataset: Dataset, most: int = ALL) -> Table:
     """The work table ``(tid)`` of at most so many persons."""
-    return engine.create("chosen", "guide/chosen", {"ids": dataset.ids}, most=most)
+    return engine.create("chosen", reads.rows(dataset.ids, "tid", order="md5(CAST(tid AS VARCHAR)), tid").limit(most))
 
 
 def write_input(engine: Engine, dataset: Dataset, folder: Path, name: str, most: int = ALL) -> Path:
@@ -117,7 +117,8 @@ def write_queries(engine: Engine, dataset: Dataset, folder: Path, name: str) -> 
     parts: list[exp.Query] = []
     for size, number in QUERIES.items():
         drawn = random_workload(engine, dataset, queries=number, size=size, target=f"guide_{size}")
-        parts.append(load("guide/asked").bind({"queries": drawn.queries, "items": drawn.items}, {"size": size}))
+        named = f"concat('{size}-', CAST(one.query_id AS VARCHAR)) AS query_id, other.label AS item"
+        parts.append(reads.joined(drawn.queries, drawn.items, "item", named))
     hand_over_table(engine, exp.union(*parts, distinct=False), folder / f"{name}_queries.parquet")
     return folder / f"{name}_queries.parquet"
 

@@ -21,7 +21,7 @@ from anondb.release.objects import SchemaName, StoredRelease, find_schema, read_
 
 def current_catalog(engine: Engine) -> str:
     """The name of the database that releases are written to."""
-    return str(engine.query("engine/current_place")["catalog_name"][0])
+    return engine.here().catalog
 
 
 def check_writable(engine: Engine, catalog: str) -> None:

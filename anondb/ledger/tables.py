@@ -63,7 +63,10 @@ class LedgerTable:
         """Add rows. Values become texts, which are cast to the types of the columns; None becomes NULL."""
         listed = list(rows)
         columns = {
-            column: (kind, np.array([_text(row[column]) for row in listed], dtype=object))
+            column: (
+                kind,
+                np.array([None if row[column] is None else str(row[column]) for row in listed], dtype=object),
+            )
             for column, kind in self.columns.items()
         }
         if listed:
@@ -170,10 +173,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.datetime64):
         return value.astype("datetime64[us]").item()
     return value.item() if hasattr(value, "item") else value
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
 
 
 @cache

@@ -35,6 +35,7 @@ from anondb.recoding import (
     PublishedAttribute,
     RelationalRecoding,
 )
+from anondb.release.row_sums import figures_of
 
 WORK_SCHEMA = "anondb_work"
 _STEPS = {"step": "VARCHAR", "key": "VARCHAR", "value": "VARCHAR"}
@@ -186,14 +187,10 @@ def _sums(engine: Engine, data: Any, what: str, id_column: str, item: str | None
         if item is not None:
             source, id_column, item = arranged(engine, source, id_column, item)
         names = [source.column(id_column, "--id"), *([] if item is None else [source.column(item, "--item")])]
-        row = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
-        hashed = exp.Anonymous(this="hash", expressions=row)
-        figures = [
-            exp.Count(this=exp.Star()).as_("n"),
-            exp.cast(exp.Sum(this=hashed), "VARCHAR").as_("total"),
-            exp.cast(exp.func("bit_xor", hashed.copy(), dialect="duckdb"), "VARCHAR").as_("parity"),
-        ]
-        sums = engine.select(exp.select(*figures).from_(source.query.subquery("source")), f"reading {source.name}")
+        row: list[exp.Expr] = [exp.column(name, quoted=True) for name in names]
+        sums = engine.select(
+            exp.select(*figures_of(row)).from_(source.query.subquery("source")), f"reading {source.name}"
+        )
         place = None if source.reference is None else source.reference.sql()
         return [
             source.name,

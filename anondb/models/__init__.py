@@ -6,8 +6,9 @@ import math
 import numbers
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any, ClassVar
 
 from anondb.errors import InputError
 
@@ -60,9 +61,11 @@ class Parameter:
     repeatable: bool = False
 
 
-def parameter(default: Any, help: str, metavar: str | None = None, **how: Any) -> Any:
-    """A dataclass field that users can set: its default, and how they set it."""
-    return field(default=default, metadata={"parameter": Parameter(help, metavar, **how)})
+def parameter(
+    default: Any, help: str, metavar: str | None = None, *, check: Callable[[str, Any], Any] | None = None, **how: Any
+) -> Any:
+    """A dataclass field that users can set: its default, and how they set it; ``check`` makes its value of what is given."""
+    return field(default=default, metadata={"parameter": Parameter(help, metavar, **how), "check": check})
 
 
 def parameter_of(defined: Any) -> Parameter | None:
@@ -91,21 +94,30 @@ def digits(value: Any) -> Any:
     return int(value) if isinstance(value, str) and re.fullmatch(r"\s*\d{1,30}\s*", value) else value
 
 
+def whole(default: int, help: str, metavar: str | None = None, kinds: tuple[str, ...] = (INTEGER,)) -> Any:
+    """A parameter that is an exact integer from 1."""
+    return parameter(default, help, metavar, check=check_count, kinds=kinds, read=digits)
+
+
+def whole_or_infinity(name: str, help: str) -> Any:
+    """A parameter that is an exact integer from 1, by default 2, or infinity."""
+    how: dict[str, Any] = {"kinds": (INTEGER, TEXT), "read": count_or_infinity(name)}
+    return parameter(2, help, f"{name.upper()}|inf", check=partial(check_count, infinity=True), **how)
+
+
 def parameter_k() -> Any:
     """The parameter k, which most models have."""
-    return parameter(
-        5, "Every known combination leaves at least k candidates (default 5).", kinds=(INTEGER,), read=digits
-    )
+    return whole(5, "Every known combination leaves at least k candidates (default 5).")
 
 
 def parameter_m() -> Any:
     """The parameter m of the models that bound an attacker's knowledge."""
-    how: dict[str, Any] = {"kinds": (INTEGER, TEXT), "read": count_or_infinity("m")}
-    return parameter(2, "Items that an attacker may know: an integer (default 2), or inf.", "M|inf", **how)
+    return whole_or_infinity("m", "Items that an attacker may know: an integer (default 2), or inf.")
 
 
-class Model(Protocol):
-    """The interface of a model: its name, its parameters in JSON and the manifest, and the promise in words.
+@dataclass(frozen=True)
+class Model:
+    """A model: its name, its parameters, which are its fields, and the promise in words.
 
     ``layout`` is the form of its releases: ``transactions`` (rows of released items), ``local`` (the same, but released
     items may overlap), ``records`` (rows and relational values) or ``buckets``.
@@ -114,11 +126,19 @@ class Model(Protocol):
     name: ClassVar[str]
     layout: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        for defined in fields(self):
+            check = defined.metadata.get("check")
+            if check is not None:
+                object.__setattr__(self, defined.name, check(defined.name, getattr(self, defined.name)))
+
     def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest."""
-        ...
+        """The parameters as they appear in JSON and in the manifest: infinity is ``inf``, a fraction a text; those that are
+        None are left out."""
+        values = {defined.name: getattr(self, defined.name) for defined in fields(self)}
+        return {n: v if isinstance(v, int) else str(v) for n, v in values.items() if v is not None}
 
     @property
     def promise(self) -> str:
         """The promise in a few words, such as ``5^2-anonymity``."""
-        ...
+        raise NotImplementedError

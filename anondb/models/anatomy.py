@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
-from anondb.models import INTEGER, MAX_PARAMETER, NUMBER, TEXT, check_count, digits, parameter
+from anondb.models import INTEGER, MAX_PARAMETER, NUMBER, TEXT, Model, check_count, digits, parameter
 
 EMPTY_VALUES = ("count", "ignore")
 _NUMBER = re.compile(r"\+?\d{1,12}(\.\d{1,9}|/\d{1,10})?$")
@@ -37,8 +37,21 @@ def parse_l(value: Any) -> Fraction:
     return result
 
 
+def _columns(value: Any) -> int | None:
+    number = None if value is None else int(check_count("columns", value))
+    if number is not None and number < 2:
+        raise InputError(f"columns must be at least 2, not {number}.", code="bad_parameter")
+    return number
+
+
+def _empty_values(value: Any) -> str:
+    if value not in EMPTY_VALUES:
+        raise InputError(f"empty_values must be count or ignore, not {value!r}.", code="bad_parameter")
+    return str(value)
+
+
 @dataclass(frozen=True)
-class Anatomy:
+class Anatomy(Model):
     """l-diverse multi-dimensional anatomy (*Privacy Preservation in Transaction Databases based on Anatomy technique*,
     ICCSE 2010, Definitions 2 to 5; docs/algorithms/models.md#anatomy).
 
@@ -62,25 +75,26 @@ class Anatomy:
         Fraction(2),
         "At most one in l transactions of a bucket has the same value: a number such as 4 or 5/2 (default 2).",
         "L",
+        check=lambda _, value: parse_l(value),
         kinds=(INTEGER, NUMBER, TEXT),
         read=digits,
     )
     columns: int | None = parameter(
-        None, "Number of columns that the items are divided into.", "N", kinds=(INTEGER, TEXT), read=digits
+        None,
+        "Number of columns that the items are divided into.",
+        "N",
+        check=lambda _, value: _columns(value),
+        kinds=(INTEGER, TEXT),
+        read=digits,
     )
-    empty_values: str = parameter("count", "Whether the empty value of a column counts.", choices=EMPTY_VALUES)
+    empty_values: str = parameter(
+        "count",
+        "Whether the empty value of a column counts.",
+        check=lambda _, value: _empty_values(value),
+        choices=EMPTY_VALUES,
+    )
     name: ClassVar[str] = "anatomy"
     layout: ClassVar[str] = "buckets"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "l", parse_l(self.l))
-        if self.columns is not None:
-            number = int(check_count("columns", self.columns))
-            if number < 2:
-                raise InputError(f"columns must be at least 2, not {number}.", code="bad_parameter")
-            object.__setattr__(self, "columns", number)
-        if self.empty_values not in EMPTY_VALUES:
-            raise InputError(f"empty_values must be count or ignore, not {self.empty_values!r}.", code="bad_parameter")
 
     def completed(self, columns: Any = None, empty_values: str | None = None) -> Anatomy:
         """Complete the model with the options of a policy: the number of columns, and how empty values count.
@@ -96,12 +110,7 @@ class Anatomy:
 
     def parameters(self) -> dict[str, int | str]:
         """The parameters as they appear in JSON and in the manifest; a fractional l is a text such as ``5/2``."""
-        number = {} if self.columns is None else {"columns": self.columns}
-        return {
-            "l": int(self.l) if self.l.denominator == 1 else str(self.l),
-            **number,
-            "empty_values": self.empty_values,
-        }
+        return {**super().parameters(), "l": int(self.l) if self.l.denominator == 1 else str(self.l)}
 
     @property
     def promise(self) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import check_count, parameter_k
+from anondb.models import Model, parameter_k
 
 
 @dataclass(frozen=True)
-class ConstraintAnonymity:
+class ConstraintAnonymity(Model):
     """Satisfaction of privacy constraints (Loukides, Gkoulalas-Divanis and Malin, COAT, Definition 3.4;
     docs/algorithms/models.md#constraints).
 
@@ -26,14 +26,7 @@ class ConstraintAnonymity:
     name: ClassVar[str] = "constraints"
     layout: ClassVar[str] = "transactions"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", int(check_count("k", self.k)))
-
-    def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest."""
-        return {"k": self.k}
-
     @property
     def promise(self) -> str:
-        """The promise in words."""
+        """The promise in a few words."""
         return f"privacy constraints with k = {self.k}"

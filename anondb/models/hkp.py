@@ -10,13 +10,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
-from anondb.models import INTEGER, NUMBER, TEXT, check_count, count_or_infinity, parameter, parameter_k
+from anondb.models import NUMBER, TEXT, Model, parameter, parameter_k, whole_or_infinity
 
 MAX_DENOMINATOR = 10**18
 
 
 @dataclass(frozen=True)
-class HkpCoherence:
+class HkpCoherence(Model):
     """(h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; docs/algorithms/models.md#hkp).
 
     The items are public or private. For every set of 1 to p public items that a transaction holds, at least k
@@ -39,31 +39,17 @@ class HkpCoherence:
         Fraction(4, 5),
         "Largest share of a private item, such as 0.8 or 4/5 (default 4/5).",
         "SHARE",
+        check=lambda _, value: _share(value),
         kinds=(NUMBER, TEXT),
     )
     k: int = parameter_k()
-    p: int | float = parameter(
-        2,
-        "Public items that an attacker may know: an integer (default 2), or inf.",
-        "P|inf",
-        kinds=(INTEGER, TEXT),
-        read=count_or_infinity("p"),
-    )
+    p: int | float = whole_or_infinity("p", "Public items that an attacker may know: an integer (default 2), or inf.")
     name: ClassVar[str] = "hkp"
     layout: ClassVar[str] = "transactions"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "h", _share(self.h))
-        object.__setattr__(self, "k", int(check_count("k", self.k)))
-        object.__setattr__(self, "p", check_count("p", self.p, infinity=True))
-
-    def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest: ``h`` as the text of a fraction."""
-        return {"h": str(self.h), "k": self.k, "p": "inf" if self.p == math.inf else int(self.p)}
-
     @property
     def promise(self) -> str:
-        """The promise in words."""
+        """The promise in a few words."""
         shown = self.parameters()
         return f"({shown['h']},{shown['k']},{shown['p']})-coherence"
 

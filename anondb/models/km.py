@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import check_count, parameter_k, parameter_m
+from anondb.models import Model, parameter_k, parameter_m
 
 
 @dataclass(frozen=True)
-class KmAnonymity:
+class KmAnonymity(Model):
     """k^m-anonymity (Terrovitis et al. 2008; Liu and Wang, PAKDD 2010, Definition 1).
 
     An itemset X with 1 <= |X| <= m is a *threat* if it occurs in at least one and in fewer than k transactions. The
@@ -26,15 +25,7 @@ class KmAnonymity:
     name: ClassVar[str] = "km"
     layout: ClassVar[str] = "transactions"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", int(check_count("k", self.k)))
-        object.__setattr__(self, "m", check_count("m", self.m, infinity=True))
-
-    def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest: ``m`` is an integer or the text ``inf``."""
-        return {"k": self.k, "m": "inf" if self.m == math.inf else int(self.m)}
-
     @property
     def promise(self) -> str:
-        """The promise in words."""
+        """The promise in a few words."""
         return f"{self.k}^{self.parameters()['m']}-anonymity"

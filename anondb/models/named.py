@@ -54,7 +54,7 @@ def parameters_of(model: str) -> dict[str, Parameter]:
             f"There is no model {model!r}; the models are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
             code="unknown_model",
         )
-    return {f.name: s for f in fields(MODELS[model]) if (s := parameter_of(f)) is not None}  # type: ignore[arg-type]
+    return {f.name: s for f in fields(MODELS[model]) if (s := parameter_of(f)) is not None}
 
 
 def all_parameters() -> dict[str, dict[str, Parameter]]:

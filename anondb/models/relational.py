@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import INTEGER, NUMBER, TEXT, check_count, digits, parameter, parameter_k, parameter_m
+from anondb.models import INTEGER, NUMBER, TEXT, Model, parameter_k, parameter_m, whole
 
 
 @dataclass(frozen=True)
-class KkmAnonymity:
+class KkmAnonymity(Model):
     """(k,k^m)-anonymity (Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, ECML/PKDD 2013, Definition 2;
     docs/algorithms/models.md#kkm).
 
@@ -29,14 +28,6 @@ class KkmAnonymity:
     name: ClassVar[str] = "kkm"
     layout: ClassVar[str] = "records"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", int(check_count("k", self.k)))
-        object.__setattr__(self, "m", check_count("m", self.m, infinity=True))
-
-    def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest: ``m`` is an integer or the text ``inf``."""
-        return {"k": self.k, "m": "inf" if self.m == math.inf else int(self.m)}
-
     @property
     def promise(self) -> str:
         """The promise in a few words."""
@@ -44,7 +35,7 @@ class KkmAnonymity:
 
 
 @dataclass(frozen=True)
-class KlmDiversity:
+class KlmDiversity(Model):
     """(k,l^m)-diversity (the same paper, section 5; docs/algorithms/models.md#klm).
 
     Items are nonsensitive or sensitive, and only the former are generalized. On the nonsensitive items the release is
@@ -57,25 +48,12 @@ class KlmDiversity:
     """
 
     k: int = parameter_k()
-    l: int = parameter(
-        2,
-        "At most one in l candidates holds any one sensitive item (default 2).",
-        "L",
-        kinds=(INTEGER, NUMBER, TEXT),
-        read=digits,
+    l: int = whole(
+        2, "At most one in l candidates holds any one sensitive item (default 2).", "L", (INTEGER, NUMBER, TEXT)
     )
     m: int | float = parameter_m()
     name: ClassVar[str] = "klm"
     layout: ClassVar[str] = "records"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", int(check_count("k", self.k)))
-        object.__setattr__(self, "l", int(check_count("l", self.l)))
-        object.__setattr__(self, "m", check_count("m", self.m, infinity=True))
-
-    def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest: ``m`` is an integer or the text ``inf``."""
-        return {"k": self.k, "l": self.l, "m": "inf" if self.m == math.inf else int(self.m)}
 
     @property
     def promise(self) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import check_count, parameter_k
+from anondb.models import Model, parameter_k
 
 
 @dataclass(frozen=True)
-class TransactionalK:
+class TransactionalK(Model):
     """Transactional k-anonymity (He and Naughton, VLDB 2009; Milani Fard and Wang, SECRYPT 2010, section 2.3;
     docs/algorithms/models.md#k).
 
@@ -26,14 +26,7 @@ class TransactionalK:
     name: ClassVar[str] = "k"
     layout: ClassVar[str] = "local"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", int(check_count("k", self.k)))
-
-    def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest."""
-        return {"k": self.k}
-
     @property
     def promise(self) -> str:
-        """The promise in words."""
+        """The promise in a few words."""
         return f"transactional {self.k}-anonymity"

@@ -17,7 +17,7 @@ from anondb.release.item_supports import SupportRule, held_by, item_supports
 from anondb.release.manifest import manifest_of, suppressed_in
 from anondb.release.objects import ROW_ORDER, new_release_id, showing
 from anondb.verify.item_supports import verify_item_supports
-from anondb.warehouse.interface import Warehouse
+from anondb.warehouse.portable import PortableWarehouse
 from anondb.warehouse.statements import sorted_rows
 
 
@@ -34,7 +34,7 @@ class EngineRelease:
         labels: the label of each released item that occurs, by its number.
     """
 
-    warehouse: Warehouse
+    warehouse: PortableWarehouse
     dataset: Dataset
     recoding: GlobalRecoding
     model: KmAnonymity

@@ -37,8 +37,8 @@ from anondb.utility.loss import Loss, global_loss
 from anondb.verify.classes import verify_k_on
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification
-from anondb.warehouse.interface import Carrier, Warehouse
 from anondb.warehouse.loading import load_from
+from anondb.warehouse.portable import PortableWarehouse
 
 SEARCHES = ("hghs", "mhghs")  # the algorithms that need portable statements only
 CODED = "transaction_id AS tid, item_id AS item"  # the columns of a release by their names in the data
@@ -71,7 +71,7 @@ class EngineReport:
 
 
 def anonymize_on(
-    warehouse: Warehouse,
+    warehouse: PortableWarehouse,
     reference: Any,
     *,
     taxonomy: Taxonomy,
@@ -132,7 +132,7 @@ def anonymize_on(
     return EngineReport(_noted(dataset, warehouse), recoding, checked[0], loss, warehouse.fetched - before)
 
 
-def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
+def _labelled(warehouse: PortableWarehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
     """The work table ``(tid, item)`` of the released items of each transaction, and the label of each by its number."""
     check_recoding(dataset, recoding)
     occurring = np.unique(recoding.image[recoding.image >= 0])
@@ -144,7 +144,7 @@ def _labelled(warehouse: Warehouse, dataset: Dataset, recoding: GlobalRecoding) 
     return rows, {n: recoding.labels[r] for n, r in enumerate(ordered, 1)}
 
 
-def _recoded(warehouse: Warehouse, dataset: Dataset, items: Ints, released: Ints) -> Table:
+def _recoded(warehouse: PortableWarehouse, dataset: Dataset, items: Ints, released: Ints) -> Table:
     """The work table ``(tid, item)`` of the transactions with items replaced by others; those not listed are gone."""
     image = warehouse.put("image", {"item": ("INTEGER", items), "released": ("INTEGER", released)})
     columns = "one.tid, other.released AS item"
@@ -153,7 +153,7 @@ def _recoded(warehouse: Warehouse, dataset: Dataset, items: Ints, released: Ints
     return rows
 
 
-def _verified(warehouse: Warehouse, rows: Table, dataset: Dataset, model: KmAnonymity) -> Verification:
+def _verified(warehouse: PortableWarehouse, rows: Table, dataset: Dataset, model: KmAnonymity) -> Verification:
     """Verify rows, and raise ``VerificationFailed`` if they break the promise."""
     verification = verify_km(warehouse, rows, dataset.items, model)
     if not verification.verified:
@@ -178,7 +178,7 @@ def check_on_engine(model: Model, algorithm: str) -> KmAnonymity:
 
 
 def verify_on(
-    warehouse: Warehouse, reference: Any, model: Model, *, id_column: str = "tid", item_column: str = "item"
+    warehouse: PortableWarehouse, reference: Any, model: Model, *, id_column: str = "tid", item_column: str = "item"
 ) -> Verification:
     """Check a table against k^m-anonymity with a finite m, or transactional k-anonymity, in its database.
 
@@ -201,9 +201,8 @@ def verify_on(
         dataset = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
         if isinstance(model, KmAnonymity):
             return verify_km(warehouse, dataset.transactions, dataset.items, model)
-        one = exp.convert(1)
-        rows = exp.select("tid", "item", one.as_("copies")).from_(dataset.transactions.expression())
-        ids = exp.select("tid", one.as_("complete")).from_(dataset.ids.expression())
+        rows = reads.rows(dataset.transactions, "tid, item, 1 AS copies")
+        ids = reads.rows(dataset.ids, "tid, 1 AS complete")
         violations = verify_k_on(warehouse, rows, ids, model.k)
     return Verification(model, violations == 0, violations)
 
@@ -211,7 +210,7 @@ def verify_on(
 # ---------------------------------------------------------------------- for the pipeline
 
 
-def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, Carrier | None]:
+def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, PortableWarehouse | None]:
     """Read the transactions of a policy: the coded ones, the table of its records, and the database if they stay there."""
     warehouse, reference = _warehouse_for(engine, policy)
     if warehouse is None:
@@ -226,14 +225,11 @@ def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, C
     return replace(dataset, warnings=(*dataset.warnings, remark), **names), None, warehouse
 
 
-def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[Carrier | None, Any]:
+def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[PortableWarehouse | None, Any]:
     """The database in which a policy is carried out, and its transactions as this names them; None if rows are fetched.
 
     Data frames of a warehouse (``warehouse_at``) stay there. Tables of a warehouse or of an owner's database elsewhere stay
     if they have ``MANY_ROWS`` rows and the policy can be carried out there, unless the owner says otherwise.
-
-    Raises:
-        InputError: ``not_on_engine``: the owner wants it, but it cannot.
     """
     source, opened, asked = policy.transactions, warehouse_at(policy.transactions), policy.on_engine
     is_frame = opened is not None and not isinstance(source, str)
@@ -256,7 +252,7 @@ def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[Carrier | None
     return (warehouse, reference) if stays else (None, source)
 
 
-def there(engine: DuckDBEngine, source: Any) -> tuple[Carrier, Any]:
+def there(engine: DuckDBEngine, source: Any) -> tuple[PortableWarehouse, Any]:
     """The database in which a source lies, and the source as this names it: a warehouse (``warehouse_at``), or that of the
     owner's engine, in whose transaction the work is done.
 
@@ -267,18 +263,14 @@ def there(engine: DuckDBEngine, source: Any) -> tuple[Carrier, Any]:
     if opened is not None:
         warehouse, reference = opened(source, on_statement=engine.say, on_progress=engine.progress)
         return warehouse, reference
-    owners: Carrier | None = engine.warehouse()
+    owners: PortableWarehouse | None = engine.warehouse()
     if owners is None:
         raise InputError("The data are in DuckDB already.", code="not_on_engine", hint="Leave --on-engine out.")
     return owners, source
 
 
 def _check_policy(policy: Policy) -> None:
-    """Check that a policy can be carried out inside a database.
-
-    Raises:
-        InputError: ``not_on_engine``.
-    """
+    """Check that a policy can be carried out inside a database."""
     check_on_engine(policy.model, str(policy.algorithm))
     parts = {
         "records": policy.records is not None,
@@ -306,17 +298,16 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     if task.runner is None:
         return task
     assert isinstance(recoding, GlobalRecoding)
-    dataset, warehouse = task.dataset, cast("Carrier", task.runner)
+    dataset, warehouse = task.dataset, cast("PortableWarehouse", task.runner)
     kept = np.flatnonzero(recoding.image >= 0)
     _, first, place = np.unique(recoding.image[kept], return_index=True, return_inverse=True)
     recoded = _recoded(warehouse, dataset, kept, kept[first][place])
     engine.progress("fetching the released rows")
     with warehouse.rows_of(recoded, ("tid", "item")) as rows, engine.registered(rows) as view:
-        columns = [exp.cast(exp.column(c), "INTEGER").as_(c) for c in ("tid", "item")]
-        transactions = engine.create("brought", exp.select(*columns).from_(view.expression()))
+        columns = "CAST(tid AS INTEGER) AS tid, CAST(item AS INTEGER) AS item"
+        transactions = engine.create("brought", reads.rows(view, columns))
     with warehouse.rows_of(dataset.ids, ("tid", "id")) as rows, engine.registered(rows) as view:
-        columns = [exp.cast(exp.column("tid"), "INTEGER").as_("tid"), exp.column("id")]
-        ids = engine.create("ids", exp.select(*columns).from_(view.expression()))
+        ids = engine.create("ids", reads.rows(view, "CAST(tid AS INTEGER) AS tid, id"))
     warehouse.sweep()
     labels = ("VARCHAR", list(dataset.labels))
     items = engine.put("items", {"item": ("INTEGER", np.arange(dataset.n_items)), "label": labels})
@@ -324,7 +315,7 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     return replace(task, dataset=replace(dataset, transactions=transactions, ids=ids, items=items))
 
 
-def _noted(dataset: Dataset, warehouse: Warehouse) -> Dataset:
+def _noted(dataset: Dataset, warehouse: PortableWarehouse) -> Dataset:
     """The dataset with the notes on the work."""
     return replace(dataset, warnings=(*dataset.warnings, *warehouse.notes))
 

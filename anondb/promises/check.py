@@ -129,9 +129,8 @@ def verify_source(
     if records is None and quasi_identifiers is not None:
         records = transactions
     if quasi_identifiers is not None and not relational:
-        raise InputError(
-            f"quasi_identifiers applies to the models {_names('relational')}, not to {model.name}.", code="bad_usage"
-        )
+        names = " and ".join(name for name, spec in PROMISES.items() if spec.relational)
+        raise InputError(f"quasi_identifiers applies to the models {names}, not to {model.name}.", code="bad_usage")
     from anondb.data.transactions import load_transactions
 
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
@@ -249,8 +248,3 @@ def _check_taken(model: Model, option: str) -> None:
     if model.name not in takers:
         words = f"models {', '.join(takers[:-1])} and {takers[-1]}" if len(takers) > 1 else f"model {takers[0]}"
         raise InputError(f"{option} applies to the {words}, not to {model.name}.", code="bad_usage")
-
-
-def _names(attribute: str) -> str:
-    """The names of the models that have an attribute, joined by "and"."""
-    return " and ".join(name for name, spec in PROMISES.items() if getattr(spec, attribute))

@@ -22,11 +22,11 @@ def _verify(subject: Subject, model: TransactionalK, witnesses: int) -> Verifica
         return verify_k(subject.engine, subject.release.classes, subject.items, model, witnesses=witnesses)
     if subject.dataset is None:
         raise InternalError("A check of transactional k-anonymity lacks the transactions without items.")
-    from sqlglot import exp
+    from anondb.engine import reads
 
     dataset = subject.dataset
-    ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
-    sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    ids = reads.rows(dataset.ids, "tid, (true) AS complete")
+    sets = reads.rows(dataset.transactions, "tid, item, 1 AS copies")
     classes = classes_of(subject.engine, dataset.bags or sets, ids)
     checked = verify_k(subject.engine, classes, subject.items, model, witnesses=witnesses)
     subject.engine.drop(classes)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.ledger.ledger import ensure, now, system_user
 from anondb.ledger.tables import OVERLAPS, PUBLICATIONS, plain
 from anondb.release.sealed_file import SealedFile
@@ -257,22 +257,17 @@ def measure_candidates(
         The figures ``smallest_of_one``, ``smallest_of_two`` and ``below_k`` of an ``Intersection``.
     """
     transactions, items = data
-    each = [
-        exp.select(exp.convert(n).as_("release"), "released_item", "item").from_(
-            table.expression() if isinstance(table, Table) else table.subquery("kept")
-        )
-        for n, table in enumerate(members)
-    ]
+    each = [reads.rows(table, f"{n} AS release, released_item, item") for n, table in enumerate(members)]
     of_all = exp.union(*each, distinct=False)
     parts = engine.create("overlap_parts", "publications/overlap_parts", {"items": items, "members": of_all})
     joints = engine.create("overlap_joints", "publications/overlap_joints", {"parts": parts})
     tables = {"transactions": transactions, "parts": parts, "joints": joints}
     held = engine.create("overlap_held", "publications/overlap_held", tables)
-    one = engine.query("publications/overlap_singles", {"held": held}, k=k)
+    below = f"min(n) AS smallest, count(*) FILTER (WHERE n < {k}) AS below_k"
+    one = engine.select(reads.rows(reads.counted(held, "joint"), below))
     two = engine.query(
         "publications/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k
     )
     engine.drop(held, joints, parts)
     smallest = [plain(figures["smallest"][0]) for figures in (one, two)]
-    below = sum(int(figures["below_k"][0]) for figures in (one, two))
-    return smallest[0], smallest[1], below
+    return smallest[0], smallest[1], sum(int(figures["below_k"][0]) for figures in (one, two))

@@ -10,7 +10,7 @@ from anondb.answers.facts import Column
 from anondb.answers.views import modelled_id
 from anondb.data import preflight
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine, Engine, Table, load
+from anondb.engine import DuckDBEngine, Engine, Table, load, reads
 from anondb.errors import InputError
 from anondb.ledger.stored import find_whole
 from anondb.publications import persons
@@ -51,9 +51,7 @@ def check_ids_of(engine: Engine, dataset: Dataset) -> None:
     """The same for persons whose ids are here, where there is no ledger."""
     both: list[Table | exp.Query] = [dataset.ids, _modelled(dataset.id_type, dataset.n_transactions)]
     one, other = (load("publications/persons").bind({"ids": ids}, {"secret": ""}) for ids in both)
-    rows = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(one.subquery("one"))
-    query = rows.join(other.subquery("other"), using="person")
-    _refuse(int(engine.select(query, "comparing ids")["n"][0]))
+    _refuse(int(engine.scalar(reads.joined(one, other, "person", "count(*) AS n"))))
 
 
 def _modelled(kind: str, transactions: int) -> exp.Select:

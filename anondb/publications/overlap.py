@@ -14,7 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError, quote_list
 from anondb.ledger import ledger
 from anondb.ledger.ledger import LedgerEntry
@@ -152,7 +152,7 @@ def _measured(
         return replace(result, reason=NOT_ALIKE)
     result = replace(result, whole=compared[0], common=compared[1])
     if "item_supports" in release.manifest or "item_supports" in other.manifest:
-        differ = engine.scalar("publications/bounds_differ", {"counts": release.counts, "other_counts": other.counts})
+        differ = engine.scalar(reads.differing(release.counts, other.counts, "item", "lower_bound, upper_bound"))
         result = replace(result, bounds_differ=int(differ))
     return result
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.ledger.tables import PERSONS, SECRETS
 
 
@@ -53,7 +53,9 @@ def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, i
     if not PERSONS.present(engine, catalog):
         return {}
     others: Table | exp.Query = persons if isinstance(persons, Table) else PERSONS.query(catalog, persons)
-    counts = engine.query("publications/shared_persons", {"persons": PERSONS.at(catalog), "others": others})
+    number = "one.release_id, count(*) AS n"
+    shared = reads.joined(PERSONS.at(catalog), others, "person", number, group="one.release_id", order="release_id")
+    counts = engine.select(shared)
     return {str(i): int(n) for i, n in zip(counts["release_id"].tolist(), counts["n"].tolist(), strict=True)}
 
 
@@ -61,5 +63,5 @@ def recorded_releases(engine: Engine, catalog: str) -> set[str]:
     """The numbers of the releases whose persons the ledger has."""
     if not PERSONS.present(engine, catalog):
         return set()
-    ids = exp.select("release_id").distinct().from_(PERSONS.at(catalog).expression())
+    ids = reads.rows(PERSONS.at(catalog), "release_id", distinct=True)
     return set(engine.select(ids, "reading the ledger")["release_id"].tolist())

@@ -8,8 +8,10 @@ from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from anondb.data.sources import is_file, resolve_table
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, reads
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.ledger import ledger
 from anondb.ledger.stored import (
@@ -39,7 +41,9 @@ def without_ledger(engine: DuckDBEngine, catalog: str) -> tuple[str, ...]:
     """A remark if nothing will be known of a publication later: the ledger is in memory, or there is none."""
     if engine.one_shot:
         return ("A run over files has no ledger: earlier publications of these persons are unknown.",)
-    if engine.runs_sql and engine.scalar("publications/in_memory", catalog_name=catalog):
+    unfiled = "coalesce(bool_and(path IS NULL OR path = ''), false) AS in_memory"
+    here = exp.column("database_name").eq(catalog)
+    if engine.runs_sql and engine.scalar(reads.rows(reads.system("duckdb_databases"), unfiled, where=here)):
         words = "The ledger is in memory and ends with the connection, so later publications of these persons are not"
         return (f"{words} compared with this one: keep it in a file.",)
     return ()

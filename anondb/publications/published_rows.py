@@ -96,7 +96,7 @@ def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
         return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
     ids = schema.table("transaction_ids")
     columns = tuple(c for c in kind.tables.get("records", {}) if c != "transaction_id")
-    values = [exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR") for c in columns]
+    values = [exp.cast(exp.column(c, quoted=True), "VARCHAR") for c in columns]
     stored = schema.table("records") if columns else ids
     records = exp.select("transaction_id", _texts(*values).as_("attribute_values")).from_(stored.expression())
     tables: dict[str, Table | exp.Query] = {
@@ -116,8 +116,7 @@ def at_hand(engine: Engine, release: PublishedRows) -> Iterator[PublishedRows]:
         yield release
         return
     made = engine.create("overlap_rows", release.rows)
-    columns = ("persons", "items", "copies", "attribute_values")
-    yield replace(release, rows=exp.select(*columns).from_(made.expression()))
+    yield replace(release, rows=reads.rows(made, "persons, items, copies, attribute_values"))
     engine.drop(made)
 
 

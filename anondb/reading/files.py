@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, load
+from anondb.engine import Engine, load
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
 from anondb.reading import baskets
@@ -67,7 +67,7 @@ class FileRows:
 @contextlib.contextmanager
 def private_folder(engine: Engine) -> Iterator[Path]:
     """A directory for plain copies of files, which only this user and the engine's connection can read."""
-    place = engine.spill_directory if isinstance(engine, DuckDBEngine) else None
+    place = engine.spill_directory
     folder = private_directory() if place is None else Path(tempfile.mkdtemp(dir=place))
     try:
         yield folder

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlglot import exp
 
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InternalError
 from anondb.recoding import BucketRecoding
 from anondb.release.numbering import number_transactions
@@ -36,7 +35,7 @@ def write_buckets(
         "release_buckets",
         {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1)), "bucket": ("INTEGER", recoding.bucket)},
     )
-    numbers = exp.select(exp.column("bucket").as_("tid")).distinct().from_(buckets.expression())
+    numbers = reads.rows(buckets, "bucket AS tid", distinct=True)
     numbered = number_transactions(engine, numbers, key)
     data = {"transactions": dataset.transactions, "items": dataset.items, "columns": columns}
     engine.create(schema.table("buckets"), "release/frozen_buckets", {**data, "buckets": buckets, "numbered": numbered})

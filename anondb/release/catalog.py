@@ -264,12 +264,9 @@ class _TableTexts:
         engine.run_all((create_table(memory, name, columns) for name, columns in tables.items()), "making empty tables")
         here = exp.column("database_name").eq(memory.catalog)
         texts = engine.select(reads.rows(reads.system("duckdb_tables"), "table_name AS name, sql AS text", where=here))
-        engine.run_all((_drop_table(memory, name) for name in tables), "dropping empty tables")
+        drops = (exp.Drop(tables=[memory.table(name).expression()], kind="TABLE") for name in tables)
+        engine.run_all(drops, "dropping empty tables")
         return dict(zip(*texts.values(), strict=True))
-
-
-def _drop_table(schema: SchemaName, name: str) -> exp.Drop:
-    return exp.Drop(tables=[schema.table(name).expression()], kind="TABLE")
 
 
 @lru_cache(maxsize=16)
@@ -293,9 +290,9 @@ def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
 def _columns(engine: Engine) -> dict[tuple[str, str], set[Column]]:
     """The columns of all tables and views, by database and schema; views are bound."""
     columns: dict[tuple[str, str], set[Column]] = {}
-    for catalog, schema, *column in zip(
-        *(c.tolist() for c in engine.query("release/column_comments").values()), strict=True
-    ):
+    described = "database_name, schema_name, table_name, column_name, data_type, coalesce(comment, '') AS comment"
+    rows = engine.select(reads.rows(reads.system("duckdb_columns"), described, where="NOT internal"))
+    for catalog, schema, *column in zip(*(c.tolist() for c in rows.values()), strict=True):
         columns.setdefault((catalog, schema), set()).add((column[0], column[1], column[2], column[3]))
     return columns
 

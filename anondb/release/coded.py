@@ -35,7 +35,9 @@ class CodedRelease:
         Raises:
             InputError: ``not_a_release``: rows have item numbers without a label.
         """
-        if int(self._engine.scalar("release/unlabelled", self._rows)):
+        labels = reads.rows(self._rows["labels"], "item_id", where="item IS NOT NULL")
+        used = reads.rows(self._rows["transaction_items"], "item_id", distinct=True)
+        if int(self._engine.scalar(reads.counted(reads.among(used, labels, "item_id", "item_id", absent=True)))):
             raise InputError("Rows of the release have no label.", code="not_a_release", hint="Publish it again.")
         return self._make("frozen_items", "warehouse/load/items", source=self._rows["labels"])
 
@@ -54,7 +56,7 @@ class CodedRelease:
     @property
     def ids(self) -> exp.Select:
         """``(tid, complete)``: one row for every transaction."""
-        return exp.select(exp.column("transaction_id").as_("tid"), "complete").from_(self._ids.expression())
+        return reads.rows(self._ids, "transaction_id AS tid, complete")
 
     @cached_property
     def classes(self) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.engine import load
+from anondb.engine import Table, load
 
 VALUES = {"attribute": "VARCHAR", "released_value": "VARCHAR", "value": "VARCHAR"}
 _NUMBERS = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
@@ -51,7 +51,7 @@ def judged_records(schema: str, attributes: Sequence[ReleasedAttribute]) -> exp.
     columns are qualified, because a parameter replaces an unqualified column of the same name.
     """
     if not attributes:
-        ids = exp.alias_(_stored(schema, "transaction_ids"), "stored", table=True)
+        ids = exp.alias_(Table("", schema, "transaction_ids").expression(), "stored", table=True)
         yes = [exp.true().as_("must"), exp.true().as_("may"), exp.cast(exp.convert(1), "DOUBLE").as_("chance")]
         return exp.select(exp.column("transaction_id", "stored"), *yes).from_(ids)
     parts = [_judged(schema, attribute).subquery(f"judged{i}") for i, attribute in enumerate(attributes)]
@@ -68,10 +68,6 @@ def judged_records(schema: str, attributes: Sequence[ReleasedAttribute]) -> exp.
         exp.and_(*(exp.column("may", place) for place in places)).as_("may"),
         chance.as_("chance"),
     )
-
-
-def _stored(schema: str, table: str) -> exp.Table:
-    return exp.Table(this=exp.to_identifier(table, quoted=True), db=exp.to_identifier(schema, quoted=True))
 
 
 def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
@@ -106,7 +102,7 @@ def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
         }
     records = exp.select(
         exp.column("transaction_id", "stored"), *(value.as_(column) for column, value in columns.items())
-    ).from_(exp.alias_(_stored(schema, "records"), "stored", table=True))
+    ).from_(exp.alias_(Table("", schema, "records").expression(), "stored", table=True))
     tree = load(name).tree.copy()
     for node in list(tree.walk()):
         node.comments = None
@@ -116,7 +112,7 @@ def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
             fresh.set("joins", table.args.get("joins"))
             table.replace(fresh)
         elif table.name == "released_values":
-            table.replace(exp.alias_(_stored(schema, "released_values"), "released_values", table=True))
+            table.replace(exp.alias_(Table("", schema, "released_values").expression(), "released_values", table=True))
     for call in list(tree.find_all(exp.Anonymous)):
         if call.name.lower() == "getvariable":
             call.replace(values[call.expressions[0].name].copy())

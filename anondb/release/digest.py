@@ -166,7 +166,7 @@ def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.S
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True))
+    return exp.column(name, quoted=True)
 
 
 def _joined(text: exp.Expr, order: exp.Order) -> exp.Expr:

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from anondb.data.sources import count_if
 from anondb.data.types import is_released, not_of_type
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
@@ -104,7 +104,8 @@ def written_by(path: Path) -> str:
 def storage_findings(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -> list[Finding]:
     """Find compressed segments, whose gaps cannot be read, and free blocks, which keep deleted rows."""
     findings = []
-    free = int(engine.scalar("release/free_blocks"))
+    here = "database_name = current_database()"
+    free = int(engine.scalar(reads.rows(reads.system("pragma_database_size"), "free_blocks", where=here)))
     if free:
         findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
     stored = [(exp.convert(one.file).as_("name"), _segments(one)) for one in stored_tables(manifest, kind)]
@@ -158,7 +159,7 @@ def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
     for attribute in kind.attributes or ():
         if attribute.ends is not None:
             shown, low, high, null = (
-                exp.column(exp.to_identifier(attribute.name + end, quoted=True)) for end in ("", "_lo", "_hi", "_null")
+                exp.column(attribute.name + end, quoted=True) for end in ("", "_lo", "_hi", "_null")
             )
             wrong.append(exp.NullSafeNEQ(this=shown, expression=range_text(low, high)))
             only_null = exp.and_(low.is_(exp.null()), high.is_(exp.null()), null if attribute.has_null else exp.false())
@@ -200,14 +201,15 @@ def _of_other_types(schema: SchemaName, kind: Kind, manifest: Mapping[str, str])
 
 def _number_of(table: Table, condition: exp.Expr) -> exp.Expr:
     """How many rows of a table fulfil a condition, as a number in a query."""
-    return exp.select(exp.Count(this=exp.Star())).from_(table.expression()).where(condition).subquery()
+    return reads.counted(table, where=condition).subquery()
 
 
 def _classes(schema: SchemaName, kind: Kind) -> exp.Query:
     """``(transaction_id, class)``: transactions with the same relational values, or without such values the same items."""
     if kind.attributes is None:
-        return load("release/contents").bind({"transaction_items": schema.table("transaction_items")}, {})
-    shown = [exp.column(exp.to_identifier(c, quoted=True)) for c in kind.tables["records"] if c != kind.number]
+        columns = "transaction_id, list([item_id, copies] ORDER BY item_id, copies) AS class"
+        return reads.rows(schema.table("transaction_items"), columns, group="transaction_id")
+    shown = [exp.column(c, quoted=True) for c in kind.tables["records"] if c != kind.number]
     values = exp.Array(expressions=[exp.cast(column, "TEXT") for column in shown])
     return exp.select("transaction_id", values.as_("class")).from_(schema.table("records").expression())
 
@@ -329,15 +331,14 @@ def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Quer
     """The random numbers, and the items of the transaction or bucket under each."""
     if kind is not ANATOMY:
         return {name: schema.table(name) for name in ("transaction_ids", "transactions")}
-    number = exp.column("bucket_id").as_("transaction_id")
-    buckets = exp.select(number).from_(schema.table("buckets").expression())
-    items = exp.Explode(this=exp.column("items")).as_("item")
-    return {"transaction_ids": buckets.copy().distinct(), "transactions": buckets.select(items)}
+    buckets, number = schema.table("buckets"), "bucket_id AS transaction_id"
+    items = reads.rows(buckets, f"{number}, unnest(items) AS item")
+    return {"transaction_ids": reads.rows(buckets, number, distinct=True), "transactions": items}
 
 
 def _unsorted(table: StoredTable, catalog: str) -> exp.Query:
     """The query that counts stored rows which do not follow their predecessor in the table's order."""
-    columns = [exp.column(exp.to_identifier(c, quoted=True)) for c in table.order]
+    columns = [exp.column(c, quoted=True) for c in table.order]
     follows = exp.GTE if table.schema == MODELLED else exp.GT  # releases of bags have equal modelled rows
     row = exp.Struct(
         expressions=[exp.PropertyEQ(this=exp.to_identifier(f"c{n}"), expression=c) for n, c in enumerate(columns)]
@@ -346,7 +347,7 @@ def _unsorted(table: StoredTable, catalog: str) -> exp.Query:
     before = exp.Window(this=exp.Lag(this=row.copy()), order=order)
     rows = exp.select(row.as_("this_row"), before.as_("row_before")).from_(table.place(catalog).expression())
     later = follows(this=exp.column("this_row"), expression=exp.column("row_before"))
-    return exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.subquery("stored")).where(later.not_())
+    return reads.counted(rows, where=later.not_())
 
 
 def _ranks(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
@@ -369,8 +370,7 @@ def stored_statistics(engine: Engine, kind: Kind, manifest: Mapping[str, str]) -
     """The statistics that the file stores for its segments, and how often each occurs."""
     counted: dict[tuple[str, ...], int] = {}
     for one in stored_tables(manifest, kind):
-        statistics = exp.cast(exp.column("stats"), "VARCHAR").as_("stats")
-        columns = ("column_name", "segment_type", "compression", exp.column("count"), statistics)
+        columns = ("column_name", "segment_type", "compression", "count", "CAST(stats AS VARCHAR) AS stats")
         segments = engine.select(exp.select(*columns).from_(_segments(one)), "looking up statistics")
         for row in zip(*(column.tolist() for column in segments.values()), strict=True):
             counted[(one.file, *map(str, row))] = counted.get((one.file, *map(str, row)), 0) + 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Table, reads
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
@@ -220,11 +220,7 @@ def _finished(
 
 
 def _check_supported(items: GlobalRecoding | LocalRecoding, rows: _Rows) -> None:
-    """Check that a release of this recoding may have item supports.
-
-    Raises:
-        InputError: ``no_item_supports``.
-    """
+    """Check that a release of this recoding may have item supports."""
     why = "its nodes overlap within a transaction" if items.semantics == "atomic" else "everything was suppressed"
     if items.semantics == "atomic" or not rows.occurring:
         raise InputError(
@@ -298,12 +294,14 @@ def _write_global(
     items, occurrences = int(gone.sum()), int(dataset.supports[gone].sum())
     occurring = set(recoding.image[recoding.image >= 0].tolist())
     labels = _write_labels(engine, recoding.labels, occurring, schema)
-    tables = {"transactions": dataset.transactions, "image": image, "numbered": numbered, "released": labels}
-    rows = reads.once(NamedRows("release/frozen_transactions", tables, {}), "item_id, transaction_id")
-    copies = exp.cast(exp.convert(1), "INTEGER").as_("copies")
-    shown = reads.rows(rows, "transaction_id, item_id")
-    engine.create(schema.table("transaction_items"), shown.select(copies))
-    engine.create(schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=not items)
+    images = reads.joined(dataset.transactions, image, "item", "one.tid, other.released")
+    numbers = reads.joined(images, numbered, "tid", "one.released, other.transaction_id")
+    coded = reads.joined(numbers, labels, "released", "other.item_id, one.transaction_id")
+    rows = reads.once(coded, "item_id, transaction_id")
+    shown = reads.rows(rows, "transaction_id, item_id, CAST(1 AS INTEGER) AS copies")
+    engine.create(schema.table("transaction_items"), shown)
+    ids = reads.rows(numbered, "transaction_id", order="transaction_id").select(exp.convert(not items).as_("complete"))
+    engine.create(schema.table("transaction_ids"), ids)
     engine.drop(image, labels)
     return _Rows(occurring, "some" if items else "none", items, occurrences)
 
@@ -312,17 +310,13 @@ def _write_global(
 def _write_local(
     recoding: LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:
-    """Write the transactions of a local recoding, and check them against the originals.
-
-    Raises:
-        InternalError: a row is not an image of its transaction, or something was suppressed against the recoding.
-    """
+    """Write the transactions of a local recoding, and check them against the originals."""
     atomic = recoding.semantics == "atomic"
     cover = Cover.of(engine, dataset, recoding)
     recoded, incomplete = recoding.transactions, engine.put("incomplete", {"tid": ("INTEGER", recoding.incomplete)})
     both = {"recoded": recoded, "incomplete": incomplete}
     if atomic:
-        sets = exp.select("tid", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        sets = reads.rows(dataset.transactions, "tid, 1 AS copies")
         losses = engine.query("release/local_lost", {"transactions": dataset.bags or sets, **both})
         lost, wrong = int(losses["lost"][0]), int(losses["wrong"][0])
     else:
@@ -336,10 +330,14 @@ def _write_local(
         raise InternalError("A local recoding does not fit the transactions of its data.")
     occurring = set(np.flatnonzero(cover.copies).tolist())
     labels = _write_labels(engine, recoding.labels, occurring, schema)
-    tables = {"recoded": recoded, "numbered": numbered, "released": labels}
-    engine.create(schema.table("transaction_items"), "release/frozen_local", tables)
-    ids = {"numbered": numbered, "incomplete": incomplete}
-    engine.create(schema.table("transaction_ids"), "release/frozen_local_ids", ids)
+    numbers = reads.joined(recoded, numbered, "tid", "other.transaction_id, one.released, one.copies")
+    columns = "one.transaction_id, other.item_id, CAST(one.copies AS INTEGER) AS copies"
+    rows = reads.joined(numbers, labels, "released", columns, order="item_id, transaction_id")
+    engine.create(schema.table("transaction_items"), rows)
+    complete = "one.transaction_id, (other.tid IS NULL) AS complete"
+    gaps = reads.rows(incomplete, "tid", distinct=True)
+    ids = reads.joined(numbered, gaps, "tid", complete, left=True, order="one.transaction_id")
+    engine.create(schema.table("transaction_ids"), ids)
     gone = dataset.n_items - cover.items
     engine.drop(incomplete, labels)
     return _Rows(occurring, "some" if len(recoding.incomplete) else "none", gone, lost, cover)

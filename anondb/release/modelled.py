@@ -50,7 +50,7 @@ class StoredTable:
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True))
+    return exp.column(name, quoted=True)
 
 
 def stored_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[StoredTable, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 
 KEY_BYTES = 32
 CHUNK = 2**20  # tids whose draws are in memory at once: 12 MB
@@ -32,7 +32,13 @@ def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | Non
     draws = engine.put(DRAWS, _draws(secret, *first))  # an empty table would get rows that DuckDB 2.0 believes are NULL
     for chunk, last in others:
         engine.insert(draws, _draws(secret, chunk, last))
-    numbered = engine.create(NUMBERS, "release/random_numbers", {"ids": ids, "draws": draws})
+    numbered = engine.create(
+        NUMBERS,
+        reads.rows(
+            reads.among(draws, ids, "tid", "tid, drawn"),
+            "tid, CAST(row_number() OVER (ORDER BY drawn, tid) AS INTEGER) AS transaction_id",
+        ),
+    )
     engine.drop(draws)
     return numbered
 

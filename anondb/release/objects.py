@@ -176,10 +176,16 @@ def release_schema(catalog: str, name: str) -> SchemaName:
     return SchemaName(catalog, _PREFIX + check_name(name))
 
 
+def schema_names(engine: Engine, catalog: str) -> list[str]:
+    """The schemas of a database."""
+    here = exp.column("database_name").eq(catalog)
+    schemas = reads.rows(reads.system("duckdb_schemas"), "schema_name", where=here, order="schema_name")
+    return [str(name) for name in engine.select(schemas)["schema_name"].tolist()]
+
+
 def find_schema(engine: Engine, wanted: SchemaName) -> SchemaName | None:
     """The schema whose name clashes with the wanted one (upper and lower case are the same), or None."""
-    schemas = engine.query("release/schemas", catalog_name=wanted.catalog)["schema_name"].tolist()
-    clashes = [n for n in schemas if same_name(n, wanted.name)]
+    clashes = [n for n in schema_names(engine, wanted.catalog) if same_name(n, wanted.name)]
     exact = [n for n in clashes if n == wanted.name]
     if not clashes:
         return None
@@ -271,10 +277,7 @@ def is_local(engine: Engine, schema: SchemaName) -> bool:
 
 def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
     """The number of rows of each table of a release."""
-    counts = [
-        exp.select(exp.Count(this=exp.Star())).from_(schema.table(n).expression()).subquery().as_(n)
-        for n in kind.tables
-    ]
+    counts = [reads.counted(schema.table(n)).subquery().as_(n) for n in kind.tables]
     rows = engine.select(exp.select(*counts), "counting the rows of a release")
     return {name: int(column[0]) for name, column in rows.items()}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import move
 from anondb.engine.lending import lending_memory
@@ -152,7 +152,7 @@ def _completed(
         if sign is not None:
             manifest[SIGNATURE] = sign.sign(manifest, digest)
             _with_key(engine, counts, SIGNATURE, manifest[SIGNATURE])
-        rows = exp.select("key", "value").from_(IN_MEMORY.table("manifest").expression()).order_by("key")
+        rows = reads.rows(IN_MEMORY.table("manifest"), "key, value", order="key")
         hand_over_table(engine, rows, Path(files["manifest"]))
     finally:
         engine.close()
@@ -195,13 +195,12 @@ def _hand_over(
 
     Returns the sums that the sealed rows must have, if the rows are those that were ``verified``, else None.
     """
-    numbers = schema.table(kind.numbered).expression()
-    old_numbers = exp.select(exp.column(kind.number).as_("tid")).distinct().from_(numbers)
+    old_numbers = reads.rows(schema.table(kind.numbered), f"{kind.number} AS tid", distinct=True)
     try:
         numbered = number_transactions(engine, old_numbers, key)
         for name in kind.tables:
             rows = rows_of(schema, kind, name, numbered)
-            rows = rows.order_by(*(exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[name]))
+            rows = rows.order_by(*(exp.column(c, quoted=True) for c in ROW_ORDER[name]))
             hand_over_table(engine, rows, build / rows_file(name))
         return _expected(engine, schema, kind, numbered, verified)
     finally:
@@ -217,7 +216,8 @@ def _expected(
         return None
     renumbered = row_sums(engine, schema, kind, verified.salt, numbered)
     expected = RowSums(verified.salt, verified.tables | renumbered.tables)
-    once = bool(engine.scalar("release/numbered_once", {"numbered": numbered}))
+    different = "count(*) = count(DISTINCT tid) AND count(*) = count(DISTINCT transaction_id) AS once"
+    once = bool(engine.scalar(reads.rows(numbered, different)))
     return expected if once and expected.counts() == verified.counts() else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,35 +48,24 @@ class SealedRelease:
     content_digest: str | None = None
 
 
-def locked_engine(
-    path: str | os.PathLike[str],
-    *,
-    files: Sequence[str] = (),
-    max_seconds: float = MAX_SECONDS,
-    threads: int | None = None,
-    memory_limit: str | None = None,
-    on_statement: Callable[[str], None] | None = None,
-) -> tuple[DuckDBEngine, SchemaName, Path]:
+def locked_engine(path: str | os.PathLike[str], **settings: Any) -> tuple[DuckDBEngine, SchemaName, Path]:
     """Open a file that may be a sealed release, unchecked; return an engine, the schema, and the absolute path.
 
-    ``files`` are other files that may be read; for the rest see ``engine.untrusted``.
+    ``settings`` are those of ``engine.untrusted.locked_engine``.
 
     Raises:
         InputError: ``bad_path``, ``no_such_file`` or ``not_a_database``.
         EngineError: the file is locked by a process that writes it.
     """
     place = _file(path)
-    if threads is not None:
-        check_count("threads", threads)
-    engine = strangers.locked_engine(
-        place,
-        files=[os.path.abspath(file) for file in files],
-        max_seconds=max_seconds,
-        threads=threads,
-        memory_limit=memory_limit,
-        on_statement=on_statement,
-    )
-    return engine, SchemaName(LOCKED_CATALOG, SEALED_SCHEMA), place
+    return _engine_on([place], settings), SchemaName(LOCKED_CATALOG, SEALED_SCHEMA), place
+
+
+def _engine_on(places: Sequence[Path], settings: dict[str, Any]) -> DuckDBEngine:
+    if settings.get("threads") is not None:
+        check_count("threads", settings["threads"])
+    files = [os.path.abspath(file) for file in settings.pop("files", ())]
+    return strangers.locked_engine(places[0], files=files, more=places[1:], **{"max_seconds": MAX_SECONDS, **settings})
 
 
 def _file(path: str | os.PathLike[str]) -> Path:
@@ -97,18 +86,15 @@ def sealed_release(path: str | os.PathLike[str], **options: Any) -> Iterator[Sea
 def sealed_releases(
     paths: Sequence[str | os.PathLike[str]],
     *,
-    files: Sequence[str] = (),
-    max_seconds: float = MAX_SECONDS,
-    threads: int | None = None,
-    memory_limit: str | None = None,
-    on_statement: Callable[[str], None] | None = None,
     trusted: str | os.PathLike[str] | Keys | None = None,
     named: Sequence[str] | None = None,
+    **settings: Any,
 ) -> Iterator[list[SealedRelease]]:
     """Open sealed files on one connection for anondb's own statements, after checking the whole catalog of each.
 
     A single file is the current database; of several none is. Where a key is ``trusted``, by this argument or by
-    ``ANONDB_TRUSTED``, each file must be signed by it. ``named`` are the names of the files in errors.
+    ``ANONDB_TRUSTED``, each file must be signed by it. ``named`` are the names of the files in errors, ``settings`` those of
+    ``engine.untrusted.locked_engine``.
 
     Raises:
         InputError: ``bad_path``, ``no_such_file``, ``not_a_database``, or ``not_a_release``: a file holds other objects, or
@@ -118,17 +104,7 @@ def sealed_releases(
         EngineError: a file is locked by a process that writes it.
     """
     places, keys = [_file(path) for path in paths], trusted_keys(trusted)
-    if threads is not None:
-        check_count("threads", threads)
-    engine = strangers.locked_engine(
-        places[0],
-        files=[os.path.abspath(file) for file in files],
-        more=places[1:],
-        max_seconds=max_seconds,
-        threads=threads,
-        memory_limit=memory_limit,
-        on_statement=on_statement,
-    )
+    engine = _engine_on(places, settings)
     schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
     try:
         releases = []

@@ -43,7 +43,7 @@ def write_records(
     for i, attribute in enumerate(recoding.attributes):
         if attribute.low is None:
             columns[f"label{i}"] = ("VARCHAR", list(attribute.label))
-            wanted.append(exp.column(f"label{i}", "values").as_(attribute.name, quoted=True))
+            wanted.append(exp.column(f"label{i}", "other").as_(attribute.name, quoted=True))
             continue
         assert attribute.high is not None and attribute.empty is not None and attribute.null is not None
         known = ~attribute.empty
@@ -54,16 +54,9 @@ def write_records(
         wanted += _range_columns(i, attribute)
     columns["class"] = ("INTEGER", np.arange(_classes(recoding)))
     values = engine.put("rt_values", columns)
-    rows = exp.select(exp.column("transaction_id", "numbered"), *wanted)
-    rows = rows.from_(exp.alias_(numbered.expression(), "numbered", table=True))
-    rows = rows.join(
-        exp.alias_(recoding.classes.expression(), "classes", table=True),
-        on=exp.column("tid", "classes").eq(exp.column("tid", "numbered")),
-    ).join(
-        exp.alias_(values.expression(), "values", table=True),
-        on=exp.column("class", "values").eq(exp.column("class", "classes")),
-    )
-    engine.create(records, rows.order_by(exp.column("transaction_id", "numbered")))
+    classes = reads.joined(numbered, recoding.classes, "tid", "one.transaction_id, other.class")
+    rows = reads.joined(classes, values, "class", "one.transaction_id", order="one.transaction_id")
+    engine.create(records, rows.select(*wanted))
     engine.drop(values)
     stood_for = sorted(
         {
@@ -87,9 +80,9 @@ def _range_columns(i: int, attribute: PublishedAttribute) -> list[exp.Expr]:
     """The columns of a range: ``[low:high]``, its two ends, and whether NULL is among the values."""
     ends = []
     for end in ("low", "high"):
-        value = exp.column(f"{end}{i}", "values")
+        value = exp.column(f"{end}{i}", "other")
         typed = _typed(value, attribute)
-        ends.append(exp.If(this=exp.column(f"known{i}", "values"), true=typed))
+        ends.append(exp.If(this=exp.column(f"known{i}", "other"), true=typed))
     low, high = (exp.Case(ifs=[end]) for end in ends)
     columns: list[exp.Expr] = [
         range_text(low, high).as_(attribute.name, quoted=True),
@@ -97,7 +90,7 @@ def _range_columns(i: int, attribute: PublishedAttribute) -> list[exp.Expr]:
         high.as_(attribute.name + "_hi", quoted=True),
     ]
     if attribute.has_null:
-        columns.append(exp.column(f"null{i}", "values").as_(attribute.name + "_null", quoted=True))
+        columns.append(exp.column(f"null{i}", "other").as_(attribute.name + "_null", quoted=True))
     return columns
 
 
@@ -148,9 +141,7 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
         sensitive = [str(label) for label in json.loads(read_manifest(engine, schema)["sensitive"])]
     except (KeyError, ValueError, TypeError):
         raise InputError("The manifest of the release is incomplete.", code="not_a_release") from None
-    columns: list[exp.Expr] = [
-        exp.column(exp.to_identifier(c, quoted=True)) for c in kind.tables["records"] if c != kind.number
-    ]
+    columns: list[exp.Expr] = [exp.column(c, quoted=True) for c in kind.tables["records"] if c != kind.number]
     number = exp.Window(
         this=exp.Anonymous(this="dense_rank"),
         order=exp.Order(expressions=[exp.Ordered(this=c) for c in columns or [exp.convert(1)]]),

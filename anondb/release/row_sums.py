@@ -13,7 +13,7 @@ from functools import partial, reduce
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.release.objects import Kind, SchemaName
 
 
@@ -43,32 +43,27 @@ def row_sums(
     for name, columns in kind.tables.items():
         if numbered is not None and kind.number not in columns:
             continue
-        row = [exp.Literal.string(salt), *(exp.column(exp.to_identifier(c, quoted=True)) for c in columns)]
-        hashed = exp.Anonymous(this="hash", expressions=row)
-        figures = [
-            exp.Literal.string(name).as_("name"),
-            exp.Count(this=exp.Star()).as_("n"),
-            exp.cast(exp.Sum(this=hashed), "VARCHAR").as_("total"),
-            exp.cast(exp.func("bit_xor", hashed.copy(), dialect="duckdb"), "VARCHAR").as_("parity"),
-        ]
+        row: list[exp.Expr] = [exp.Literal.string(salt), *(exp.column(c, quoted=True) for c in columns)]
+        figures = [exp.Literal.string(name).as_("name"), *figures_of(row)]
         sums.append(exp.select(*figures).from_(rows_of(schema, kind, name, numbered).subquery("released")))
     rows = engine.select(reduce(partial(exp.union, distinct=False), sums), "the sums of a release")
-    names, *figures_of = (rows[column].tolist() for column in ("name", "n", "total", "parity"))
-    return RowSums(salt, dict(zip(names, zip(*figures_of, strict=True), strict=True)))
+    names, *found = (rows[column].tolist() for column in ("name", "n", "total", "parity"))
+    return RowSums(salt, dict(zip(names, zip(*found, strict=True), strict=True)))
+
+
+def figures_of(row: list[exp.Expr]) -> list[exp.Expr]:
+    """``n, total, parity``: the number of rows, and the sum and the parity of the hashes of these values of each."""
+    hashed = exp.Anonymous(this="hash", expressions=row)
+    total, parity = exp.Sum(this=hashed), exp.func("bit_xor", hashed.copy(), dialect="duckdb")
+    texts = [exp.cast(value, "VARCHAR").as_(name) for name, value in (("total", total), ("parity", parity))]
+    return [exp.Count(this=exp.Star()).as_("n"), *texts]
 
 
 def rows_of(schema: SchemaName, kind: Kind, name: str, numbered: Table | None) -> exp.Select:
     """The rows of a table of a release; with ``numbered`` (tid, transaction_id), under the new numbers."""
-    columns = {c: exp.to_identifier(c, quoted=True) for c in kind.tables[name]}
-    rows = exp.select().from_(exp.alias_(schema.table(name).expression(), "frozen", table=True))
-    renumbered = numbered is not None and kind.number in columns
-    if numbered is not None and renumbered:
-        rows = rows.join(
-            exp.alias_(numbered.expression(), "numbered", table=True),
-            on=exp.column(kind.number, "frozen").eq(exp.column("tid", "numbered")),
-        )
-    for column, named in columns.items():
-        fresh = renumbered and column == kind.number
-        value = exp.column("transaction_id", "numbered") if fresh else exp.column(named, "frozen")
-        rows = rows.select(value.as_(column, quoted=True))
-    return rows
+    columns = {c: exp.column(exp.to_identifier(c, quoted=True), "one") for c in kind.tables[name]}
+    rows = reads.rows(schema.table(name), "")
+    if numbered is not None and kind.number in columns:
+        rows = reads.joined(schema.table(name), numbered, f"{kind.number} = tid", "")
+        columns[kind.number] = exp.column("transaction_id", "other")
+    return rows.select(*(value.as_(column, quoted=True) for column, value in columns.items()))

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.records import DAY, Attribute, Records
-from anondb.engine import DuckDBEngine, Table
+from anondb.engine import DuckDBEngine, Table, reads
 from anondb.release.objects import StoredRelease
 from anondb.risk.attack import shown_values
 
@@ -75,8 +73,8 @@ def read_attributes(engine: DuckDBEngine, release: StoredRelease, records: Recor
 def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, shown: Table, i: int) -> Seen:
     """A number or a date; NULL is left out."""
     values = [float(code * attribute.unit) for code in attribute.codes[~attribute.null].tolist()]
-    columns = {"low": f"low{i}", "high": f"high{i}", "missing": f"null{i}"}
-    found = engine.query("report/released_ranges", {"shown": _columns(shown, **columns)})
+    ends = reads.rows(shown, f"low{i} AS low, high{i} AS high, null{i} AS missing")
+    found = engine.query("report/released_ranges", {"shown": ends})
     rows = list(zip(*(found[name].tolist() for name in ("low", "high", "persons", "mixed")), strict=True))
     if not rows or not values:
         return Seen(attribute.name, 0.0, ())
@@ -112,17 +110,12 @@ def _categories(engine: DuckDBEngine, release: StoredRelease, attribute: Attribu
     values = [attribute.values[code] for code in attribute.codes.tolist()]
     original = engine.put("original", {"value": ("VARCHAR", values)})
     tables: dict[str, Any] = {"original": original, "released_values": release.schema.table("released_values")}
-    tables["shown"] = _columns(shown, label=f"label{i}")
+    tables["shown"] = reads.rows(shown, f"label{i} AS label")
     found = engine.query("report/category_histogram", tables, attribute=attribute.name)
     engine.drop(original)
     listed = list(zip(*(found[name].tolist() for name in ("value", "before", "after")), strict=True))
     loss = sum(found["spanned"].tolist()) / (len(values) * len(listed) or 1)
     return Seen(attribute.name, loss, tuple(Bin(*row) for row in listed))
-
-
-def _columns(shown: Table, **columns: str) -> exp.Query:
-    """Columns of the released values under other names, a row for each person."""
-    return exp.select(*(exp.column(column).as_(name) for name, column in columns.items())).from_(shown.expression())
 
 
 def _named(attribute: Attribute, value: float) -> str:

@@ -153,9 +153,11 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
         buckets = Buckets(**{name: int(column[0]) for name, column in rows.items()})
         transactions, incomplete = int(release.manifest["transactions"]), 0
     else:
-        listed = engine.query("report/released_supports", {"transactions": schema.table("transactions")})
+        shown = "item, count(DISTINCT transaction_id) AS support"
+        listed = engine.select(reads.rows(schema.table("transactions"), shown, group="item", order="item"))
         supports = dict(zip(listed["item"].tolist(), map(int, listed["support"]), strict=True))
-        numbers = engine.query("report/transactions", {"transaction_ids": schema.table("transaction_ids")})
+        both = "count(*) AS transactions, count(*) FILTER (WHERE NOT complete) AS incomplete"
+        numbers = engine.select(reads.rows(schema.table("transaction_ids"), both))
         transactions, incomplete = (int(numbers[name][0]) for name in ("transactions", "incomplete"))
         buckets = None
     items = [ReleasedItem(label, tuple(below), supports.get(label, 0)) for label, below in members.items()]
@@ -210,22 +212,18 @@ def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[R
         ends = [exp.column(attribute.name + end, quoted=True) for end in (("_lo", "_hi") if ranges else ("",))]
         shown = [exp.cast(e, "TEXT") if attribute.ends in ("DATE", "TIMESTAMP") else e for e in ends]
         often = exp.select(*(e.as_(name) for e, name in zip(shown, "ab", strict=False))).from_(
-            _table(schema, "records")
+            schema.table("records").expression()
         )
         often = often.where(ends[0].is_(exp.null()).not_()).group_by(*ends).order_by(exp.Count(this=exp.Star()).desc())
         example = engine.select(often.order_by(*ends).limit(1), "an example")
         values = [column.tolist()[0] for column in example.values() if len(column)]
         if values and not ranges:
-            listed = exp.select("value").from_(_table(schema, "released_values")).order_by("value")
             same = {"attribute": attribute.name, "released_value": values[0]}
-            listed = listed.where(*(exp.column(name).eq(exp.convert(value)) for name, value in same.items()))
+            condition = exp.and_(*(exp.column(name).eq(exp.convert(value)) for name, value in same.items()))
+            listed = reads.rows(schema.table("released_values"), "value", where=condition, order="value")
             values = [v for v in engine.select(listed, "an example")["value"].tolist() if _is_simple(v)][:2]
         made += [(attribute.name, tuple(values))] if values else []
     return tuple(made)
-
-
-def _table(schema: SchemaName, name: str) -> exp.Table:
-    return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier(schema.name, quoted=True))
 
 
 def _call(items: Sequence[str], where: Sequence[Where]) -> exp.Anonymous:

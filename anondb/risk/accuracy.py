@@ -13,7 +13,7 @@ from sqlglot import exp
 from anondb.algorithms.method import Task
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
 from anondb.ledger.stored import check_writable, current_catalog, find_release, find_whole, load_source
@@ -177,11 +177,9 @@ def measure_rules(
 
     call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
     macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-    tables: dict[str, Table | exp.Query] = {
-        "reconstruction": exp.select("transaction_id", "items").from_(macro),
-        "items": dataset.items,
-    }
-    rows = engine.create("reconstructed", "utility/reconstructed", tables)
+    made = reads.rows(exp.select(exp.Star()).from_(macro), "transaction_id AS tid, unnest(items) AS item")
+    coded = reads.joined(made, dataset.items, "item = label", "one.tid, other.item")
+    rows = engine.create("reconstructed", coded)
     rules = rule_accuracy(engine, dataset.transactions, rows, thresholds)
     engine.drop(rows)
     return rules

@@ -202,9 +202,6 @@ def _drawn(
     """Draw random persons ``(person)``, and known items of each ``(person, item)``.
 
     Persons are drawn from those with an item that an attacker can know, or from all.
-
-    Raises:
-        InputError: no such person exists.
     """
     secret = [n for n, label in enumerate(dataset.labels) if label in hidden]
     hiding = engine.put("hidden", {"item": ("INTEGER", secret)})
@@ -273,17 +270,20 @@ def _in_local(
 ) -> npt.NDArray[Any]:
     """For each person, the number of transactions of a local recoding that may be the person's."""
     shown = engine.create("shown", shown_values(schema, attributes))
-    fitting = engine.create("fitting", "risk/everywhere", {"persons": persons, "shown": shown})
+    every = reads.rows(shown, "class", distinct=True)  # without known values every class matches every person
+    fitting = engine.create("fitting", reads.joined(persons, every, "", "one.person, other.class"))
     for i, attribute in enumerate(attributes):
         assert records is not None
         values = _known_values(engine, records.attributes[i], persons)
         tables: dict[str, Table | exp.Query] = {"fitting": fitting, "known_values": values}
         if attribute.ends is None:
-            tables |= {"shown": _distinct(shown, label=f"label{i}"), "released_values": schema.table("released_values")}
+            tables["shown"] = reads.rows(shown, f"class, label{i} AS label", distinct=True)
+            tables["released_values"] = schema.table("released_values")
             narrower = engine.create(f"fitting{i}", "risk/in_category", tables, attribute=attribute.name)
         else:
-            ends = {"low": f"low{i}", "high": f"high{i}", "holds_null": f"null{i}"}
-            narrower = engine.create(f"fitting{i}", "risk/in_range", tables | {"shown": _distinct(shown, **ends)})
+            ends = f"class, low{i} AS low, high{i} AS high, null{i} AS holds_null"
+            tables["shown"] = reads.rows(shown, ends, distinct=True)
+            narrower = engine.create(f"fitting{i}", "risk/in_range", tables)
         engine.drop(fitting, values)
         fitting = narrower
     tables = {name: schema.table(name) for name in ("released_items", "transactions")}
@@ -294,11 +294,10 @@ def _in_local(
 def shown_values(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
     """Every transaction with ``complete``, the class of equal relational values, and these values: the ends of a range as
     numbers (points in time in microseconds) with a flag for NULL, or a category."""
-    ids = exp.alias_(schema.table("transaction_ids").expression(), "ids", table=True)
-    query = exp.select(exp.column("transaction_id", "ids"), exp.column("complete", "ids")).from_(ids)
+    ids, columns = schema.table("transaction_ids"), "one.transaction_id, one.complete"
+    query = reads.rows(ids, columns)
     if attributes:
-        same = exp.column("transaction_id", "records").eq(exp.column("transaction_id", "ids"))
-        query = query.join(exp.alias_(schema.table("records").expression(), "records", table=True), on=same)
+        query = reads.joined(ids, schema.table("records"), "transaction_id", columns)
     order: list[exp.Expr] = []
     for i, attribute in enumerate(attributes):
         values: dict[str, exp.Expr] = {f"label{i}": _column(attribute.name)}
@@ -313,7 +312,7 @@ def shown_values(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) 
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), "records")
+    return exp.column(exp.to_identifier(name, quoted=True), "other")
 
 
 def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:
@@ -321,12 +320,6 @@ def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:
     if attribute.ends in ("DATE", "TIMESTAMP"):
         value = exp.Anonymous(this="epoch_us", expressions=[value])
     return exp.cast(value, NUMBER, dialect="duckdb")
-
-
-def _distinct(shown: Table, **columns: str) -> exp.Query:
-    """The values that each class shows, with renamed columns."""
-    named = [exp.column(column).as_(name) for name, column in columns.items()]
-    return exp.select("class", *named).distinct().from_(shown.expression())
 
 
 def _known_values(engine: Engine, attribute: Attribute, persons: Table) -> Table:

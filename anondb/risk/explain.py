@@ -170,10 +170,6 @@ def _outcome(item: str, shown: str | None, members: dict[str, list[str]], cause:
     return SUPPRESSED if cause is not None else ABSENT
 
 
-def _cost(text: str) -> str:
-    return f"{float(Fraction(text)):.6g}"
-
-
 def cause(decision: Mapping[str, Any], parameters: Mapping[str, Any], last: int) -> str | None:
     """What forced a decision, as a clause; None if nothing did. ``last`` is the last round of the algorithm."""
     action, support, number = str(decision["action"]), decision["support"], int(decision["round"])
@@ -198,7 +194,7 @@ def cause(decision: Mapping[str, Any], parameters: Mapping[str, Any], last: int)
 def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) -> ExplainedStep:
     """A decision as a sentence; the wording does not depend on the algorithm."""
     action, subject, support = str(decision["action"]), str(decision["subject"]), decision["support"]
-    number, cost = int(decision["round"]), _cost(decision["cost"])
+    number, cost = int(decision["round"]), f"{float(Fraction(decision['cost'])):.6g}"
     why = cause(decision, parameters, last)
     if action == "specialize":
         words = f"{subject!r} gave way to its children, the cheapest step there was; cost after it {cost}"

@@ -113,7 +113,10 @@ class ReaderView:
 def read_view(engine: Engine, schema: SchemaName) -> ReaderView:
     """Read a release into memory."""
     manifest, members = read_manifest(engine, schema), read_members(engine, schema)
-    baskets = engine.query("risk/baskets", {t: schema.table(t) for t in ("transactions", "transaction_ids")})
+    ids, rows, columns = schema.table("transaction_ids"), schema.table("transactions"), "one.transaction_id, other.item"
+    baskets = engine.select(
+        reads.joined(ids, rows, "transaction_id", columns, left=True, order="one.transaction_id, other.item")
+    )
     transactions: dict[int, set[str]] = {}
     for number, label in zip(baskets["transaction_id"].tolist(), baskets["item"].tolist(), strict=True):
         transactions.setdefault(number, set()).update([label] if label is not None else [])

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.data.layouts import arranged
 from anondb.data.sources import Source, open_source, reading
-from anondb.engine import DuckDBEngine, Engine, Table, load, user_sql
+from anondb.engine import DuckDBEngine, Engine, Table, reads, user_sql
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.release.manifest import types_of
@@ -215,14 +215,15 @@ def _named(engine: Engine, name: str, rows: Table) -> Iterator[None]:
 def _distinct_rows(engine: Engine, source: Source, entry: ledger.LedgerEntry) -> exp.Query:
     """The id and item columns of a source, one list for each id if there are lists; each item once unless repeats count."""
     read, *names = arranged(engine, source, entry.id_column, entry.item_column)
-    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+    nodes = [exp.column(name, quoted=True) for name in names]
     inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     bags = entry.parameters.get("bag_input", False)
     if not read.columns[names[1]].endswith("]"):
         rows = exp.select(*nodes).from_(inner)
         return rows if bags else rows.distinct()
     lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
-    merged = load("risk/merged_lists").bind({"source": lists}, {}).subquery("merged")
+    whole = "id, CASE WHEN count(*) = 1 THEN first(items) ELSE flatten(list(items)) END AS items"
+    merged = reads.rows(lists, whole, group="id").subquery("merged")
     called = [exp.to_identifier(name, quoted=True) for name in names]
     items = exp.column("items") if bags else exp.ArrayDistinct(this=exp.column("items"))
     return exp.select(exp.column("id").as_(called[0]), items.as_(called[1])).from_(merged)

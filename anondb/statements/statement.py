@@ -71,8 +71,9 @@ class CreateView(_OnView):
     @property
     def text(self) -> str:
         """The statement in a form that gives the same view again."""
-        lines = [" ".join(("CREATE", "ANONYMIZED", "VIEW", _quoted(self.name), "AS")), self.query]
-        options = [f"{name} = {exp.convert(value).sql(dialect='duckdb')}" for name, value in self.options.items()]
+        name = exp.to_identifier(self.name, quoted=True).sql(dialect="duckdb")
+        lines = [" ".join(("CREATE", "ANONYMIZED", "VIEW", name, "AS")), self.query]
+        options = [f"{option} = {exp.convert(value).sql(dialect='duckdb')}" for option, value in self.options.items()]
         if options:
             lines.append(" ".join(("WITH", f"({', '.join(options)})")))
         return "\n".join(lines) + ";"
@@ -137,10 +138,6 @@ class Ordinary:
 
 OnView = CreateView | RefreshView | DropView | RenameView | DescribeView
 Statement = OnView | RefreshAll | ShowViews | Ordinary
-
-
-def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
 
 
 def position(text: str, offset: int) -> tuple[int, int]:

@@ -143,11 +143,7 @@ def _by_prefix(labels: Sequence[str], weights: Ints, request: Request) -> list[P
 
 
 def _separator(labels: Sequence[str]) -> str:
-    """The separator that most names have, of those that at least half of the names have.
-
-    Raises:
-        InputError: ``bad_parameter`` if there is none.
-    """
+    """The separator that most names have, of those that at least half of the names have."""
     held = {s: sum(s in label.strip(s) for label in labels) for s in SEPARATORS}
     best = max(SEPARATORS, key=lambda s: held[s])
     if 2 * held[best] < max(len(labels), 1):

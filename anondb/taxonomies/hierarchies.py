@@ -262,11 +262,7 @@ def _number(text: str) -> Decimal | None:
 
 
 def _numbers(labels: Sequence[str]) -> list[Decimal]:
-    """The values as exact numbers.
-
-    Raises:
-        InputError: ``bad_number``, with the number of values that are none.
-    """
+    """The values as exact numbers."""
     numbers = [n for label in labels if (n := _number(label)) is not None]
     if len(numbers) < len(labels):
         raise InputError(
@@ -297,11 +293,7 @@ def _by_bands(labels: Sequence[str], weights: Ints, request: Request) -> list[Pa
 
 
 def _by_dates(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
-    """Dates and times: decades, years, quarters, months and, for times, days.
-
-    Raises:
-        InputError: ``bad_date``, with the number of values that are none.
-    """
+    """Dates and times: decades, years, quarters, months and, for times, days."""
 
     paths = [path for label in labels if (path := _date(label))]
     if len(paths) < len(labels):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import load_transactions
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 
 
 def supported_taxonomy(
@@ -35,7 +35,9 @@ def supported_taxonomy(
                 nodes.append(node)
                 node = int(tree.parent[node])
         above = engine.put("taxonomy_above", {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
-        rows = engine.query("taxonomies/node_supports", {"transactions": dataset.transactions, "above": above})
+        number = "other.node, count(DISTINCT one.tid) AS transactions"
+        holding = reads.joined(dataset.transactions, above, "item", number, group="other.node", order="node")
+        rows = engine.select(holding)
         engine.drop(above)
     supports = np.zeros(tree.size, dtype=np.int64)
     supports[rows["node"]] = rows["transactions"]

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, Tables, reads
@@ -19,6 +18,8 @@ from anondb.utility.counting import count_sets
 from anondb.utility.errors import RelativeError, error_figures
 from anondb.utility.workload import Workload
 
+_IMAGE = "one.query_id, other.released, other.size"
+_KEY = "query_id, CAST(dense_rank() OVER (ORDER BY array_sort(list(released))) AS INTEGER) AS set_id"
 ESTIMATORS = ("joint", "product")
 
 
@@ -59,7 +60,7 @@ class Counted:
         supports = reads.counted(released.transactions, "item", count="support", order="item")
         tables: Tables = {"items": workload.items, "members": released.members, "supports": supports}
         cover = engine.create(f"{target}_cover", "utility/cover", tables)
-        several = reads.counted(cover, "item", having=exp.Count(this=exp.Star()) > 1)
+        several = reads.counted(cover, "item", having="count(*) > 1")
         overlaps = int(engine.scalar(reads.counted(several)))
         if overlaps:
             raise InputError(
@@ -68,8 +69,11 @@ class Counted:
                 hint="Accuracy is defined here for global recodings only.",
             )
         truths = true_counts(engine, f"{target}_truths", dataset, workload)
-        images = engine.create(f"{target}_images", "utility/images", {"queries": workload.queries, "cover": cover})
-        keys = engine.create(f"{target}_keys", "utility/image_keys", {"images": images})
+        images = engine.create(
+            f"{target}_images",
+            reads.joined(workload.queries, cover, "item", f"{_IMAGE}, count(*) AS queried", group=_IMAGE),
+        )
+        keys = engine.create(f"{target}_keys", reads.rows(images, _KEY, group="query_id"))
         sets = reads.joined(images, keys, "query_id", "other.set_id, one.released AS item", distinct=True)
         counts = count_sets(engine, f"{target}_counts", released.transactions, sets)
         engine.drop(cover)
@@ -241,8 +245,7 @@ def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workloa
     if workload.supports is not None:
         numbers = np.arange(1, workload.n_queries + 1)
         return engine.put(target, {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
-    asked = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
-    return count_sets(engine, target, dataset.transactions, asked)
+    return count_sets(engine, target, dataset.transactions, reads.rows(workload.queries, "query_id AS set_id, item"))
 
 
 def accuracy_of(

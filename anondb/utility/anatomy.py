@@ -98,14 +98,7 @@ def _largest(counts: list[int], sizes: list[int]) -> Fraction | None:
     return max((Fraction(c, s) for c, s in set(zip(counts, sizes, strict=True)) if c), default=None)
 
 
-def measure_buckets(
-    engine: Engine,
-    dataset: Dataset,
-    buckets: Table,
-    workload: Workload,
-    *,
-    target: str = "answers",
-) -> Accuracy:
+def measure_buckets(engine: Engine, dataset: Dataset, buckets: Table, workload: Workload) -> Accuracy:
     """Answer every query on the original data and from the buckets of an anatomy.
 
     In a bucket of s transactions, n_j values of column j hold the query's items of that column, and r columns have items of
@@ -117,14 +110,13 @@ def measure_buckets(
         dataset: the original data.
         buckets: ``(bucket_id, column_id, items, copies)``, the frozen rows of an anatomy of these data.
         workload: the queries; drawn ones must come from this dataset.
-        target: name of the work table of answers.
     """
     asked = {"queries": workload.queries, "items": workload.items}
-    members = engine.create(f"{target}_members", "utility/bucket_members", {"buckets": buckets, **asked})
-    sizes = engine.create(f"{target}_sizes", "utility/bucket_sizes", {"buckets": buckets})
-    truths = true_counts(engine, f"{target}_truths", dataset, workload)
+    members = engine.create("answers_members", "utility/bucket_members", {"buckets": buckets, **asked})
+    sizes = engine.create("answers_sizes", "utility/bucket_sizes", {"buckets": buckets})
+    truths = true_counts(engine, "answers_truths", dataset, workload)
     answers = engine.create(
-        target,
+        "answers",
         "utility/bucket_answers",
         {**asked, "names": workload.names, "members": members, "sizes": sizes, "truths": truths},
         transactions=dataset.n_transactions,

@@ -74,17 +74,16 @@ def measure_global(
     *,
     k: int | None,
     uniform: bool,
-    target: str = "answers",
 ) -> Accuracy:
     """Answer every query on the original data and on a global recoding, as its macro ``count_bounds`` does.
 
     Args:
-        engine, dataset, workload, k, target: see ``measure``.
+        engine, dataset, workload, k: see ``measure``.
         released: the published side, of the same transactions.
         items, holders: see ``measure_local``.
         uniform: whether the papers' estimates are measured, too.
     """
-    counted = Counted.of(engine, dataset, released, workload, target)
+    counted = Counted.of(engine, dataset, released, workload, "answers")
     papers = None
     if uniform:
         papers = measure(engine, dataset, released, workload, target="papers", counted=counted)
@@ -100,7 +99,7 @@ def measure_global(
     known = GlobalItems(dataset.n_transactions, cover, members, released.suppressed)
     truths = counted.tables["truths"]
     answered = _answered(
-        engine, dataset, workload, truths, lambda query, items: known.answer(items, held.get(query, 0)), target
+        engine, dataset, workload, truths, lambda query, items: known.answer(items, held.get(query, 0)), "answers"
     )
     engine.drop(*counted.tables.values())
     accuracy = accuracy_of(engine, workload, answered, "expected", k)

@@ -43,7 +43,12 @@ class Published:
         """Read the published transactions from the work tables of ``measure_local``."""
         rows = engine.query("utility/content_items", {"contents": classes})
         held = engine.select(reads.rows(classes, "complete, support AS weight", order="content_id"))
-        sizes = engine.query("utility/local_sizes", {"coded": items, "members": members})["size"].astype(np.int64)
+        of_each = engine.select(
+            reads.joined(
+                items, members, "item = released", "count(*) AS size", left=True, group="one.item", order="one.item"
+            )
+        )
+        sizes = of_each["size"].astype(np.int64)
         at = np.searchsorted(rows["item"], np.arange(len(sizes) + 1)).tolist()
         place, copies = rows["content_id"].astype(np.int64) - 1, rows["copies"].astype(np.int64)
         pairs = engine.select(

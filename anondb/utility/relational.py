@@ -150,9 +150,8 @@ class ExpectedEstimator(RtEstimator):
     ) -> None:
         """``holders`` is the query (released_item, item, support, expected) of ``expected_holders``."""
         super().__init__(engine, dataset, records, recoding)
-        columns = [exp.column(name, "held") for name in ("released_item", "item", "support", "expected")]
-        ordered = exp.select(*columns).from_(holders.subquery("held")).order_by(*columns[:2])
-        rows = engine.select(ordered, "expected holders")
+        columns = "released_item, item, support, expected"
+        rows = engine.select(reads.rows(holders, columns, order="released_item, item"), "expected holders")
         place = {label: r for r, label in enumerate(recoding.items.labels)}
         released = np.array([place[label] for label in rows["released_item"].tolist()], dtype=np.int64)
         share = rows["expected"].astype(np.float64) / rows["support"].astype(np.float64)

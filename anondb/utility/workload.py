@@ -16,7 +16,7 @@ from sqlglot import exp
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset, lengths_of
 from anondb.data.types import ID_TYPES, element_of
-from anondb.engine import Engine, Table, load, reads
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.utility.counting import count_itemsets
@@ -106,7 +106,7 @@ def random_workload(
         f"{target}_queries",
         {"query_id": ("INTEGER", np.repeat(np.arange(1, number + 1), q)), "item": ("INTEGER", chosen.ravel())},
     )
-    names = load("utility/numbered_names").bind({"queries": table}, {})
+    names = reads.rows(table, "query_id, CAST(query_id AS VARCHAR) AS name", distinct=True)
     draw = "all" if pool is None else "generalized"
     return Workload(table, names, dataset.items, number, q, int(seed), draw, supports=supports)
 
@@ -249,38 +249,13 @@ def _sample_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.random.Ge
 def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Generator, wanted: int) -> Drawn:
     """Sample all supported itemsets, which a q-way join lists and numbers in lexicographic order."""
     columns = [f"item{i}" for i in range(1, q + 1)]
-    listed = exp.select(
-        *(exp.column("item", table=f"t{i}").as_(c) for i, c in enumerate(columns, 1)),
-        exp.func("count", exp.Star()).as_("support"),
-    )
-    listed = listed.from_(exp.alias_(transactions.expression(), "t1", table=True))
-    listed = listed.group_by(*(exp.column("item", table=f"t{i}") for i in range(1, q + 1)))
-    for i in range(2, q + 1):
-        listed = listed.join(
-            exp.alias_(transactions.expression(), f"t{i}", table=True),
-            on=exp.and_(
-                exp.column("tid", table=f"t{i}").eq(exp.column("tid", table="t1")),
-                exp.GT(this=exp.column("item", table=f"t{i}"), expression=exp.column("item", table=f"t{i - 1}")),
-            ),
-        )
-    window = exp.Window(
-        this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered(this=exp.column(c)) for c in columns])
-    )
-    numbered = exp.select(window.as_("number"), *map(exp.column, columns), "support").from_(listed.subquery("listed"))
-    table = engine.create("supported_itemsets", numbered)
-    total = int(engine.select(exp.select(exp.func("count", exp.Star()).as_("n")).from_(table.expression()))["n"][0])
+    shown = ", ".join(columns)
+    listed = reads.counted(reads.itemsets(transactions, columns), shown, count="support")
+    number = f"row_number() OVER (ORDER BY {shown}) AS number, {shown}, support"
+    table = engine.create("supported_itemsets", reads.rows(listed, number))
+    total = int(engine.scalar(reads.counted(table)))
     picks = engine.put("picks", {"number": ("BIGINT", rng.choice(total, size=min(wanted, total), replace=False) + 1)})
-    held = exp.Exists(
-        this=exp.select(exp.Literal.number(1))
-        .from_(exp.alias_(picks.expression(), "picks", table=True))
-        .where(exp.column("number", table="picks").eq(exp.column("number", table="numbered")))
-    )
-    chosen = engine.select(
-        exp.select(*map(exp.column, columns), "support")
-        .from_(exp.alias_(table.expression(), "numbered", table=True))
-        .where(held)
-        .order_by(*columns)
-    )
+    chosen = engine.select(reads.among(table, picks, "number", f"{shown}, support", order=shown))
     engine.drop(table, picks)
     return np.stack([chosen[c].astype(np.int64) for c in columns], axis=1), chosen["support"].astype(np.int64)
 
@@ -345,14 +320,18 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     else:
         texts = exp.cast(exp.column(item_column, quoted=True), "VARCHAR[]", dialect="duckdb")
         every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(source.rows))
-        rows = engine.create(f"{target}_rows", reads.unnested(every, "id", "items"))
+        rows = engine.create(f"{target}_rows", reads.rows(every, "id, unnest(items) AS item"))
         dropped.append(every)
     _refuse_nulls(engine, source, every, rows, element is not None)
 
-    names = engine.create(f"{target}_names", "utility/query_names", {"source": every})
+    numbers = "CAST(row_number() OVER (ORDER BY id) AS INTEGER) AS query_id, id, CAST(id AS VARCHAR) AS name"
+    names = engine.create(f"{target}_names", reads.rows(reads.rows(every, "id", distinct=True), numbers))
     tables = {"source": rows, "items": dataset.items}
     items = engine.create(f"{target}_items", "utility/query_items", tables, n_items=dataset.n_items)
-    pairs = engine.create(f"{target}_queries", "utility/query_pairs", {"source": rows, "names": names, "items": items})
+    asked = reads.joined(rows, names, "id", "other.query_id, one.item")
+    coded = "one.query_id, other.item"
+    known = reads.joined(asked, items, "item = label", coded, distinct=True, order="query_id, item")
+    pairs = engine.create(f"{target}_queries", known)
     engine.drop(rows, *dropped)
     shape = engine.query("utility/query_shape", {"names": names, "queries": pairs})
     number, smallest, largest = (int(shape[c][0]) for c in ("queries", "smallest", "largest"))

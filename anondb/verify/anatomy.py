@@ -12,12 +12,20 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.models.anatomy import Anatomy
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, work
 
+_READ = ", ".join(
+    f"CAST({name} AS {kind}) AS {name}"
+    for name, kind in {"bucket_id": "VARCHAR", "column_id": "VARCHAR", "items": "VARCHAR[]", "copies": "BIGINT"}.items()
+)
+_FAULT = (
+    "bucket_id IS NULL OR column_id IS NULL OR items IS NULL OR copies IS NULL OR copies < 1 "
+    "OR len(list_filter(items, lambda item : item IS NULL)) > 0"
+)
 NOT_CHECKED, COMPLETE, INCOMPLETE = "not checked", "complete", "incomplete"
 
 
@@ -105,7 +113,9 @@ def verify_anatomy(
     count_empty = model.empty_values == "count"
     with work(engine) as place:
         vals = _values(place, buckets)
-        item_columns = place.table("anatomy_item_columns", "anatomy_columns", {"vals": vals})
+        item_columns = place.table(
+            "anatomy_item_columns", reads.rows(vals, "unnest(items) AS item, column_id", distinct=True)
+        )
         tables = {"vals": vals, "item_columns": item_columns}
         pairs = place.table("anatomy_pairs", "anatomy_pairs", tables, count_empty=count_empty)
         limits = {"over": model.l.numerator, "under": model.l.denominator, "columns": model.columns or 0}
@@ -132,14 +142,15 @@ def verify_anatomy(
 
 def _values(place: Work[Engine], buckets: Table | exp.Query) -> Table:
     """Read the buckets as a work table of the distinct values of each bucket and column."""
-    rows = place.table("anatomy_rows", "anatomy_read", {"source": buckets})
-    faults = place.row("anatomy_faults", {"buckets": rows})["rows_"]
+    rows = place.table("anatomy_rows", reads.rows(buckets, _READ))
+    faults = place.count(reads.rows(rows, "1 AS fault", where=_FAULT))
     if faults:
         raise InputError(
             f"{faults} rows of the buckets lack an id, a list of items without NULLs, or a number of copies from 1.",
             code="bad_buckets",
         )
-    vals = place.table("anatomy_vals", "anatomy_values", {"buckets": rows})
+    sets = reads.rows(rows, "bucket_id, column_id, array_sort(array_distinct(items)) AS items, copies")
+    vals = place.table("anatomy_vals", reads.summed(sets, "bucket_id, column_id, items", "copies"))
     place.drop(rows)
     return vals
 

@@ -18,7 +18,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Work, bound, check_budget, work
+from anondb.verify.work import Work, check_budget, work
 
 
 @dataclass(frozen=True)
@@ -100,16 +100,21 @@ def verify_constraints(
         BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
     """
     with work(engine) as place:
-        checked = _count_constraints(place, constraints)
+        checked = place.count(reads.rows(constraints, "constraint_id", distinct=True))
         if model.k == 1:
             return ConstraintVerification(model, True, 0, constraints=checked)
         tables = {"constraints": constraints, "released_items": released_items, "items": items}
         images = place.table("images", "constraint_images", {**tables, "transactions": transactions})
-        lists = place.table("lists", "constraint_lists", {"images": images})
-        shapes = place.table("shapes", "constraint_shapes", {"lists": lists})
+        lists = place.table(
+            "lists",
+            reads.rows(images, "constraint_id, list(item ORDER BY support, item) AS items", group="constraint_id"),
+        )
+        number = "CAST(row_number() OVER (ORDER BY items) AS INTEGER) AS id, items"
+        shapes = place.table("shapes", reads.rows(reads.rows(lists, "items", distinct=True), number))
         parts = _violations(place, transactions, shapes, model.k)
         named = {"found": parts, "shapes": shapes, "lists": lists}
-        violations = int(engine.scalar("verify/constraint_count", named))
+        broken = reads.joined(parts, shapes, "id", "other.items")
+        violations = place.count(reads.joined(broken, lists, "items", "other.constraint_id", distinct=True))
         seen: list[ConstraintWitness] = []
         if violations and witnesses:
             rows = engine.query("verify/constraint_witnesses", {**named, "items": items}, how_many=witnesses)
@@ -118,17 +123,12 @@ def verify_constraints(
     return ConstraintVerification(model, violations == 0, violations, tuple(seen), constraints=checked)
 
 
-def _count_constraints(place: Work[Engine], constraints: Table) -> int:
-    """The number of constraints."""
-    return int(place.engine.scalar(reads.counted(reads.rows(constraints, "constraint_id", distinct=True))))
-
-
 def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int) -> Table:
     """The violating parts ``(id, items, support)`` of the constraints' images."""
     baskets = place.table("baskets", "constraint_baskets", {"transactions": transactions})
-    basket_items = place.table("basket_items", reads.unnested(baskets, "basket", "items"))
+    basket_items = place.table("basket_items", reads.rows(baskets, "basket, unnest(items) AS item"))
     content = {"baskets": baskets, "basket_items": basket_items}
-    shape_items = place.table("shape_items", reads.unnested(shapes, "id", "items"))
+    shape_items = place.table("shape_items", reads.rows(shapes, "id, unnest(items) AS item"))
     candidates = place.table("holders", "constraint_candidates", {"shapes": shapes, "basket_items": basket_items})
     named = {"shapes": shapes, "shape_items": shape_items, "candidates": candidates}
     whole = place.table("whole", "constraint_whole", {**named, **content})
@@ -139,7 +139,8 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
         {"shapes": shapes, "whole": whole, "basket_items": basket_items},
         chunk=limits.CHUNK_ROWS,
     )
-    size = place.row("constraint_open_size", {"open_lists": open_lists, "basket_items": basket_items})
+    number = "coalesce(max(one.part) + 1, 0) AS parts, count(*) AS rows_"
+    size = place.row(reads.joined(open_lists, basket_items, "item", number))
     check_budget(size["rows_"], limits.MAX_JOINED_ROWS, "parts of privacy constraints")
     few = exp.column("support", "one") < k
     rare = reads.joined(whole, shapes, "id", "one.id, other.items, one.support", where=few)
@@ -148,10 +149,7 @@ def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int)
         traces = place.table("traces", "constraint_traces", {"open_lists": open_lists, **content}, part=part)
         parts.append(place.table(f"few_{part}", "constraint_few", {"traces": traces}, k=k))
         place.drop(traces)
-    columns = ("id", "items", "support")
-    selects = [
-        exp.select(*columns).from_(p.expression() if isinstance(p, Table) else p.subquery("part")) for p in parts
-    ]
+    selects = [reads.rows(part, "id, items, support") for part in parts]
     return place.table("found", selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False))
 
 
@@ -174,7 +172,10 @@ def verify_utility(
         items: |I|, the number of items of the data and of the constraints.
         max_suppression: s, in percent.
     """
-    mixed = bound("constraint_mixed", {"released_items": released_items, "groups": groups})
+    several = "count(DISTINCT other.group_id) + max(CASE WHEN other.group_id IS NULL THEN 1 ELSE 0 END) > 1"
+    mixed = reads.joined(
+        *(released_items, groups, "item", "one.released_item"), left=True, group="one.released_item", having=several
+    )
     suppressed = reads.among(originals, released_items, "label = item", "label", absent=True)
     shown = exp.column("released_item").is_(exp.null()).not_()
     n_mixed, n_suppressed = (

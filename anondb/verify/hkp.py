@@ -21,7 +21,7 @@ from anondb.models.km import KmAnonymity
 from anondb.verify import work as limits
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Work, work
+from anondb.verify.work import Work, lengths, work
 
 Ints = npt.NDArray[np.int64]
 
@@ -57,7 +57,7 @@ def verify_hkp(
         place.engine.drop(labels)
         public = place.table("public", reads.among(transactions, hidden, "item", "tid, item", absent=True))
         secret = place.table("private", reads.among(transactions, hidden, "item", "tid, item"))
-        bounded = model.h < 1 and place.engine.query("verify/lengths", {"transactions": secret})["n"].size > 0
+        bounded = model.h < 1 and bool(lengths(engine, secret))
         if not bounded:
             anonymity = verify_km(engine, public, items, KmAnonymity(model.k, model.p), witnesses=witnesses)
             return Verification(model, anonymity.verified, anonymity.violations, anonymity.witnesses)
@@ -69,9 +69,8 @@ def _all_sizes(
     place: Work[Engine], public: Table, secret: Table, items: Table, model: HkpCoherence, wanted: int
 ) -> tuple[int, list[Witness]]:
     engine = place.engine
-    lengths = engine.query("verify/lengths", {"transactions": public})
-    held = list(zip(lengths["length"].tolist(), lengths["n"].tolist(), strict=True))
-    occurrences = place.table("occurrences", "subsets_first", {"public": public})
+    held = lengths(engine, public)
+    occurrences = place.table("occurrences", reads.rows(public, "tid, CAST(item AS BIGINT) AS itemset, item AS last"))
     levels: list[tuple[Ints, Ints]] = []  # by size from 2: the prefix and the last item of every itemset
     violations = 0
     first: list[Witness] = []
@@ -87,8 +86,10 @@ def _all_sizes(
         if size > model.p or not rows:
             return violations, first
         _check_size(rows, size)
-        grown = place.table("grown", "subsets_next", {"occurrences": occurrences, "public": public})
-        numbered = place.table("numbered", "subsets_numbered", {"grown": grown})
+        longer = "one.tid, one.itemset AS prefix, other.item"
+        grown = place.table("grown", reads.joined(occurrences, public, "tid", longer, where="other.item > one.last"))
+        number = "row_number() OVER (ORDER BY prefix, item) AS itemset, prefix, item"
+        numbered = place.table("numbered", reads.rows(reads.rows(grown, "prefix, item", distinct=True), number))
         if wanted:
             columns = engine.select(reads.rows(numbered, "prefix, item", order="itemset"))
             levels.append((columns["prefix"].astype(np.int64), columns["item"].astype(np.int64)))

@@ -253,27 +253,16 @@ class _Search:
     def _remember(self, s: int, threats: Table) -> None:
         """Keep the first threats by size and labels. The query has one join for each item, so it depends on the size."""
         assert self.names is not None
-        tree = exp.select("threat.support").from_(exp.alias_(threats.expression(), "threat", table=True))
-        step, labels = "threat", []
+        tree = reads.rows(threats, "itemset, item, support")
         for i in range(s):
-            name = f"name_{i}"
-            tree = tree.join(
-                exp.alias_(self.names.expression(), name, table=True),
-                on=exp.column("code", name).eq(exp.column("item", step)),
-            )
-            labels.append(exp.column("label", name))
+            kept = "".join(f", one.label_{j}" for j in range(i))
+            coded = f"one.itemset, one.support{kept}, other.label AS label_{i}"
+            tree = reads.joined(tree, self.names, "item = code", coded)
             if i < s - 1:
-                level = f"level_{i}"
-                tree = tree.join(
-                    exp.alias_(self.levels[s - 2 - i].expression(), level, table=True),
-                    on=exp.column("id", level).eq(exp.column("itemset", step)),
-                )
-                step = level
-        for i, label in enumerate(labels):
-            tree = tree.select(label.as_(f"label_{i}"))
-        tree = tree.order_by(exp.func("list_sort", exp.Array(expressions=[x.copy() for x in labels]))).limit(
-            self.wanted
-        )
+                above = f"other.itemset, other.item, one.support{kept}, one.label_{i}"
+                tree = reads.joined(tree, self.levels[s - 2 - i], "itemset = id", above)
+        labels = ", ".join(f"label_{i}" for i in range(s))
+        tree = reads.rows(tree, f"support, {labels}", order=f"list_sort([{labels}])").limit(self.wanted)
         rows = self.place.engine.fetch(tree, most=self.wanted)
         columns = [rows[f"label_{i}"] for i in range(s)]
         for support, *parts in zip(rows["support"], *columns, strict=True):
@@ -284,5 +273,5 @@ class _Search:
 
 def _union(tables: list[Table]) -> exp.Query:
     """A query for the rows of all tables."""
-    selects = [exp.select("itemset", "item", "support").from_(t.expression()) for t in tables]
+    selects = [reads.rows(table, ITEMSETS) for table in tables]
     return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)

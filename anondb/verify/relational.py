@@ -17,7 +17,7 @@ from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify import work as limits
 from anondb.verify.km import verify_km
 from anondb.verify.result import SensitiveWitness, Verification, Witness
-from anondb.verify.work import Work, check_budget, work
+from anondb.verify.work import Work, check_budget, lengths, work
 
 
 def verify_kkm(
@@ -51,7 +51,8 @@ def verify_kkm(
         BudgetExceeded: the check would need too much memory or time.
     """
     with work(engine) as place:
-        small = place.table("few_records", "few_records", {"classes": classes}, k=model.k)
+        few = reads.counted(classes, "class", count="records", having=exp.Count(this=exp.Star()) < model.k)
+        small = place.table("few_records", few)
         counts = engine.select(reads.rows(small, "records", order="records, class"))["records"]
         seen: list[Witness] = [Witness((), int(n)) for n in counts]
         violations = len(seen)
@@ -61,9 +62,12 @@ def verify_kkm(
         violations += inner.violations
         seen += inner.witnesses
         if isinstance(model, KlmDiversity):
-            tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "items": items}
-            holding = place.table("holding", "class_sensitive", tables)
-            none = exp.select("class").from_(small.expression()).where(exp.false())
+            secret = reads.among(transactions, sensitive, "item", "tid, item")
+            named = reads.joined(secret, items, "item", "one.tid, one.item, other.label")
+            holding = place.table(
+                "holding", reads.joined(named, classes, "tid", "one.tid, other.class, one.item, one.label")
+            )
+            none = reads.rows(small, "class", where="false")
             codes, coded = _coded(place, "exposed", transactions, classes, items, sensitive, none)
             labels = place.table("exposed_labels", reads.rows(codes, "code AS item, label"))
             more = _exposed(place, coded, labels, classes, holding, model, witnesses)
@@ -83,9 +87,14 @@ def _coded(
     small: Table | exp.Query,
 ) -> tuple[Table, Table]:
     """Codes of nonsensitive items by class, and the records in these codes, without the classes in ``small``."""
-    tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "small": small}
-    rows = place.table(f"{name}_rows", "class_rows", tables)
-    codes = place.table(f"{name}_items", "class_items", {"rows": rows, "items": items})
+    public = reads.among(transactions, sensitive, "item", "tid, item", absent=True)
+    held = reads.joined(public, classes, "tid", "one.tid, other.class, one.item")
+    rows = place.table(f"{name}_rows", reads.among(held, small, "class", "tid, class, item", absent=True))
+    number = "CAST(row_number() OVER (ORDER BY one.class, one.item) - 1 AS INTEGER) AS code"
+    pairs = reads.rows(rows, "class, item", distinct=True)
+    codes = place.table(
+        f"{name}_items", reads.joined(pairs, items, "item", f"{number}, one.class, one.item, other.label")
+    )
     named = reads.joined(rows, codes, "class, item", "one.tid, other.code AS item", order="tid, item")
     coded = place.table(f"{name}_coded", named)
     place.drop(rows)
@@ -103,8 +112,7 @@ def _exposed(
     columns = (by_class[c].tolist() for c in ("sensitive", "support"))
     exposed: list[Witness] = [SensitiveWitness((), int(n), str(z)) for z, n in zip(*columns, strict=True)]
     count = len(exposed)
-    lengths = place.engine.query("verify/lengths", {"transactions": coded})
-    pairs = list(zip(lengths["length"].tolist(), lengths["n"].tolist(), strict=True))
+    pairs = lengths(place.engine, coded)
     longest = max((n for n, _ in pairs), default=0)
     for size in range(1, longest + 1 if model.m == inf else int(min(model.m, longest)) + 1):
         sets = sum(comb(int(length), size) * int(n) for length, n in pairs)
@@ -112,8 +120,8 @@ def _exposed(
         table = place.table("exposed", _exposed_sets(coded, labels, holding, size, model.l))
         number = place.count(table)
         if number and len(exposed) < wanted:
-            shown = exp.select("*").from_(table.expression()).order_by("labels", "sensitive").limit(wanted)
-            rows = place.engine.select(shown, "witnesses")
+            shown = reads.rows(table, "labels, sensitive, support", order="labels, sensitive")
+            rows = place.engine.select(shown.limit(wanted), "witnesses")
             for items, z, n in zip(rows["labels"], rows["sensitive"], rows["support"], strict=True):
                 exposed.append(SensitiveWitness(tuple(sorted(str(i) for i in items)), int(n), str(z)))
         count += number
@@ -124,38 +132,20 @@ def _exposed(
 def _exposed_sets(coded: Table, labels: Table, holding: Table, size: int, ell: int) -> exp.Query:
     """A query for the sets of one size that break l^m-diversity; it has one join for each item."""
     columns = [f"item{i}" for i in range(1, size + 1)]
-
-    def sets(*more: exp.Expr) -> exp.Select:
-        first = exp.alias_(coded.expression(), "t1", table=True)
-        query = exp.select(*(exp.column("item", f"t{i}").as_(c) for i, c in enumerate(columns, 1)), *more).from_(first)
-        for i in range(2, size + 1):
-            query = query.join(
-                exp.alias_(coded.expression(), f"t{i}", table=True),
-                on=exp.and_(
-                    exp.column("tid", f"t{i}").eq(exp.column("tid", "t1")),
-                    exp.GT(this=exp.column("item", f"t{i}"), expression=exp.column("item", f"t{i - 1}")),
-                ),
-            )
-        return query.group_by(*(exp.column("item", f"t{i}") for i in range(1, size + 1)))
-
-    number = exp.func("count", exp.Star())
-    whole = sets(number.copy().as_("whole"))
-    sensitive = exp.column("label", "holding")
-    part = sets(sensitive.as_("sensitive"), number.copy().as_("support")).join(
-        exp.alias_(holding.expression(), "holding", table=True),
-        on=exp.column("tid", "holding").eq(exp.column("tid", "t1")),
+    sets = reads.rows(coded, "tid, item AS item1")
+    for n, last in enumerate(columns[:-1], 1):
+        held = ", ".join(f"one.{column}" for column in ("tid", *columns[:n]))
+        sets = reads.joined(sets, coded, "tid", f"{held}, other.item AS {columns[n]}", where=f"other.item > one.{last}")
+    names, ours = ", ".join(columns), ", ".join(f"one.{column}" for column in columns)
+    part = reads.joined(
+        sets, holding, "tid", f"{ours}, other.label AS sensitive, count(*) AS support", group=f"{ours}, other.label"
     )
-    part = part.group_by(sensitive.copy())
-    same = exp.and_(*(exp.column(c, "part").eq(exp.column(c, "whole")) for c in columns))
-    query = exp.select(exp.column("sensitive", "part"), exp.column("support", "part"), exp.column("whole", "whole"))
-    query = query.from_(part.subquery("part")).join(whole.subquery("whole"), on=same)
-    names = []
-    for i, column in enumerate(columns, 1):
-        query = query.join(
-            exp.alias_(labels.expression(), f"name{i}", table=True),
-            on=exp.column("item", f"name{i}").eq(exp.column(column, "part")),
-        )
-        names.append(exp.column("label", f"name{i}"))
-    sure = exp.Mul(this=exp.column("support", "part"), expression=exp.convert(ell))
-    query = query.where(exp.GT(this=sure, expression=exp.column("whole", "whole")))
-    return query.select(exp.func("list_sort", exp.Array(expressions=names)).as_("labels"))
+    whole = reads.counted(sets, names, count="whole")
+    sure = exp.Mul(this=exp.column("support", "one"), expression=exp.convert(ell)) > exp.column("whole", "other")
+    shown = "one.sensitive, one.support"
+    exposed = reads.joined(part, whole, names, f"{ours}, {shown}, other.whole", where=sure)
+    for n, column in enumerate(columns):
+        left = ", ".join(f"one.{c}" for c in (*columns[n + 1 :], *(f"label{i}" for i in range(n)), "whole"))
+        exposed = reads.joined(exposed, labels, f"{column} = item", f"{shown}, {left}, other.label AS label{n}")
+    listed = ", ".join(f"label{n}" for n in range(size))
+    return reads.rows(exposed, f"sensitive, support, whole, list_sort([{listed}]) AS labels")

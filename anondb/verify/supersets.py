@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from anondb.engine import Runner, Table, reads
 from anondb.engine.telling import told
 from anondb.verify import work as limits
@@ -46,17 +48,21 @@ def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
     Raises:
         BudgetExceeded: the distinct transactions hold too many pairs.
     """
-    sets = place.table("sets", "sets", {"transactions": coded})
-    set_items = place.table("set_items", reads.unnested(sets, "id", "items"))
-    profile = place.row("sets_profile", {"sets": sets}, k=k)
-    if not profile["open_sets"]:
+    lists = reads.rows(coded, "tid, list_sort(list(item)) AS items", group="tid")
+    alike = "min(tid) AS id, items, len(items) AS length, count(*) AS copies"
+    sets = place.table("sets", reads.rows(lists, alike, group="items"))
+    set_items = place.table("set_items", reads.rows(sets, "id, unnest(items) AS item"))
+    if not place.count(reads.rows(sets, "id", where=exp.column("copies") < k)):
         return Plan(sets, set_items, None, 0, 0)
-    check_budget(profile["pair_rows"], limits.MAX_JOINED_ROWS, "pairs of items")
-    pairs = bound("set_pairs", {"set_items": set_items})
+    pair_rows = reads.rows(sets, "CAST(coalesce(sum(length * (length - 1) // 2), 0) AS BIGINT) AS pair_rows")
+    check_budget(place.row(pair_rows)["pair_rows"], limits.MAX_JOINED_ROWS, "pairs of items")
+    number, pair = "one.item AS itemset, other.item, count(*) AS support", "one.item, other.item"
+    pairs = reads.joined(set_items, set_items, "id", number, where="one.item < other.item", group=pair)
     anchors = place.table(
         "anchors", "anchors", {"sets": sets, "set_items": set_items, "pairs": pairs}, k=k, chunk=limits.CHUNK_ROWS
     )
-    size = place.row("anchors_size", {"anchors": anchors})
+    expected = "CAST(coalesce(sum(expected), 0) AS BIGINT) AS candidates, coalesce(max(part), -1) + 1 AS parts"
+    size = place.row(reads.rows(anchors, expected))
     return Plan(sets, set_items, anchors, size["candidates"], size["parts"])
 
 
@@ -69,7 +75,9 @@ def few_supersets(place: Work[Runner], codes: Table, planned: Plan, k: int) -> S
     """
     sets, set_items, anchors = planned.sets, planned.set_items, planned.anchors
     check_budget(planned.candidates, limits.MAX_JOINED_ROWS, "possible supersets")
-    few = [place.table("few_single", "few_supersets_single", {"sets": sets, "codes": codes}, k=k)]
+    single = reads.rows(sets, "id, items[1] AS code", where="length = 1")
+    rare = exp.column("support", "other") < k
+    few = [place.table("few_single", reads.joined(single, codes, "code", "one.id, other.support", where=rare))]
     if anchors is not None:
         anchored = place.table("anchored", "anchored", {"set_items": set_items, "anchors": anchors})
         rests = place.table("rests", "rests", {"anchors": anchors, "set_items": set_items})

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from sqlglot import exp
 
-from anondb.engine import NamedRows, Runner, Table, load, reads
+from anondb.engine import Engine, NamedRows, Runner, Table, load, reads
 from anondb.errors import BudgetExceeded
 
 CHUNK_ROWS = 30_000_000  # groups of one aggregate, or rows of one candidate table: about 1 GB
@@ -41,13 +41,21 @@ class Work(Generic[R]):
         self.engine.drop(*tables)
         self._tables = [t for t in self._tables if t not in tables]
 
-    def row(self, name: str, tables: Bound, **values: int) -> dict[str, int]:
-        """The single row of numbers that a query (``named``) returns."""
-        return {c: int(v[0]) for c, v in self.engine.fetch(named(name), tables, most=1, **values).items()}
+    def row(self, name: str | exp.Query, tables: Bound | None = None, **values: int) -> dict[str, int]:
+        """The single row of numbers that a query (``named``) or a tree returns."""
+        source = named(name) if isinstance(name, str) else name
+        return {c: int(v[0]) for c, v in self.engine.fetch(source, tables, most=1, **values).items()}
 
     def count(self, itemsets: Table | exp.Query | NamedRows) -> int:
         """The number of rows of a table or query."""
         return int(self.engine.fetch(reads.counted(itemsets), most=1)["n"][0])
+
+
+def lengths(engine: Engine, transactions: Table) -> list[tuple[int, int]]:
+    """The lengths of the transactions ``(tid, item)``, and the number of transactions of each."""
+    one = reads.counted(transactions, "tid", count="length")
+    found = engine.select(reads.counted(one, "length", order="length"))
+    return list(zip(found["length"].tolist(), found["n"].tolist(), strict=True))
 
 
 @contextlib.contextmanager

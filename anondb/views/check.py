@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from anondb.data.taxonomy import from_edges
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, NamedRows, Table, reads
+from anondb.engine import DuckDBEngine, Engine, NamedRows, Table, Tables, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, loaded_files, stored
 from anondb.models import Model
@@ -119,8 +119,10 @@ def _verify_recoded(
     """Verify the promise on a dataset under the image map of a release."""
     images = engine.create("old_images", _images(dataset, schema))
     codes = engine.create("old_codes", "warehouse/load/items", {"source": reads.rows(images, "released_item AS item")})
+    shown = reads.joined(dataset.transactions, images, "item", "one.tid, other.released_item")
     recoded = engine.create(
-        "recoded", "views/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
+        "recoded",
+        reads.joined(shown, codes, "released_item = label", "one.tid, other.item", order="tid, item", distinct=True),
     )
     subject = checks.subject_of(engine, replace(dataset, transactions=recoded, items=codes, bags=None))
     knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
@@ -139,15 +141,16 @@ def _differing_supports(
     """The number of item supports of a release that its rule does not give for the current source."""
     released, rule = schema.table("released_items"), checks.support_rule(model)
     held = engine.put("held", held_by(dataset))
-    tables: dict[str, Table | NamedRows] = {
+    columns = "any_value(other.label) AS released_item, count(*) AS support"
+    tables: Tables = {
         "held": held,
         "released_items": released,
-        "supports": NamedRows("views/shown", {"transactions": recoded, "codes": codes}, {}),
+        "supports": reads.joined(recoded, codes, "item", columns, group="one.item"),
     }
     members = {"members": NamedRows("warehouse/release/item_holders", tables, {})}
     recounted = NamedRows("warehouse/release/item_supports", members, {"k": rule.k, "m": rule.m})
-    published = schema.table("item_supports")
-    differing = int(engine.scalar("views/differing_supports", {"recounted": recounted, "item_supports": published}))
+    published, ends = schema.table("item_supports"), "at_least, at_most"
+    differing = int(engine.scalar(reads.differing(recounted, published, "released_item, item", ends)))
     engine.drop(held)
     return differing
 

@@ -100,7 +100,7 @@ def values_of(engine: Engine, view: ledger.View, only: Partition | None = None) 
     """
     source, column, kind = source_of(engine, view)
     value = exp.column(exp.to_identifier(column, quoted=True), exp.to_identifier(_ROWS, quoted=True))
-    hashed = exp.Sum(this=exp.Anonymous(this="hash", expressions=[exp.column(exp.to_identifier(_ROWS, quoted=True))]))
+    hashed = exp.Sum(this=exp.Anonymous(this="hash", expressions=[exp.column(_ROWS, quoted=True)]))
     figures = [exp.Anonymous(this="version"), exp.Count(this=exp.Star()), hashed]
     digest = exp.Anonymous(this="concat_ws", expressions=[exp.Literal.string(":"), *figures])
     tree = exp.select(exp.cast(value, "VARCHAR").as_("value"), digest.as_("digest")).from_(rows_of_view(source))

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InfeasibleError, InputError
 from anondb.ledger import ledger, stored
 from anondb.ledger.asked import of_parts
@@ -131,19 +131,15 @@ def _check_names_are_free(engine: Engine, view: ledger.View, values: Sequence[Va
 
 
 def _check_disjoint(engine: Engine, view: ledger.View, values: Sequence[Value], others: Sequence[str]) -> None:
-    """Refuse values that share persons with each other, or with the other parts of the view.
-
-    Raises:
-        InputError: ``shared_persons``, with their number.
-    """
+    """Refuse values that share persons with each other, or with the other parts of the view."""
     if not values:
         return
     source, column, _ = source_of(engine, view)
     id_column = source.column(str(view.options.get("id", "tid")), "id")
-    person, value = (exp.column(exp.to_identifier(name, quoted=True)) for name in (id_column, column))
+    person, value = (exp.column(name, quoted=True) for name in (id_column, column))
     tree = exp.select(person.as_("id")).from_(rows_of_view(source)).where(among(values)).group_by(person.copy())
     several = exp.LT(this=exp.Min(this=value), expression=exp.Max(this=value.copy()))
-    counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(tree.having(several).subquery("shared"))
+    counted = reads.counted(tree.having(several))
     number = int(engine.select(counted, "persons in several values")["n"][0]) if len(values) > 1 else 0
     if others:
         shared = _shared(engine, tree.select(exp.convert(0).as_("tid")))
@@ -173,16 +169,12 @@ def _shared_persons(column: str, number: int) -> InputError:
 def _check_not_published(
     engine: DuckDBEngine, view: ledger.View, values: Sequence[Value], folder: Folder | None
 ) -> None:
-    """Refuse values whose persons are in an earlier publication other than a part of the view that stays.
-
-    Raises:
-        InputError: ``overlap``.
-    """
+    """Refuse values whose persons are in an earlier publication other than a part of the view that stays."""
     if folder is None or not values or view.options.get("allow_overlap", False) or engine.one_shot:
         return
     source, _, _ = source_of(engine, view)
     id_column = source.column(str(view.options.get("id", "tid")), "id")
-    person = exp.column(exp.to_identifier(id_column, quoted=True)).as_("id")
+    person = exp.column(id_column, quoted=True).as_("id")
     ids = exp.select(exp.convert(0).as_("tid"), person).from_(rows_of_view(source)).where(among(values))
     before = overlap.earlier(engine, stored.current_catalog(engine), ids, None, view.options.get("population"))
     if before:

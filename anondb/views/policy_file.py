@@ -149,12 +149,7 @@ def _statement(engine: DuckDBEngine, file: PolicyFile, name: str, options: dict[
 
 
 def _made(engine: DuckDBEngine, statement: CreateView) -> Result:
-    """Create a view, or replace it if its query or an option has changed; otherwise refresh it.
-
-    Raises:
-        InputError: ``release_exists`` and ``target_exists`` if a release or a file of this name is no earlier version of the
-            view, unless the statement replaces; see ``create``.
-    """
+    """Create a view, or replace it if its query or an option has changed; otherwise refresh it."""
     catalog = stored.current_catalog(engine)
     entry = ledger.find(engine, catalog, statement.name)
     view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
@@ -174,9 +169,6 @@ def _adopted(
 ) -> bool:
     """Make a release the view of a statement, if the view would have the same: its options are the same, and no input has
     changed since. A file where it is published is then its own, or the statement replaces it.
-
-    Raises:
-        InputError: ``target_exists``.
     """
     table = of_view(engine, statement.name, statement.query)
     view = ledger.View(statement.name, statement.query, options, table)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anondb.models.result import AsTable
+from anondb.pipeline.report_rows import figure
 from anondb.pipeline.reports import Report
 from anondb.publications.history import notes
 from anondb.utility import Loss
@@ -85,22 +85,23 @@ class Check(AsTable):
         }
 
 
-class Result(ABC):
+class Result:
     """The result of a statement of anonymized views of the type ``kind``.
 
     It is available as a sentence (``words``), a table (``columns``, ``fetchall()``) and JSON values (``to_json()``).
     """
 
     kind = ""
+    said = ""
 
     def __repr__(self) -> str:
         """The sentence and the remarks."""
         return "\n".join([self.words, *(f"note: {note}" for note in self.notes)])
 
     @property
-    @abstractmethod
     def words(self) -> str:
-        """A sentence for the owner."""
+        """A sentence for the owner: ``said``, with the values of the fields."""
+        return self.said.format(**vars(self))
 
     @property
     def notes(self) -> list[str]:
@@ -198,8 +199,8 @@ class Refreshed(Result):
         loss = self.report.loss
         if self.check is None:
             return (
-                f"{head}the {' and the '.join(self.causes)} changed; made anew: LM {_figure(self.before[0])} before,"
-                f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(loss.ncp)}"
+                f"{head}the {' and the '.join(self.causes)} changed; made anew: LM {figure(self.before[0])} before,"
+                f" {figure(loss.lm)} now, NCP {figure(self.before[1])}, {figure(loss.ncp)}"
             )
         check = self.check
         if check.keeps_policy:
@@ -212,8 +213,8 @@ class Refreshed(Result):
             f"{head}the {' and the '.join(self.causes)} {'has' if self.causes == ('taxonomy',) else 'have'} changed;"
             f" {verdict}, {check.not_covered_items:,} of"
             f" {check.items:,} items without a released item; made anew: {self.images_changed:,} items are published"
-            f" otherwise, LM {_figure(self.before[0])} before, {_figure(check.loss.lm)} with the old recoding,"
-            f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(check.loss.ncp)}, {_figure(loss.ncp)}"
+            f" otherwise, LM {figure(self.before[0])} before, {figure(check.loss.lm)} with the old recoding,"
+            f" {figure(loss.lm)} now, NCP {figure(self.before[1])}, {figure(check.loss.ncp)}, {figure(loss.ncp)}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -238,12 +239,7 @@ class Kept(Result):
     """The result of ``CREATE ANONYMIZED VIEW IF NOT EXISTS`` where there is one of the name."""
 
     view: str
-    kind = "create"
-
-    @property
-    def words(self) -> str:
-        """A sentence for the owner."""
-        return f"anonymized view {self.view}: exists already, and stays as it is"
+    kind, said = "create", "anonymized view {view}: exists already, and stays as it is"
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
@@ -287,12 +283,7 @@ class Renamed(Result):
 
     view: str
     new_name: str
-    kind = "rename"
-
-    @property
-    def words(self) -> str:
-        """A sentence for the owner."""
-        return f"anonymized view {self.view}: renamed to {self.new_name}"
+    kind, said = "rename", "anonymized view {view}: renamed to {new_name}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -328,12 +319,7 @@ class Stated(Result):
 
     view: str
     statement: str
-    kind = "statement"
-
-    @property
-    def words(self) -> str:
-        """The statement."""
-        return self.statement
+    kind, said = "statement", "{statement}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -375,7 +361,3 @@ class Shown(Result):
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
         return {"views": list(self.views)}
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"

@@ -138,13 +138,8 @@ def sql(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | Result | N
     result: duckdb.DuckDBPyRelation | Result | None = None
     for step in steps:
         if step is steps[-1] and isinstance(step.statement, Ordinary) and step.returns == "rows":
-            try:
-                with _named(engine, step.statement.text) as named:
-                    result = user_sql.relation(engine, named)
-            except user_sql.UserSqlError as refused:
-                raise _user_error(text, step, step.statement.start, refused) from None
-            finally:
-                engine.names.may_have_changed()
+            with _ordinary(engine, text, step, step.statement) as named:
+                result = user_sql.relation(engine, named)
         else:
             result = run_step(engine, text, step).view
     return result
@@ -154,13 +149,8 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
     """Run one statement."""
     statement = step.statement
     if isinstance(statement, Ordinary):
-        try:
-            with _named(engine, statement.text) as named:
-                result = user_sql.run(engine, named)
-        except user_sql.UserSqlError as refused:
-            raise _user_error(text, step, statement.start, refused) from None
-        finally:
-            engine.names.may_have_changed()
+        with _ordinary(engine, text, step, statement) as named:
+            result = user_sql.run(engine, named)
         columns, rows = result.columns, result.rows
         changed = int(rows[0][0]) if step.returns != "rows" and columns == ["Count"] and rows else None
         if step.returns == "nothing" or (step.returns == "either" and columns == ["Count"]):
@@ -170,13 +160,22 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
         with speaking("sql"):
             outcome = _run_own(engine, text, step, statement)
     except AnondbError as error:
-        raise _placed(error, step.number, *position(text, _start(statement))) from None
+        begins = statement.name_start if isinstance(statement, OnView) else 0
+        raise _placed(error, step.number, *position(text, begins or statement.start)) from None
     return StatementResult(step.number, step.line, outcome.kind, outcome.columns, outcome.fetchall(), outcome)
 
 
-def _named(engine: DuckDBEngine, text: str) -> contextlib.AbstractContextManager[str]:
-    """Let a statement select from anonymized views by their names; the statement to run."""
-    return view_names.readable(engine, text) if engine.runs_sql else contextlib.nullcontext(text)
+@contextlib.contextmanager
+def _ordinary(engine: DuckDBEngine, text: str, step: Step, statement: Ordinary) -> Iterator[str]:
+    """Inside the block ordinary SQL may select from anonymized views by their names; the block gets the SQL to run."""
+    plain = contextlib.nullcontext(statement.text)
+    try:
+        with view_names.readable(engine, statement.text) if engine.runs_sql else plain as named:
+            yield named
+    except user_sql.UserSqlError as refused:
+        raise _user_error(text, step, statement.start, refused) from None
+    finally:
+        engine.names.may_have_changed()
 
 
 def _run_own(engine: DuckDBEngine, text: str, step: Step, statement: OnView | RefreshAll | ShowViews) -> Result:
@@ -205,11 +204,7 @@ def _run_own(engine: DuckDBEngine, text: str, step: Step, statement: OnView | Re
 
 
 def _check_place(engine: DuckDBEngine, text: str, statement: OnView) -> None:
-    """Refuse a view of another database: anonymized views are in the current one, and belong to its schema ``main``.
-
-    Raises:
-        StatementSyntaxError: ``elsewhere``.
-    """
+    """Refuse a view of another database: anonymized views are in the current one, and belong to its schema ``main``."""
     here = [current_catalog(engine).lower(), "main"] if engine.runs_sql else []
     place = [part.lower() for part in statement.place]
     if place and place not in ([here] + [[part] for part in here]):
@@ -264,11 +259,6 @@ def _parse_error(text: str, start: int, refused: user_sql.UserSqlError) -> Anond
 def _user_error(text: str, step: Step, start: int, refused: user_sql.UserSqlError) -> AnondbError:
     """An error of the user's SQL with its position in the script."""
     return _placed(refused.error, step.number, position(text, start)[0] + refused.line - 1)
-
-
-def _start(statement: OnView | RefreshAll | ShowViews) -> int:
-    """Where the name of the view begins in the text, or a statement without a name."""
-    return (statement.name_start if isinstance(statement, OnView) else 0) or statement.start
 
 
 def _placed(error: AnondbError, number: int, line: int, column: int | None = None) -> AnondbError:

@@ -262,11 +262,7 @@ def _exists(engine: Engine, name: str) -> bool:
 
 
 def _make_way(engine: Engine, statement: CreateView) -> None:
-    """Refuse a view of the name of a partitioned one, whose releases have other names.
-
-    Raises:
-        InputError: ``release_exists``.
-    """
+    """Refuse a view of the name of a partitioned one, whose releases have other names."""
     if partitioned_view(engine, statement.name) is not None:
         raise InputError(
             f"There is a partitioned view {statement.name!r}.",
@@ -346,11 +342,7 @@ def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
 def _published_before(
     engine: DuckDBEngine, view: ledger.View, dataset: Dataset, hint: str, but: str | None = None
 ) -> list[overlap.Earlier]:
-    """The earlier publications that contain persons of a view, including earlier versions of it.
-
-    Raises:
-        InputError: ``overlap``, with the ``hint``, unless the view allows it.
-    """
+    """The earlier publications that contain persons of a view, including earlier versions of it."""
     if engine.one_shot:
         return []
     population = view.options.get("population")

@@ -84,7 +84,7 @@ def _duckdb(kind: Kind, release_id: str, modelled: Sequence[StoredTable]) -> lis
     schema = SchemaName(_CATALOG, "main")
     statements = []
     for name, columns in kind.tables.items():
-        rows = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in columns)).from_(_file(name))
+        rows = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(_file(name))
         statements.append(text_of(exp.Create(this=schema.table(name).expression(), kind="TABLE", expression=rows)))
     statements += view_and_macro_texts(schema, release_id, kind)
     statements += map(text_of, modelled_statements(_CATALOG, modelled))

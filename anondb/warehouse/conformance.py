@@ -117,7 +117,8 @@ def loaded(warehouse: Any, pairs: Pairs, kind: str = "BIGINT") -> Dataset:
     def names(reference: Any, id_column: str, item_column: str) -> dict[str, str]:
         return {"id_type": kind, "item_type": "VARCHAR"}
 
-    return load_from(_Given(warehouse, source=source, names=names), "", id_column="id", item_column="item")
+    given: Any = _Given(warehouse, source=source, names=names)
+    return load_from(given, "", id_column="id", item_column="item")
 
 
 class _Given:

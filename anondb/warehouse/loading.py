@@ -9,25 +9,25 @@ import numpy as np
 
 from anondb.data.transactions import Dataset, remarks_on
 from anondb.errors import InputError
-from anondb.warehouse.interface import Warehouse
+from anondb.warehouse.portable import PortableWarehouse
 
 MAX_ITEMS = 5_000_000
 MAX_LENGTHS = 1_000_000
 MAX_LABEL = 2_500_000  # characters of an item
 
 
-def load_from(warehouse: Warehouse, reference: Any, *, id_column: str, item_column: str) -> Dataset:
+def load_from(warehouse: PortableWarehouse, reference: Any, *, id_column: str, item_column: str) -> Dataset:
     """Copy two columns of a table once, and code them; nothing but the labels and their supports is fetched.
 
     The transactions are numbered in a random order, so these numbers may be published.
 
     Args:
         warehouse: the database, inside ``snapshot()``.
-        reference: the table, as ``Warehouse.source`` reads it: one row for each id and item.
+        reference: the table, as ``PortableWarehouse.source`` reads it: one row for each id and item.
         id_column, item_column: its columns.
 
     Raises:
-        InputError: ``null_id``, ``null_item``, ``item_too_long``, or what ``Warehouse.source`` raises.
+        InputError: ``null_id``, ``null_item``, ``item_too_long``, or what ``PortableWarehouse.source`` raises.
         BudgetExceeded: more than ``MAX_ITEMS`` different items.
     """
     source = warehouse.source(reference, id_column, item_column)

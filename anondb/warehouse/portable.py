@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.data.types import kind_of, released_type, short
-from anondb.engine import Columns, NamedRows, Table, Tables
+from anondb.engine import Columns, NamedRows, Table, Tables, reads
 from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
@@ -38,7 +38,10 @@ TEXTS = ("VARCHAR", "BOOLEAN", "DATE")
 
 
 class PortableWarehouse(ABC):
-    """A database with a source of transactions (``Warehouse``).
+    """A database in which transactions are anonymized without leaving it: a ``Runner`` that reads the owner's tables.
+
+    All work happens inside ``snapshot()``, or between ``begin()`` and ``sweep()``. Before the released rows ``fetch`` is the
+    only method by which rows of data reach this process.
 
     Args:
         on_statement: called with the text of every statement before it runs.
@@ -51,6 +54,7 @@ class PortableWarehouse(ABC):
         schema: of work tables; empty if they have none.
         temporary: whether work tables are temporary tables, so that they end with the connection.
         failures: the exceptions of its driver.
+        fetched: the number of rows fetched so far.
         notes: what the owner should know of how the work was done.
         draw: a call that gives other random values in other rows, which nobody can foretell.
     """
@@ -106,11 +110,11 @@ class PortableWarehouse(ABC):
             self.sweep()
 
     def begin(self) -> None:
-        """Begin to work (``Carrier.begin``)."""
+        """Begin to work in the transaction of the owner's engine, instead of ``snapshot()``; ``sweep`` ends it."""
         self._work.clear()
 
     def sweep(self) -> None:
-        """Drop all work tables."""
+        """Drop all work tables. It may be called again."""
         with contextlib.suppress(AnondbError):  # after an error, which is the one to report
             self.drop(*self._work)
         self._work.clear()
@@ -182,7 +186,12 @@ class PortableWarehouse(ABC):
     # ------------------------------------------------------------------ sources
 
     def source(self, reference: Any, id_column: str, item_column: str) -> Table:
-        """Copy two columns of a table (``Warehouse.source``)."""
+        """The work table ``(id, item)`` of a table: ids and items as texts that are compared by their code points, or as
+        whole numbers.
+
+        Raises:
+            InputError: the table or a column does not exist, or its type has no exact equality.
+        """
         return self.create("source", self.pairs(reference, id_column, item_column))
 
     def pairs(self, reference: Any, id_column: str, item_column: str) -> exp.Select:
@@ -227,22 +236,21 @@ class PortableWarehouse(ABC):
         }
 
     def number(self, source: Table) -> Table:
-        """Number the distinct ids in an order that the engine draws at random."""
-        ids = exp.select("id").distinct().from_(source.expression()).subquery("ids")
-        draws = exp.select("id", self.draw.copy().as_("draw")).from_(ids).subquery("draws")
-        number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[exp.column("draw")]))
-        return self.create("ids", exp.select(exp.cast(number, "INTEGER").as_("tid"), "id").from_(draws))
+        """The work table ``(tid, id)``: the distinct ids of a table, numbered from 1 in an order that the engine draws at
+        random, once even if a task runs again."""
+        draws = reads.rows(reads.rows(source, "id", distinct=True), "id").select(self.draw.copy().as_("draw"))
+        number = "CAST(row_number() OVER (ORDER BY draw) AS INTEGER) AS tid, id"
+        return self.create("ids", reads.rows(draws, number))
 
     def has_rows(self, reference: Any, id_column: str, item_column: str, least: int) -> bool:
         """Whether a source has at least ``least`` rows."""
         query = self.pairs(reference, id_column, item_column)
-        count = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(query.limit(least).subquery("some_rows"))
-        return bool(self.fetch(count, most=1)["n"][0] >= least)
+        return bool(self.fetch(reads.counted(query.limit(least)), most=1)["n"][0] >= least)
 
     @contextlib.contextmanager
     def rows_of(self, table: Table, columns: Sequence[str]) -> Iterator[Any]:
         """The rows of a work table in Arrow, sorted by all columns."""
-        yield self.rows(exp.select(*columns).from_(table.expression()).order_by(*columns), "fetching rows")
+        yield self.rows(reads.rows(table, ", ".join(columns), order=", ".join(columns)), "fetching rows")
 
 
 def table_named(reference: Any, dialect: str) -> exp.Table:
@@ -263,7 +271,7 @@ def table_named(reference: Any, dialect: str) -> exp.Table:
 
 def quoted(column: str) -> exp.Column:
     """A column of the user by its exact name."""
-    return exp.column(exp.to_identifier(column, quoted=True))
+    return exp.column(column, quoted=True)
 
 
 def column_named(columns: Iterable[str], wanted: str) -> str:

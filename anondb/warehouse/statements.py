@@ -86,7 +86,7 @@ def limited(query: exp.Query, most: int) -> exp.Query:
 
 def sorted_rows(rows: Table, columns: Sequence[str], order: Sequence[str]) -> exp.Select:
     """A query for columns of a table, sorted by some of them."""
-    named = {c: exp.column(exp.to_identifier(c, quoted=True)) for c in (*columns, *order)}
+    named = {c: exp.column(c, quoted=True) for c in (*columns, *order)}
     return exp.select(*(named[c] for c in columns)).from_(rows.expression()).order_by(*(named[c].copy() for c in order))
 
 

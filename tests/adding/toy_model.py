@@ -8,20 +8,17 @@ from typing import ClassVar
 
 from sqlglot import exp, parse_one
 
-from anondb.models import INTEGER, digits, parameter
+from anondb.models import INTEGER, Model, digits, parameter
 from anondb.promises import register
 from anondb.promises.spec import ModelSpec, Shown, Subject
 from anondb.verify import Verification
 
 
 @dataclass(frozen=True)
-class Floor:
+class Floor(Model):
     floor: int = parameter(3, "Least support of a released item.", kinds=(INTEGER,), read=digits)
     name: ClassVar[str] = "floor"
     layout: ClassVar[str] = "transactions"
-
-    def parameters(self) -> dict[str, int | str]:
-        return {"floor": self.floor}
 
     @property
     def promise(self) -> str:

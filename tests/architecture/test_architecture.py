@@ -94,7 +94,7 @@ USES_ALL_AT_ONCE = {Path("serve/values.py")}  # the room is imported where it is
 READS_SQLITE = {Path("reading/sqlite.py"), Path("warehouse/sqlite.py")}
 PLAYS_THE_ANALYST = {Path("demo.py")}  # asks the sealed file as any DuckDB client would
 QUERY_ROOM = {
-    "algorithms": {"anatomy", "itemsets", "coat", "clusters", "transactions", "warehouse/threats"},
+    "algorithms": {"itemsets", "coat", "transactions", "warehouse/threats"},
     "verify": {"verify", "warehouse/verify"},
     "engine": {"engine"},
 }

@@ -45,7 +45,11 @@ def test_plain_reads(tables: tuple[DuckDBEngine, Table, Table]) -> None:
     assert found(frequent) == [(2, 2), (3, 2)] and frequent.named_selects == ["t", "support"]
     lists = parse_one("SELECT 1 AS id, [3, 4] AS items UNION ALL SELECT 2, []", dialect="duckdb")
     assert isinstance(lists, exp.Query)
-    assert found(reads.unnested(lists, "id", "items")) == [(1, 3), (1, 4)]
+    assert found(reads.rows(lists, "id, unnest(items) AS item")) == [(1, 3), (1, 4)]
+    last = reads.rows(labels, "label, max(item) AS last", where="item > 7", group="label")
+    assert found(last) == [("b", 8)] and reads.rows(labels, "label, max(item) AS last") is not last
+    number = {"columns": "one.tid, count(other.item) AS n", "left": True, "group": "one.tid", "order": "tid"}
+    assert found(reads.joined(table, labels, "item = label", **number)) == [(1, 1), (2, 4), (3, 0)]  # type: ignore[arg-type]
     assert found(reads.counted(reads.rows(table, "tid", distinct=True))) == [(3,)]
     constant = reads.joined(table, labels, "item = label", "one.tid, 0 AS step", where=exp.column("tid", "one") < 2)
     assert found(constant) == [(1, 0)]

@@ -13,13 +13,13 @@ HERE, THERE = Table("temp", "main", "rows"), Table("shop", "main", "sales")
 
 @pytest.mark.parametrize("target", [None, Table("temp", "main", "made"), Table("shop", "release_r", "made")])
 def test_a_kept_text_is_that_of_its_tables_values_and_target(target: Table | None) -> None:
-    name, values = "release/schemas", (1, True, 1.0, 2, "1", None)
+    name, values = "transactions/catalog", (1, True, 1.0, 2, "1", None)
     for _ in range(2):
         for value in values:
-            written = load(name).bind({}, {"catalog_name": value}).sql(dialect="duckdb")
-            text = named_text(name, {}, {"catalog_name": value}, target)
+            written = load(name).bind({}, {"wanted": value}).sql(dialect="duckdb")
+            text = named_text(name, {}, {"wanted": value}, target)
             assert text.endswith(written) and (target is None) == (text == written), value
-    assert len({named_text(name, {}, {"catalog_name": value}, target) for value in values}) == len(values)
+    assert len({named_text(name, {}, {"wanted": value}, target) for value in values}) == len(values)
 
 
 def test_tables_and_trees() -> None:

@@ -134,9 +134,15 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
     columns = engine.put(
         "anatomy_columns", {"item": ("INTEGER", np.arange(len(column))), "column_id": ("INTEGER", column)}
     )
-    tables = {"transactions": dataset.transactions, "columns": columns}
-    held = engine.create("anatomy_held", "anatomy/column_values", tables)
-    numbers = engine.create("anatomy_numbers", "anatomy/value_numbers", {"held": held})
+    sorted_items = "one.tid, other.column_id, array_sort(list(one.item)) AS items"
+    held = engine.create(
+        "anatomy_held",
+        reads.joined(dataset.transactions, columns, "item", sorted_items, group="one.tid, other.column_id"),
+    )
+    number = "CAST(row_number() OVER (ORDER BY column_id, items) - 1 AS INTEGER) AS value, column_id, items, copies"
+    numbers = engine.create(
+        "anatomy_numbers", reads.rows(reads.counted(held, "column_id, items", count="copies"), number)
+    )
     counts = engine.select(reads.rows(numbers, "column_id, copies", order="value"))
     of_value, copies = counts["column_id"].astype(np.int64), counts["copies"].astype(np.int64)
     n = dataset.n_transactions

@@ -59,11 +59,7 @@ def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: in
     for size in sizes:
         parts, held = [], 0
         for low, high in _ranges(_shares(blocks, size)[of_item]):
-            if size == 2:
-                tables = {"transactions": dataset.transactions}
-                rows = engine.query("coat/rare_pairs", tables, k=k, first_from=low, first_to=high)
-            else:
-                rows = engine.select(_rare_sets(dataset, size, k, low, high))
+            rows = engine.select(_rare_sets(dataset, size, k, low, high))
             columns = [rows[f"n{i}"] for i in range(1, size + 1)]
             parts.append(([c if same else of_item[c] for c in columns], rows["support"]))
             held += len(rows["support"])
@@ -108,17 +104,10 @@ def _ranges(shares: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
 
 
 def _rare_sets(dataset: Dataset, size: int, k: int, low: int, high: int) -> exp.Select:
-    """The query ``coat/rare_pairs`` for more items; the number of joins depends on the size."""
-    items = [exp.column("item", table=f"t{i}") for i in range(1, size + 1)]
-    query = exp.select(*(exp.alias_(item, f"n{i}") for i, item in enumerate(items, 1)))
-    query = query.select(exp.cast(exp.func("count", exp.Star()), "INTEGER").as_("support"))
-    query = query.from_(dataset.transactions.expression().as_("t1"))
-    for i in range(2, size + 1):
-        same = f"t{i - 1}.tid = t{i}.tid AND t{i - 1}.item < t{i}.item"
-        query = query.join(dataset.transactions.expression().as_(f"t{i}"), on=same)
-    bounds = (exp.Literal.number(low), exp.Literal.number(high))
-    return (
-        query.where(exp.Between(this=items[0].copy(), low=bounds[0], high=bounds[1]))
-        .group_by(*(item.copy() for item in items))
-        .having(exp.func("count", exp.Star()) < exp.Literal.number(k))
-    )
+    """The violated constraints among the sets of a size whose first item lies in a range: sets that at least one and fewer
+    than k transactions hold."""
+    columns = [f"n{i}" for i in range(1, size + 1)]
+    sets = reads.itemsets(dataset.transactions, columns, where=exp.column("item").between(low, high))
+    shown = ", ".join(columns)
+    number = f"{shown}, CAST(count(*) AS INTEGER) AS support"
+    return reads.rows(sets, number, group=shown, having=exp.Count(this=exp.Star()) < k)

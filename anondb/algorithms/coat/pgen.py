@@ -10,6 +10,7 @@ items.
 from __future__ import annotations
 
 import numpy as np
+from sqlglot import exp
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.transactions import Dataset
@@ -28,12 +29,14 @@ def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
         k: the least number of copies of a transaction that needs no protection.
     """
     sets = engine.create("pgen_sets", "coat/distinct_sets", {"transactions": dataset.transactions})
-    items = engine.create("pgen_items", reads.unnested(sets, "id", "items"))
+    items = engine.create("pgen_items", reads.rows(sets, "id, unnest(items) AS item"))
     anchors = engine.create("pgen_anchors", "coat/anchors", {"set_items": items})
     rows = {"sets": sets, "set_items": items}
     candidates = engine.create("pgen_candidates", "coat/candidates", {**rows, "anchors": anchors}, k=k)
     covered = engine.create("pgen_covered", "coat/covered", {**rows, "candidates": candidates})
-    maximal = engine.query("coat/maximal_rare", {**rows, "covered": covered}, k=k)
+    rare = reads.rows(sets, "id", where=exp.column("copies") < k)
+    largest = reads.among(rare, covered, "id", "id", absent=True)
+    maximal = engine.select(reads.joined(items, largest, "id", "one.id, one.item", order="one.id, one.item"))
     engine.drop(sets, items, anchors, candidates, covered)
     ids, member = maximal["id"].astype(np.int64), maximal["item"].astype(np.int64)
     begins = np.flatnonzero(np.diff(ids, prepend=-1))

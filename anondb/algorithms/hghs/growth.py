@@ -7,10 +7,11 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
-from anondb.engine import Runner, Table
+from anondb.engine import Runner, Table, reads
 from anondb.engine.telling import told
 
 Rows = npt.NDArray[np.int32]
+_FOLLOWS = "other.member > one.last AND (one.family = other.family OR one.family < 0 OR other.family < 0)"
 
 
 class Growth:
@@ -63,7 +64,8 @@ class Growth:
             columns = engine.fetch(_minimal(counted, frequent, size, self._k), most=budget.MAX_THREATS + 1)
             batches.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
             if not last:
-                kept += self._occurrences_of(_at_least(counted, self._k), size, kept)
+                frequent_sets = reads.rows(counted, "support", where=exp.column("support") >= self._k)
+                kept += self._occurrences_of(frequent_sets, size, kept)
             engine.drop(counted)
             budget.check_threats(sum(len(rows) for rows, _ in batches), size)
         if any(len(rows) for rows, _ in batches):
@@ -86,48 +88,26 @@ class Growth:
         return kept
 
 
-def _joined(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Select:
+def _pairs(occurrences: Table, columns: str, chunk: tuple[int, int] | None = None, group: str = "") -> exp.Select:
     """Pairs of occurrences in one transaction with the same prefix, the second after the first one's subtree."""
-    same_prefix = "a.tid = b.tid AND a.prefix = b.prefix AND b.member > a.last"
-    one_family = "(a.family = b.family OR a.family < 0 OR b.family < 0)"
-    query = (
-        exp.select()
-        .from_(occurrences.expression().as_("a"))
-        .join(occurrences.expression().as_("b"), on=f"{same_prefix} AND {one_family}")
-    )
+    condition = exp.condition(_FOLLOWS)
     if chunk is not None:
-        low, high = (exp.Literal.number(c) for c in chunk)
-        query = query.where(exp.Between(this=exp.column("prefix", table="a"), low=low, high=high))
-    return query
+        condition = exp.and_(condition, exp.column("prefix", "one").between(*chunk))
+    return reads.joined(occurrences, occurrences, "tid, prefix", columns, where=condition, group=group)
 
 
 def _counted(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Select:
     """The support of every extension: prefix, then the last two members y < z."""
-    columns = [exp.column("prefix", table="a"), exp.column("member", table="a"), exp.column("member", table="b")]
-    return (
-        _joined(occurrences, chunk)
-        .select(*(exp.alias_(column, name) for column, name in zip(columns, ("prefix", "y", "z"), strict=True)))
-        .select(exp.cast(exp.func("count", exp.Star()), "INTEGER").as_("support"))
-        .group_by(*columns)
-    )
+    columns = "one.prefix, one.member AS y, other.member AS z, CAST(count(*) AS INTEGER) AS support"
+    return _pairs(occurrences, columns, chunk, "one.prefix, one.member, other.member")
 
 
-def _at_least(counted: Table, k: int) -> exp.Select:
-    return exp.select("support").from_(counted.expression()).where(exp.column("support") >= exp.Literal.number(k))
-
-
-def _with_members(counted: Table | exp.Query, frequent: Table, size: int) -> exp.Select:
+def _with_members(counted: Table | exp.Query, frequent: Table, size: int, more: str = "") -> exp.Select:
     """List the members of the sets of size s: the s-2 of the prefix, then y and z."""
-    source = counted.expression().as_("c") if isinstance(counted, Table) else counted.subquery("c")
     names = [f"n{i}" for i in range(1, size - 1)]
-    prefixes = exp.select("prefix", *names).distinct().from_(frequent.expression())
-    return (
-        exp.select(*(exp.column(n, table="p") for n in names))
-        .select(exp.column("y", table="c").as_(f"n{size - 1}"), exp.column("z", table="c").as_(f"n{size}"))
-        .select(exp.column("support", table="c"))
-        .from_(source)
-        .join(prefixes.subquery("p"), on="p.prefix = c.prefix")
-    )
+    prefixes = reads.rows(frequent, ", ".join(("prefix", *names)), distinct=True)
+    members = [*(f"other.{name}" for name in names), f"one.y AS n{size - 1}", f"one.z AS n{size}", "one.support"]
+    return reads.joined(counted, prefixes, "prefix", ", ".join(members) + more)
 
 
 def _minimal(counted: Table, frequent: Table, size: int, k: int) -> exp.Select:
@@ -135,34 +115,25 @@ def _minimal(counted: Table, frequent: Table, size: int, k: int) -> exp.Select:
 
     The two subsets without y or without z are frequent by construction; the others drop one member of the prefix.
     """
-    spelled = _with_members(counted, frequent, size).where(exp.column("support", table="c") < exp.Literal.number(k))
-    members = [exp.column(f"n{i}", table="t") for i in range(1, size + 1)]
-    query = exp.select(*members, exp.column("support", table="t")).from_(spelled.subquery("t"))
+    rare = reads.rows(counted, "prefix, y, z, support", where=exp.column("support") < k)
+    query, members = _with_members(rare, frequent, size), [f"n{i}" for i in range(1, size + 1)]
     for dropped in range(size - 2):
-        kept = [member for i, member in enumerate(members) if i != dropped]
-        matches = [exp.column(f"n{j}", table="f").eq(member.copy()) for j, member in enumerate(kept, 1)]
-        inside = exp.select(exp.Literal.number(1)).from_(frequent.expression().as_("f")).where(*matches)
-        query = query.where(exp.Exists(this=inside))
+        kept = (member for i, member in enumerate(members) if i != dropped)
+        same = ", ".join(f"{member} = n{j}" for j, member in enumerate(kept, 1))
+        query = reads.among(query, frequent, same, ", ".join((*members, "support")))
     return query
 
 
 def _frequent(occurrences: Table, frequent: Table, size: int, k: int) -> exp.Select:
     """The frequent antichains of size s: members, support, and the number of their first s-1 members (the new prefix)."""
-    counted = _counted(occurrences).having(exp.func("count", exp.Star()) >= exp.Literal.number(k))
-    by_prefix = [exp.Ordered(this=exp.column(name, table="c")) for name in ("prefix", "y")]
-    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=exp.Order(expressions=by_prefix))
-    return _with_members(counted, frequent, size).select(
-        exp.cast(number, "INTEGER").as_("prefix"), exp.column("prefix", table="c").as_("old_prefix")
-    )
+    counted = _counted(occurrences).having(exp.Count(this=exp.Star()) >= k)
+    number = ", CAST(dense_rank() OVER (ORDER BY one.prefix, one.y) AS INTEGER) AS prefix, one.prefix AS old_prefix"
+    return _with_members(counted, frequent, size, number)
 
 
 def _grown_occurrences(occurrences: Table, grown: Table, size: int) -> exp.Select:
     """Where the frequent antichains of size s occur, keyed by their new prefix."""
-    same = f"g.old_prefix = a.prefix AND g.n{size - 1} = a.member AND g.n{size} = b.member"
-    return (
-        _joined(occurrences)
-        .select(exp.column("tid", table="a"), exp.column("prefix", table="g"))
-        .select(exp.column("member", table="b"), exp.column("last", table="b"))
-        .select(exp.func("greatest", exp.column("family", table="a"), exp.column("family", table="b")).as_("family"))
-        .join(grown.expression().as_("g"), on=same)
-    )
+    family = "greatest(one.family, other.family) AS family"
+    pairs = _pairs(occurrences, f"one.tid, one.prefix, one.member AS y, other.member AS z, other.last, {family}")
+    same = f"prefix = old_prefix, y = n{size - 1}, z = n{size}"
+    return reads.joined(pairs, grown, same, "one.tid, other.prefix, one.z AS member, one.last, one.family")

@@ -57,11 +57,7 @@ class SqlPairs:
         """``Growth`` counts them by its first join."""
 
     def _rare(self, query: str, tables: dict[str, Table], *, families: bool = False) -> Pairs:
-        """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs.
-
-        Raises:
-            BudgetExceeded: the join would take too long, or there are too many rare pairs.
-        """
+        """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs."""
         engine, size = self._extended.engine, self._extended.taxonomy.size
         joined = {"others": tables["fresh"], **tables}
         if not families:  # a join by family has fewer rows

@@ -149,11 +149,7 @@ def _mean_ul(recoded: list[ClusterRecoding], records: int) -> float:
 
 
 def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Bools) -> Ints:
-    """The leaf of each nonsensitive item; sensitive ones need not be in the taxonomy.
-
-    Raises:
-        InputError: ``unknown_item`` or ``internal_item``.
-    """
+    """The leaf of each nonsensitive item; sensitive ones need not be in the taxonomy."""
     node = np.array([taxonomy.node_of.get(label, -1) for label in dataset.labels], dtype=np.int64)
     unknown = int(((node < 0) & ~is_sensitive).sum())
     if unknown:

@@ -91,7 +91,7 @@ def clump(
     check(dataset, model, empty)
     if objective not in OBJECTIVES:
         raise InputError(f"objective must be total or increase, not {objective!r}.", code="bad_parameter")
-    source = bags or exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    source = bags or reads.rows(dataset.transactions, "tid, item, 1 AS copies")
     rows = engine.select(reads.summed(source, "tid", "copies", "length", order="tid"))
     tids, lengths = rows["tid"].astype(np.int64), rows["length"].astype(np.int64)
     length = np.zeros(dataset.n_transactions + 1, dtype=np.int64)
@@ -194,8 +194,10 @@ def _extended(
     named = zip(("item", "node"), columns, strict=True)
     ancestors = engine.put("ancestors", {name: ("INTEGER", values) for name, values in named})
     places = engine.put("places", {"tid": ("INTEGER", order), "place": ("INTEGER", np.arange(len(order)))})
-    tables = {"transactions": source, "places": places, "ancestors": ancestors}
-    extended = engine.create("extended", "clusters/extended", tables)
+    placed = reads.joined(source, places, "tid", "one.item, one.copies, other.place")
+    pair, number = "one.place, other.node", "one.place, other.node, CAST(sum(one.copies) AS INTEGER) AS n"
+    nodes = reads.joined(placed, ancestors, "item", number, group=pair, order="place, node")
+    extended = engine.create("extended", nodes)
     engine.drop(places, ancestors)
     return extended
 
@@ -222,12 +224,14 @@ class _Clusters:
         self.denominator = max(taxonomy.n_leaves - 1, 1)
         above = np.where(
             self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up]
-        )  # w of the root is 0, or 1 if M = 1
+        )  # w of the root: 0, 1 if M = 1
         self.weight = (above - taxonomy.leaf_count).astype(np.float64)
         self._total = objective == "total"
         self._extended = extended
 
-        index = self.engine.query("clusters/index", {"extended": self._extended}, k=k, clusters=self.number)
+        begins = f"place % {k} = 0 AND place < {k * self.number}"  # a cluster begins with every k-th transaction
+        begun = reads.rows(extended, f"node, place // {k} AS cluster, n", where=begins, order="node, cluster")
+        index = engine.select(begun)
         self._node, self._cluster = index["node"].astype(np.int32), index["cluster"].astype(np.int32)
         self._count = index["n"].astype(np.int32)
         self._entries = np.argsort(self._cluster, kind="stable")

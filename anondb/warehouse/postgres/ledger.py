@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import EngineError, InputError
 from anondb.release.definitions import create_views_and_macros
-from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release
+from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release, schema_names
 from anondb.warehouse.postgres.catalog import default_privileges, namespace_of
 from anondb.warehouse.postgres.fetched import (
     BEFORE,
@@ -149,7 +149,7 @@ class LedgerEngine(DuckDBEngine):
 
     def _write_back(self) -> None:
         """Write what the transaction changed of the ledger and of the releases."""
-        present = {name.casefold(): name for name in self._schemas() if name.lower().startswith("release_")}
+        present = {name.casefold(): name for name in self._releases()}
         made = {}
         for name in present.values():
             fetched = self._fetched.releases.get(name, "")
@@ -158,7 +158,8 @@ class LedgerEngine(DuckDBEngine):
                 if release is not None:
                     made[name] = release
         gone = [name for name in self._fetched.releases if name.casefold() not in present or name in made]
-        changed = changes(self, self._ledger(), {name for name, _, _ in self._columns(BEFORE)})
+        now = sorted({table for table, _, _ in self._columns(LEDGER)})
+        changed = changes(self, now, {name for name, _, _ in self._columns(BEFORE)})
         if not (made or gone or changed):
             return
         self._begin_writing()
@@ -190,12 +191,7 @@ class LedgerEngine(DuckDBEngine):
             self.server.run(exp.update(place(LEDGER, _STATE), {"version": new}), "changing the ledger")
 
     def _make_closed(self, schema: str, *, exists: bool = False) -> None:
-        """Make a schema in PostgreSQL that nobody else may use: without that right, none to its tables has an effect.
-
-        Raises:
-            InputError: ``default_privileges``.
-            EngineError: ``conflict``: it was made by another process after this transaction began.
-        """
+        """Make a schema in PostgreSQL that nobody else may use: without that right, none to its tables has an effect."""
         self.server.run(schema_creation(schema, exists=exists), "making a schema")
         namespace = namespace_of(self.server, schema)
         if namespace is None:
@@ -219,7 +215,8 @@ class LedgerEngine(DuckDBEngine):
         now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, BEFORE, name)
         rows: exp.Query = exp.select("*").from_(now.expression())
         if not self.exists(before):
-            self.server.run(creation(LEDGER, name, self._types(now)), "making the ledger")
+            types = {column: kind for table, column, kind in self._columns(LEDGER) if table == name}
+            self.server.run(creation(LEDGER, name, types), "making the ledger")
         elif lost:
             self.server.run(exp.delete(place(LEDGER, name)), "writing the ledger")
         else:
@@ -235,8 +232,8 @@ class LedgerEngine(DuckDBEngine):
 
     # ------------------------------------------------------------------ schemas here
 
-    def _schemas(self) -> list[str]:
-        return [str(name) for name in self.query("release/schemas", catalog_name=CATALOG)["schema_name"]]
+    def _releases(self) -> list[str]:
+        return [name for name in schema_names(self, CATALOG) if name.lower().startswith("release_")]
 
     def _make_schema(self, name: str) -> None:
         self.run(exp.Create(this=SchemaName(CATALOG, name).expression(), kind="SCHEMA", exists=True), "making a schema")
@@ -244,13 +241,6 @@ class LedgerEngine(DuckDBEngine):
     def _drop_schema(self, name: str) -> None:
         gone = SchemaName(CATALOG, name).expression()
         self.run(exp.Drop(tables=[gone], kind="SCHEMA", exists=True, cascade=True), "dropping a schema")
-
-    def _ledger(self) -> list[str]:
-        """The tables of the ledger."""
-        return sorted({table for table, _, _ in self._columns(LEDGER)})
-
-    def _types(self, table: Table) -> dict[str, str]:
-        return {column: kind for name, column, kind in self._columns(table.schema) if name == table.name}
 
     def _columns(self, schema: str) -> list[tuple[str, str, str]]:
         rows = self.query("release/columns", catalog_name=CATALOG, schema=schema)

@@ -8,7 +8,8 @@ the changes of ledger and releases are written there. A row with a random versio
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -33,30 +34,15 @@ class PostgresEngine(LedgerEngine):
     read_only: bool
 
     @classmethod
-    def connect(
-        cls,
-        place: Place,
-        *,
-        threads: int | None = None,
-        memory_limit: str | None = None,
-        read_only: bool = False,
-        on_statement: Callable[[str], None] | None = None,
-        on_progress: Callable[[str], None] | None = None,
-    ) -> PostgresEngine:
-        """Connect to the owner's database, and fetch its ledger.
+    def connect(cls, place: Place, *, read_only: bool = False, **settings: Any) -> PostgresEngine:
+        """Connect to the owner's database, and fetch its ledger; ``settings`` are those of ``open``.
 
         Raises:
             AnondbError: see ``Server``.
         """
-        server = Server(place, on_statement)
+        server = Server(place, settings.get("on_statement"))
         try:
-            engine = cls.open(
-                threads=threads,
-                memory_limit=memory_limit,
-                on_statement=on_statement,
-                on_progress=on_progress,
-                one_shot=True,
-            )
+            engine = cls.open(one_shot=True, **settings)
         except BaseException:
             server.close()
             raise
@@ -125,7 +111,7 @@ class PostgresEngine(LedgerEngine):
             self.server.commit()
         except AnondbError:
             self._fetched = Fetched()
-            self._fetched.releases = {name: "" for name in self._schemas() if name.lower().startswith("release_")}
+            self._fetched.releases = dict.fromkeys(self._releases(), "")
             self._fetched.kept = True
             raise
 

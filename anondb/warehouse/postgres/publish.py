@@ -299,11 +299,7 @@ def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind
 
 
 def _write_modelled(server: Server, where: Place, sealed: SealedRelease) -> list[str]:
-    """Write the modelled rows of a sealed file into a schema of their own, if it has some; returns its name.
-
-    Raises:
-        InputError: ``bad_name``.
-    """
+    """Write the modelled rows of a sealed file into a schema of their own, if it has some; returns its name."""
     tables = modelled_tables(sealed.manifest, sealed.kind)
     if not tables:
         return []
@@ -340,11 +336,7 @@ def _check_written(
 
 
 def _remove(server: Server, where: Place) -> None:
-    """Drop the release in a schema, and nothing else.
-
-    Raises:
-        InputError: ``not_a_release``: other objects lie in the schema, or depend on it.
-    """
+    """Drop the release in a schema, and nothing else."""
     namespace = namespace_of(server, str(where.schema))
     assert namespace is not None
     kind, manifest, findings = checked_kind(server, where, namespace)

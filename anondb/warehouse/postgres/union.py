@@ -158,11 +158,7 @@ def _findings(server: Server, union: str, namespace: int, values: Values, kind: 
 
 
 def _values(server: Server, where: Place, kind: Kind) -> dict[str, str]:
-    """The value of each part that stays beside the one at ``where``: their persons are disjoint.
-
-    Raises:
-        InputError: ``different_releases``: parts by different columns, or with other tables.
-    """
+    """The value of each part that stays beside the one at ``where``: their persons are disjoint."""
     there = {n: m for n, m in manifests(server, str(where.union)).items() if m.get("release_id") in where.beside}
     said = {name: partition_of(manifest) for name, manifest in there.items()}
     columns = {name: list(listed) for name, listed in (*kind.tables.items(), *kind.views.items())}

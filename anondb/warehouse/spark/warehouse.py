@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import NamedRows, Table, Tables
+from anondb.engine import NamedRows, Table, Tables, reads
 from anondb.engine.queries import Value
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 from anondb.warehouse.portable import PortableWarehouse
@@ -153,7 +153,7 @@ class SparkWarehouse(PortableWarehouse):
     # ------------------------------------------------------------------ sources and releases
 
     def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
-        """Copy two columns of a table or a data frame (``Warehouse.source``)."""
+        """Copy two columns of a table or a data frame (``PortableWarehouse.source``)."""
         frame = self.guarded(lambda: self._frame(reference), "reading the source")
         kinds = {field.name: field.dataType for field in frame.schema.fields}
         missing = [c for c in (id_column, item_column) if c not in kinds]
@@ -173,37 +173,18 @@ class SparkWarehouse(PortableWarehouse):
         The first digits of a digest are a bucket; the number of an id is its place in its bucket, after all buckets before.
         """
         secret = self.put("secret", {"key": ("VARCHAR", [os.urandom(KEY_BYTES).hex()])})
-        key = self.create("key", exp.select("key").from_(secret.expression()))
+        key = self.create("key", reads.rows(secret, "key"))
         draws = self.create("draws", drawn(source, key))
         self.drop(secret, key)
-        count = exp.select(exp.func("count", exp.column("id")).as_("n")).from_(draws.expression())
-        persons = int(self.fetch(count, most=1)["n"][0])
+        persons = int(self.fetch(reads.counted(draws), most=1)["n"][0])
         digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
-        first = exp.func("substr", exp.column("draw"), exp.Literal.number(1), exp.Literal.number(digits))
-        sizes = self.fetch(
-            exp.select(first.as_("bucket"), exp.func("count", exp.column("id")).as_("n"))
-            .from_(draws.expression())
-            .group_by(exp.Literal.number(1))
-            .order_by(exp.Literal.number(1)),
-            most=MOST_BUCKETS,
-        )
+        placed = reads.rows(draws, f"id, draw, substr(draw, 1, {digits}) AS bucket")
+        sizes = self.fetch(reads.counted(placed, "bucket", order="bucket"), most=MOST_BUCKETS)
         before = np.cumsum(sizes["n"]) - sizes["n"]
         buckets = self.put("buckets", {"bucket": ("VARCHAR", sizes["bucket"]), "before": ("BIGINT", before)})
-        place = exp.Window(
-            this=exp.RowNumber(),
-            partition_by=[exp.column("bucket", table="buckets")],
-            order=exp.Order(expressions=[exp.column(c, table="draws") for c in ("draw", "id")]),
-        )
-        number = exp.cast(exp.Add(this=exp.column("before", table="buckets"), expression=place), "INTEGER")
-        numbered = (
-            exp.select(number.as_("tid"), exp.column("id", table="draws"))
-            .from_(exp.alias_(draws.expression(), "draws", table=True))
-            .join(
-                exp.alias_(buckets.expression(), "buckets", table=True),
-                on=exp.EQ(this=_of_draws(first), expression=exp.column("bucket", table="buckets")),
-            )
-        )
-        ids = self.create("ids", numbered)
+        place = "row_number() OVER (PARTITION BY other.bucket ORDER BY one.draw, one.id)"
+        number = f"CAST(other.before + {place} AS INTEGER) AS tid, one.id"
+        ids = self.create("ids", reads.joined(placed, buckets, "bucket", number))
         self.drop(draws, buckets)
         return ids
 
@@ -350,14 +331,6 @@ class SparkWarehouse(PortableWarehouse):
     def wrapped(self, error: Exception, what: str) -> AnondbError:
         """The typed error for one of Spark."""
         return wrapped(error, what)
-
-
-def _of_draws(first: exp.Expr) -> exp.Expr:
-    """The bucket of a draw, by the column of the table ``draws``."""
-    copy = first.copy()
-    for column in copy.find_all(exp.Column):
-        column.set("table", exp.to_identifier("draws"))
-    return copy
 
 
 def opened(frame: DataFrame, **told: Any) -> tuple[SparkWarehouse, DataFrame]:
