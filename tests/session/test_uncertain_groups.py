@@ -142,3 +142,9 @@ def test_a_condition_on_the_number_of_rows_keeps_each_group(session: Session) ->
         "SELECT count(*) FROM (SELECT town FROM records GROUP BY town HAVING count(*) > 0)"
     ).fetchall()
     assert 0 <= low <= number <= high == 3
+
+
+def test_a_key_is_null_where_filter_chooses_nobody(session: Session) -> None:
+    chosen = "any_value(town) FILTER (WHERE age > 100), first(CASE WHEN age > 100 THEN town END)"
+    rows = session.sql(f"SELECT town, {chosen} FROM records GROUP BY town").fetchall()
+    assert rows and {row[1:3] for row in rows} == {(None, None)}

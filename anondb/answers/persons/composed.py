@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Aggregates, Basic
 from anondb.answers.persons.terms import Id, Item, Number, Of, Scope
-from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.aggregates import aggregates, of_value
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.merged import VALUES
@@ -62,6 +62,7 @@ class Composer:
         return value if wanted is None else self._if_some(value, wanted)
 
     def _if_some(self, value: exp.Expr, wanted: exp.Expr | None, default: exp.Expr | None = None) -> exp.Expr:
+        """A value where some rows are there that FILTER chooses, and else another one."""
         some = exp.GT(this=self._rows(wanted), expression=exp.Literal.number(0))
         return exp.Case(ifs=[exp.If(this=some, true=value)], default=default)
 
@@ -74,9 +75,9 @@ class Composer:
         if isinstance(call, exp.Filter):
             only(call, "this", "expression")
         call, wanted = filtered(call)
-        if not isinstance(call.this, exp.Distinct) and call.this is not None:
+        if isinstance(call, (exp.Count, exp.Sum, exp.Avg, *_KINDS)) and call.this is not None:
             wanted, value = _chosen(call.this.unnest(), wanted)
-            call = call if value is call.this.unnest() else _of(call, value)
+            call = call if value is call.this.unnest() else of_value(call, value)
         if isinstance(call.this, exp.Distinct) and not isinstance(call, exp.Count):
             return f"{name_of(call)} DISTINCT. Ask for the values and their numbers of rows"
         if call.args.get("count") is not None:
@@ -97,17 +98,13 @@ class Composer:
         if isinstance(call, exp.Avg):
             only(call, "this")
             return self._average(call.this.unnest(), wanted)
-        if isinstance(call, exp.AnyValue | exp.First) and (key := self._key(call.this)) is not None:
-            return key
+        if isinstance(call, exp.AnyValue | exp.First) and call.this in self._keys and wanted is None:
+            return self._keys[self._keys.index(call.this)]
         if quantiles := one_by_one(call):
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
         return ". ".join(filter(None, [name_of(call), HINTS.get(type(call))]))
-
-    def _key(self, node: exp.Expr) -> exp.Expr | None:
-        """A grouped expression, or one that each group has one value of."""
-        return node if node in self._keys else None
 
     def _decided(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """bool_or(x): x is true for some row; bool_and(x): x is false for none."""
@@ -281,13 +278,6 @@ def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, 
     if len(branches) != 1 or isinstance(branches[0].args["true"].unnest(), exp.Literal):
         return wanted, value
     return _both(wanted, branches[0].this), branches[0].args["true"].unnest()
-
-
-def _of(call: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """An aggregate of another value."""
-    made = call.copy()
-    made.set("this", value.copy())
-    return made
 
 
 def _present(condition: exp.Expr) -> exp.Expr:

@@ -185,7 +185,7 @@ class Rows:
 
     def _middle(self, node: exp.Expr, value: Value) -> Value:
         """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""
-        ends = [self._complete(_over(node, end), end) for end in value.bounds]
+        ends = [self._complete(of_value(node, end), end) for end in value.bounds]
         if self.sure is None:
             return Value(*ends)
         low, high = value.bounds
@@ -323,7 +323,7 @@ def _sum_of_truths(node: exp.CountIf) -> exp.Sum:
     return exp.Sum(this=exp.Case(ifs=ifs))
 
 
-def _over(node: exp.Expr, value: exp.Expr) -> exp.Expr:
+def of_value(node: exp.Expr, value: exp.Expr) -> exp.Expr:
     """An aggregate function of another value."""
     made = node.copy()
     made.set("this", value.copy())
