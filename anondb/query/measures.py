@@ -261,7 +261,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
             return added
     number = asked.attributes.index(plan.measure) if isinstance(plan.measure, Attribute) else None
     spans = [] if number is None else _spans(plan.condition, asked.attributes[number].name)
-    low, high = _ends_by_condition(plan)
+    low, high = (-inf, inf) if release.bags is not None else _ends_by_condition(plan)
     groups = []
     for g in release.records(asked.classes, asked.attributes, asked.sums):
         met, values = asked.outcome(g.counts, g.cells, g.complete, g.states), g.sums

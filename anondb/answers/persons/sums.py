@@ -107,7 +107,7 @@ class Sums(Values):
             lower, upper = self.total(listed)
             found: Bounds = lower, None if self.releases.suppressed else upper
             alike = cell.test == cell.second and not self.releases.suppressed
-            return both_of(found, self._pairs_of_each(cell)) if alike else found
+            return self.within(found, lambda: self._pairs_of_each(cell)) if alike else found
         if cell.test is None:
             return self.one(Plan(IDS, cell.person))
         return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
@@ -219,7 +219,9 @@ class Sums(Values):
         """
         atoms = self.atoms_of(tree)
         atom = atoms[0] if len(atoms) == 1 else None
-        if not isinstance(atom, Number) or atom.values or (atom.weights.by_label and atom.weights.kind == SUM):
+        if not isinstance(atom, Number) or atom.values:
+            return None
+        if atom.weights.kind != VALUES and (atom.weights.kind != SUM or atom.weights.by_label is not None):
             return None
         plain = replace(atom, present=ALWAYS)
         found = self.of_values(tree, atom, range(self.most(plain, tree) + 1))

@@ -213,7 +213,7 @@ class Rows:
 
     def _if_some(self, end: exp.Expr, other: exp.Expr) -> exp.Expr:
         """A bound from the rows that are there for certain, or another one where none is."""
-        some = self._of(exp.LogicalOr(this=self.sure.copy())) if self.sure is not None else exp.true()
+        some = exp.true() if self.sure is None else self._of(exp.LogicalOr(this=self.sure.copy()))
         return exp.Case(ifs=[exp.If(this=some, true=end)], default=other)
 
     def _complete(self, total: exp.Expr, end: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:

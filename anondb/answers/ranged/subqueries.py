@@ -53,7 +53,7 @@ def _as_extreme(node: exp.Subquery) -> exp.Select | None:
     if not isinstance(select, exp.Select) or len(select.expressions) != 1 or select.args.get("order") is None:
         return None
     selected, terms, limit = select.expressions[0], select.args["order"].expressions, select.args.get("limit")
-    one = limit is not None and limit.expression == exp.Literal.number(1) and not select.args.get("offset")
+    one = limit == exp.Limit(expression=exp.Literal.number(1)) and not select.args.get("offset")
     names = (selected.unalias(), exp.column(selected.alias_or_name), exp.Literal.number(1))
     if not one or len(terms) != 1 or terms[0].this not in names or terms[0].args.get("nulls_first"):
         return None
