@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -116,7 +117,7 @@ def parameter_m() -> Any:
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(ABC):
     """A model: its name, its parameters, which are its fields, and the promise in words.
 
     ``layout`` is the form of its releases: ``transactions`` (rows of released items), ``local`` (the same, but released
@@ -139,6 +140,6 @@ class Model:
         return {n: v if isinstance(v, int) else str(v) for n, v in values.items() if v is not None}
 
     @property
+    @abstractmethod
     def promise(self) -> str:
         """The promise in a few words, such as ``5^2-anonymity``."""
-        raise NotImplementedError
