@@ -172,10 +172,10 @@ class Aggregates(Sums):
         if not listed or not all(isinstance(n, int | float | Decimal) and isfinite(n) for n, _ in listed):
             return None, None
         numbers = [float(n) for n, _ in listed]
-        within = min(numbers), max(numbers)
+        ends = min(numbers), max(numbers)
         if len(listed) > FEW:
-            return within
-        return both_of(within, average_of(numbers, [self.rows_in(of) for _, of in listed]))
+            return ends
+        return both_of(ends, average_of(numbers, [self.rows_in(of) for _, of in listed]))
 
     def _measured(self, basic: Basic, group: Sequence[Scope]) -> Bounds:
         """An average, an extreme, a quantile or a deviation of a number of each person."""

@@ -66,7 +66,7 @@ def over_all(node: exp.Window) -> bool:
 
 
 def as_average(node: exp.Div, resolve: Resolve) -> Value | None:
-    """A sum by its number of rows as an average; None for others."""
+    """A sum by its number of rows as an average; None for others, and for one that is exact."""
     of = quotient_of(node)
     if not isinstance(of.above, exp.Sum) or not isinstance(of.below, exp.Count) or of.wanted != of.also:
         return None
@@ -75,7 +75,8 @@ def as_average(node: exp.Div, resolve: Resolve) -> Value | None:
         return None
     call: exp.Expr = exp.Avg(this=value.copy())
     call = call if of.wanted is None else exp.Filter(this=call, expression=exp.Where(this=of.wanted.copy()))
-    return read(of.times(call), resolve)
+    average = read(of.times(call), resolve)
+    return None if average.exact else average
 
 
 @dataclass(frozen=True)

@@ -317,9 +317,11 @@ def _max(*parts: exp.Expr) -> exp.Expr:
 
 
 def narrowed(value: Value, other: Value) -> Value:
-    """A number that lies within the bounds of two."""
-    if value.lower is None or other.lower is None:
-        return other if value.lower is None else value
+    """A number that lies within the bounds of two; an exact one stays as it is."""
+    if value.exact or other.unknown:
+        return value
+    if value.unknown or other.exact:
+        return other
     (a, b), (c, d) = value.not_null, other.not_null
     # these functions leave out NULL, which is no bound
     lower, upper = (
