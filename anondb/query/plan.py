@@ -35,6 +35,7 @@ class Plan:
             of persons with each number of items.
         share: of a quantile, the share of the persons with smaller numbers.
         some: whether an aggregate is asked of originals with such persons alone: in others it is NULL, or has no row.
+        rows_alone: whether item supports are left out, as in one of many numbers that are added up: they take long.
     """
 
     counts: str
@@ -50,6 +51,7 @@ class Plan:
     aggregate: str = ""
     share: Fraction | None = None
     some: bool = False
+    rows_alone: bool = False
 
     @property
     def tests(self) -> list[ItemTest]:

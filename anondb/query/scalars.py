@@ -43,7 +43,7 @@ def _scalar(release: Opened, plan: Plan) -> Bounds:
     """Answer a query with a single number: persons, or items of persons."""
     sized = with_sizes_as_sums(plan) if release.bags is None else None
     bounds = _from_rows(release, plan) if sized is None else counted(release, sized)
-    return bounds if release.supported is None else release.supported.scalar(plan, bounds)
+    return bounds if release.supported is None or plan.rows_alone else release.supported.scalar(plan, bounds)
 
 
 def _from_rows(release: Opened, plan: Plan) -> Bounds:

@@ -234,10 +234,17 @@ class Sums(Values):
         if not (all(change >= 0 for change in changes) or all(change <= 0 for change in changes)):
             return None
         added = {both(condition, met): Fraction(of) for of, met in absent}
+        steps: dict[Condition, Fraction] = {}
         for number, change in enumerate([Fraction(found[0]), *changes]):
             met = both(condition, atom.present, self.number_from(plain, number))
-            added[met] = added.get(met, Fraction(0)) + change
-        return self.total([self.times(self.persons(met), _number(times)) for met, times in added.items() if times])
+            steps[met] = steps.get(met, Fraction(0)) + change
+        parts = [self.times(self.persons(met), _number(times)) for met, times in added.items() if times]
+        most: float | None = None
+        for place, (met, times) in enumerate((met, times) for met, times in steps.items() if times):
+            low, high = self.one(Plan(IDS, met, rows_alone=place >= FEW))
+            most = high if most is None else min(most, most if high is None else high)  # no more have more items
+            parts.append(self.times((low, most), _number(times)))
+        return self.total(parts)
 
     def _sum_of_different(self, condition: Condition, weights: Weights) -> Bounds:
         """The sum of numbers of different values: each person adds 1 for each of their values."""
