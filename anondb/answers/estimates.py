@@ -159,7 +159,7 @@ class Estimator(InWorlds):
         marks = {
             n: exp.or_(
                 exp.column(f"c{n}_s").is_(exp.true()),
-                *(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u")),
+                exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u"))),
             )
             for n, column in enumerate(columns)
             if column.maybe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -148,3 +149,18 @@ def test_a_key_is_null_where_filter_chooses_nobody(session: Session) -> None:
     chosen = "any_value(town) FILTER (WHERE age > 100), first(CASE WHEN age > 100 THEN town END)"
     rows = session.sql(f"SELECT town, {chosen} FROM records GROUP BY town").fetchall()
     assert rows and {row[1:3] for row in rows} == {(None, None)}
+
+
+def test_a_number_with_one_bound_may_be_null_too(tmp_path: Path) -> None:
+    """Suppressed items have any number: there is no least value, and perhaps nobody at all."""
+    sales = pd.DataFrame([(n, item) for n in range(4) for item in ("milk", f"x{n}")], columns=["tid", "item"])
+    tree = pd.DataFrame([(item, "all") for item in sales["item"].unique()], columns=["node", "parent"])
+    km = anondb.KmAnonymity(2, 1)
+    with anondb.connect() as db:
+        made = db.anonymize(sales, taxonomy=tree, model=km, max_suppression=100, name="r", queries=1)
+        made.publish(tmp_path / "r.duckdb")
+    sizes = "(SELECT tid, count(*) AS n FROM transactions WHERE item ^@ 'x' GROUP BY tid)"
+    with anondb.open(tmp_path / "r.duckdb") as session:
+        result = session.sql(f"SELECT avg(5 - n) AS a FROM {sizes}")
+        assert result.fetchall()[0][1:] == (None, 4)
+        assert any("may be NULL" in note for note in result.notes)
