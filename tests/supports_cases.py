@@ -6,13 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import reference_supports as ref
 from reference_supports import Line, Row, Supports
 from release.cases import catalog, dataset, recoding
 from release.cases import rows as stored
 
-from anondb.engine import Engine, NamedRows, Table
+from anondb.engine import Engine, Table
 from anondb.models.km import KmAnonymity
 from anondb.release.freeze import freeze
 from anondb.release.item_supports import SupportRule
@@ -145,12 +144,12 @@ def verdicts(engine: Engine, cases: Sequence[Published], k: int, m: Bound) -> li
         members += [(f"{n}{APART}{u}", f"{n}{APART}{x}") for u, items in below.items() for x in items]
         lines += [tuple(v if v is None or c > 1 else f"{n}{APART}{v}" for c, v in enumerate(line)) for line in table]
     tables = _verified_tables(engine, occurrences, numbered, members, lines)
-    violations = NamedRows("warehouse/verify/item_supports", tables, {"k": k, "m": number(m)})
-    found = engine.query("verify/item_supports", {"violations": violations})
+    found = engine.query("warehouse/verify/item_supports", tables, k=k, m=number(m))
     engine.drop(*tables.values())
     wrong: list[list[str]] = [[] for _ in cases]
-    for words, names in zip(found["violation"].tolist(), found["items"].tolist(), strict=True):
-        named = next(str(name) for name in names if name is not None and name is not np.ma.masked)
+    columns = (found[name].tolist() for name in ("violation", "released_item", "item"))
+    for words, *names in zip(*columns, strict=True):
+        named = next(name for name in names if name is not None)
         wrong[int(named.split(APART)[0])].append(words)
     return wrong
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 from anondb.answers.facts import BAGS, Column, Facts
 from anondb.answers.files import DRAWN, ROWS, of_worlds, place
 from anondb.answers.records import VALUES, of_units
-from anondb.engine import NamedRows, Table, load
+from anondb.engine import Table, load, reads
 from anondb.engine.queries import Tables
 from anondb.release.objects import RECORDS
 
@@ -64,7 +64,7 @@ def _baskets(facts: Facts, first: int, kept: bool) -> exp.Query:
 
 def _held(facts: Facts, first: int, kept: bool) -> exp.Query:
     """The items of each transaction, a row for each."""
-    copies = NamedRows("answers/repeated_rows", {"rows": ROWS}, {})
+    copies = reads.rows(ROWS, "label, tid, unnest(range(copies)) AS copy")
     rows = copies if facts.rows == BAGS else ROWS
     tables: Tables = {"drawn": of_worlds(DRAWN, first), "items": ITEMS, "rows": rows, "base": BASE}
     held = load("answers/held" if kept else "answers/held_drawn")

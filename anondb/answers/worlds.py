@@ -35,7 +35,7 @@ from anondb.answers.holders import unsupported
 from anondb.answers.others import OtherSets
 from anondb.answers.records import Records
 from anondb.answers.views import BASE, IDS, ITEMS, schema_of, tables_of
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, reads
 
 MOST_WORLDS, MOST_OTHERS = 20, 40
 MOST_ROWS = 20_000_000
@@ -176,13 +176,8 @@ def _rows_of(desk: DuckDBEngine, files: Sequence[File]) -> float:
     if facts.rows == SETS:
         held = sum(float(file.means.sum()) for file in files)
     else:
-        rows = ["answers/bag_size"] if facts.rows == BAGS else ["answers/bucket_size"] * len(files)
-        held = sum(_size(desk, name, number) for number, name in enumerate(rows))
+        parts = [ROWS] if facts.rows == BAGS else [place("buckets", number) for number in range(len(files))]
+        each = "copies" if facts.rows == BAGS else "copies * len(items)"
+        held = sum(desk.scalar(reads.rows(part, f"CAST(sum({each}) AS BIGINT) AS held")) or 0 for part in parts)
     records = facts.records is not None and not facts.inline
     return held + (sum(file.facts.transactions for file in files) if records else 0)
-
-
-def _size(desk: DuckDBEngine, name: str, number: int) -> int:
-    """The number of rows that bags or the buckets of a file stand for."""
-    table = {"rows": ROWS} if name == "answers/bag_size" else {"buckets": place("buckets", number)}
-    return int(desk.scalar(name, table) or 0)

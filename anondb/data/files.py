@@ -149,7 +149,7 @@ def _load_transactions(
         lists = engine.create("lists", pairs.from_(renamed.subquery("rows")))
         items = reads.rows(lists, "tid, unnest(item) AS item")
         _account(engine, rows, lists, items, [c for c in rows.columns if c not in (id_column, item_column)])
-        empty = int(engine.scalar("transactions/empty_lists", {"lists": lists}))
+        empty = int(engine.scalar(reads.counted(lists, where="len(item) = 0")))
         kept = lists.expression() if empty else items.subquery("kept")
         both = zip(("tid", "item"), named, strict=True)
         engine.create(table, exp.select(*(exp.column(c).as_(n, quoted=True) for c, n in both)).from_(kept))

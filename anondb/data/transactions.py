@@ -12,12 +12,13 @@ from sqlglot import exp
 from anondb.data.layouts import ITEMS, arranged, is_single
 from anondb.data.sources import Partition, Source, reading
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
-from anondb.engine import Engine, Table, check_collation, reads
+from anondb.engine import Engine, Runner, Table, check_collation, reads
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.options import PEOPLE
 
 MAX_LABEL_BYTES = 10_000_000
+MAX_LENGTHS = 1_000_000
 ROWS, LISTS = "rows", "lists"
 """Layouts of the original."""
 
@@ -155,7 +156,7 @@ def load_transactions(
     snapshot = _snapshot(engine, source, id_column, item_column, element)
     snapshot, total, missing = _check_values(engine, source, snapshot)
     lists = element is not None and snapshot.lines is None  # each line has its own number
-    merged = int(engine.scalar("transactions/merged_lists", {"source": snapshot.ids})) if lists else 0
+    merged = int(engine.scalar(reads.rows(snapshot.ids, "count(*) - count(DISTINCT id) AS n"))) if lists else 0
     if more_ids is not None:
         id_type = source.columns[id_column]
         if not source.typed and id_type == "BIGINT":
@@ -299,7 +300,7 @@ def _coded(
     """Code the transactions as integers, and drop the pairs of the snapshot."""
     numbered: exp.Query
     if snapshot.lines is not None:  # line numbers are the transaction numbers
-        ids = engine.create("ids", "transactions/line_ids", {"lines": snapshot.lines})
+        ids = engine.create("ids", reads.rows(snapshot.lines, "CAST(id AS INTEGER) AS tid, id"))
         numbered = reads.rows(snapshot.pairs, "CAST(id AS INTEGER) AS tid, item")
     else:
         ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
@@ -345,10 +346,11 @@ def remarks_on(dataset: Dataset, duplicates: int, merged: int, missing: int = 0)
     return tuple(remarks)
 
 
-def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
+def lengths_of(runner: Runner, transactions: Table) -> dict[int, int]:
     """The number of transactions of each length in a table ``(tid, item)``; empty transactions have no row there."""
-    counts = engine.query("warehouse/load/lengths", {"transactions": transactions})
-    return dict(zip(counts["length"].tolist(), counts["transactions"].tolist(), strict=True))
+    sizes = reads.counted(transactions, "tid", count="length")
+    counts = runner.fetch(reads.counted(sizes, "length", order="length"), most=MAX_LENGTHS)
+    return dict(zip(counts["length"].tolist(), counts["n"].tolist(), strict=True))
 
 
 def _check_numbers(more: Source, id_column: str) -> None:

@@ -87,7 +87,7 @@ class Spread(Protocol):
     worker_bytes: int
 
     def spread(
-        self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
+        self, target: str, rows: exp.Query, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
     ) -> Table:
         """Create a work table from what a function makes of the rows of a query.
 

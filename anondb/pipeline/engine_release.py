@@ -9,11 +9,11 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.data.transactions import Dataset
-from anondb.engine import NamedRows, Table, load
+from anondb.engine import NamedRows, Table, Tables, load
 from anondb.errors import VerificationFailed
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
-from anondb.release.item_supports import SupportRule, held_by, item_supports
+from anondb.release.item_supports import SupportRule, held_by, item_supports, label_counts
 from anondb.release.manifest import manifest_of, suppressed_in
 from anondb.release.objects import ROW_ORDER, new_release_id, showing
 from anondb.verify.item_supports import verify_item_supports
@@ -80,12 +80,11 @@ class EngineRelease:
     def _supports(self, made: Mapping[str, Table]) -> dict[str, tuple[str, Any]]:
         """The columns of the table ``item_supports``; only bounds of each member are fetched."""
         rows = NamedRows("warehouse/release/rows", {"recoded": self.rows}, {})
-        shown: dict[str, Table | NamedRows] = {"transaction_items": rows, "labels": made["labels"]}
         held = self.warehouse.put("held", held_by(self.dataset))
-        tables: dict[str, Table | NamedRows] = {
+        tables: Tables = {
             "held": held,
             "released_items": made["released_items"],
-            "supports": NamedRows("warehouse/release/label_counts", shown, {}),
+            "supports": label_counts(rows, made["labels"]),
         }
         members = NamedRows("warehouse/release/item_holders", tables, {})
         columns = item_supports(self.warehouse, members, SupportRule(self.model.k, int(self.model.m)))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from anondb.engine import Table, load
+from anondb.engine import Table, load, reads
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.promises import PROMISES
@@ -138,7 +138,7 @@ def kkm(manifest: Manifest, shown: Shown) -> exp.Query:
         }
         by_class = load("proof/items_of_classes").bind(tables, {})
         contained = load("proof/km_inf").bind({"transactions": by_class}, {"k": k})
-        parts.append(load("proof/without_classes").bind({"violations": contained}, {}))
+        parts.append(reads.rows(contained, "violation, list_transform(items, lambda x : x.item) AS items, support"))
     else:
         combinations = _combinations_up_to(int(manifest["m"]), sensitive)
         parts.append(load("proof/kkm").bind({"combinations": combinations, "classes": classes}, {"k": k}))
@@ -213,4 +213,5 @@ def item_supports(manifest: Manifest) -> exp.Query:
     }
     values = {"k": int(manifest["k"]), "m": None if known is None else known(model)}
     violations = load("warehouse/verify/item_supports").bind(tables, values)
-    return load("verify/item_supports").bind({"violations": violations}, {})
+    shown = "CASE WHEN item IS NULL THEN [released_item] ELSE [released_item, item] END AS items"
+    return reads.rows(violations, f"violation, {shown}, support")

@@ -225,10 +225,10 @@ class Opened:
             signatures, numbers = counted(read.signatures(classes.all_codes(self.sizes)))
             rows = zip(classes.all_counts(signatures), signatures.tolist(), numbers.tolist(), strict=True)
             return [(counts, n) for counts, signature, n in rows if signature]
-        found = self.engine.query("query/signatures", {"held": self.held(classes)})
+        found = self.engine.select(reads.counted(self.held(classes), "signature", order="signature"))
         return [
             (classes.counts(signature), transactions)
-            for signature, transactions in zip(found["signature"].tolist(), found["transactions"].tolist(), strict=True)
+            for signature, transactions in zip(found["signature"].tolist(), found["n"].tolist(), strict=True)
         ]
 
     def records(self, classes: Classes, attributes: Sequence[Attribute], sums: Sequence[Summed] = ()) -> list[Group]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, DuckDBEngine, Engine, Table, has_nulls, load
+from anondb.engine import Columns, DuckDBEngine, Engine, Table, has_nulls, load, reads
 from anondb.errors import InputError
 from anondb.query.classes import Classes, Holding
 from anondb.query.held_sums import Array, HeldRows
@@ -214,7 +214,9 @@ class HeldItems:
     def by_item(self, held: exp.Query) -> list[tuple[str, Any, int]]:
         """The number of transactions of each released item with each signature, without those that have no signature."""
         labels = {number: label for label, number in self.numbers.items()}
-        rows = self._engine.query("query/signatures_by_number", {"transaction_items": self._rows, "held": held})
+        by = "one.item_id, other.signature"
+        shown = f"{by}, count(*) AS transactions"
+        rows = self._engine.select(reads.joined(self._rows, held, "transaction_id", shown, group=by, order=by))
         columns = (rows[c].tolist() for c in ("item_id", "signature", "transactions"))
         return [(labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
 
@@ -235,8 +237,8 @@ class HeldItems:
 
     def with_weights(self, weights: Table | exp.Query) -> exp.Query:
         """The query for the signature of each transaction with one of the released items in a table (item_id, weight)."""
-        tables: dict[str, Table | exp.Query] = {"transaction_items": self._rows, "weights": weights}
-        return load("query/held_items").bind(tables, {})
+        signature = "one.transaction_id, CAST(sum(other.weight) AS BIGINT) AS signature"
+        return reads.joined(self._rows, weights, "item_id", signature, group="one.transaction_id")
 
 
 @lru_cache(maxsize=256)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Runner, Table
+from anondb.engine import Engine, NamedRows, Runner, Table, Tables, reads
 from anondb.release.objects import SUPPORTS, SchemaName
 
 if TYPE_CHECKING:
@@ -50,11 +51,9 @@ def write_item_supports(
         local: whether the released item of an item depends on the transaction.
     """
     rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
-    tables: dict[str, Table | NamedRows] = {
+    tables: Tables = {
         "released_items": rows["released_items"],
-        "supports": NamedRows(
-            "warehouse/release/label_counts", {n: rows[n] for n in ("transaction_items", "labels")}, {}
-        ),
+        "supports": label_counts(rows["transaction_items"], rows["labels"]),
     }
     if local:
         data = {"transactions": dataset.transactions, "items": dataset.items, "numbered": numbered}
@@ -65,6 +64,12 @@ def write_item_supports(
     engine.put(schema.table("item_supports"), item_supports(engine, members, rule))
     if not local:
         engine.drop(held)
+
+
+def label_counts(transaction_items: reads.Rows, labels: Table) -> exp.Query:
+    """``(released_item, support)``: how many transactions show each released item."""
+    counted = reads.counted(transaction_items, "item_id", count="support")
+    return reads.joined(counted, labels, "item_id", "other.item AS released_item, one.support")
 
 
 def held_by(dataset: Dataset) -> dict[str, tuple[str, Any]]:
@@ -106,9 +111,8 @@ def weights(
 def wrong_weights(engine: Engine, schema: SchemaName) -> int:
     """The number of weights of a release that are not those of its bounds, as ``weights`` rounds them: other digits would be
     room for a text. Where floats of another machine may round to a neighbour, that one is taken, too."""
-    rows = {name: schema.table(name) for name in ("transaction_items", "labels")}
-    supports = NamedRows("warehouse/release/label_counts", rows, {})
-    tables: dict[str, Table | NamedRows] = {"item_supports": schema.table("item_supports"), "supports": supports}
+    supports = label_counts(schema.table("transaction_items"), schema.table("labels"))
+    tables: Tables = {"item_supports": schema.table("item_supports"), "supports": supports}
     released, doubled, support, stored = engine.query("release/stored_weights", tables).values()
     wanted, slack = _weights(released, doubled, support)
     low, high = _rounded(wanted * (1 - slack)), _rounded(wanted * (1 + slack))

@@ -65,9 +65,10 @@ def read_attributes(engine: DuckDBEngine, release: StoredRelease, records: Recor
     for i, attribute in enumerate(records.attributes):
         read = _ranges if attribute.is_range else _categories
         seen.append(read(engine, release, attribute, shown, i))
-    sizes = {name: column.tolist()[0] for name, column in engine.query("report/group_sizes", {"shown": shown}).items()}
+    figures = "count(*) AS groups, min(n) AS smallest, CAST(median(n) AS DOUBLE) AS middle, max(n) AS largest"
+    sizes = engine.select(reads.rows(reads.counted(shown, "class"), figures))
     engine.drop(shown)
-    return tuple(seen), Groups(**sizes)
+    return tuple(seen), Groups(**{name: column.tolist()[0] for name, column in sizes.items()})
 
 
 def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, shown: Table, i: int) -> Seen:

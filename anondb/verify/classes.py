@@ -70,7 +70,7 @@ def verify_k_on(runner: Runner, transactions: Table | exp.Query, ids: Table | ex
     """
     with work(runner) as place:
         places = place.table("places_0", "warehouse/verify/places", {"transactions": transactions})
-        last = place.row("warehouse/verify/last_place", {"places": places})["last_place"]
+        last = place.row(reads.rows(places, "CAST(coalesce(max(place), 0) AS BIGINT) AS last"))["last"]
         for n in range(last.bit_length()):
             fewer = place.table(f"places_{n + 1}", "warehouse/verify/paired_places", {"places": places}, step=2**n)
             place.drop(places)

@@ -25,6 +25,7 @@ from anondb.verify.work import Bound, Work, bound, check_budget, work
 NO_LIMIT = 2**62
 ITEMSETS = "itemset, item, support"  # the columns of candidates
 CODED = "one.tid, other.code AS item"
+SIZE = "count(*) AS itemsets, CAST(coalesce(sum(support), 0) AS BIGINT) AS occurrences"
 SHORTCUT_SIZE = 4  # from this size on, first check whether the promise holds for every m ...
 SHORTCUT_ROWS = 20_000_000  # ... if the join of this size has at least this many rows
 
@@ -88,7 +89,7 @@ def _finite(
     place: Work[Runner], transactions: Table, items: Table, k: int, m: int, wanted: int
 ) -> tuple[int, list[Witness]]:
     if m == 1 and not wanted:
-        return place.count(bound("warehouse/verify/rare_items", {"transactions": transactions}, k=k)), []
+        return place.count(_rare_items(transactions, k)), []
     if m == 2 and not wanted:  # usual for a release: lengths of transactions need not be counted if there are few items
         few = place.row("warehouse/verify/item_profile", {"transactions": transactions}, k=k)
         most_rows = few["occurrences"] * (few["items"] - 1) // 2
@@ -98,8 +99,7 @@ def _finite(
     violations = profile["rare_items"]
     seen: list[Witness] = []
     if violations and wanted:
-        rare = bound("warehouse/verify/rare_items", {"transactions": transactions}, k=k)
-        tables: Bound = {"rare": rare, "items": items}
+        tables: Bound = {"rare": _rare_items(transactions, k), "items": items}
         rows = place.engine.fetch("warehouse/verify/rare_item_labels", tables, most=wanted, how_many=wanted)
         seen = [Witness((str(x),), int(n)) for x, n in zip(rows["label"], rows["support"], strict=True)]
     m = min(m, profile["longest"])
@@ -167,7 +167,7 @@ class _Search:
         self.levels = [frequent]
         subsets = place.table("subsets_1", reads.rows(frequent, "id, 0 AS position, 0 AS subset", where=exp.false()))
         occurrences = self.coded
-        size = place.row("warehouse/verify/size", {"frequent": frequent})
+        size = place.row(reads.rows(frequent, SIZE))
         for s in range(2, m + 1):
             ranges = self._ranges(s, occurrences, size, pair_rows)
             rows = sum(n for *_, n in ranges)
@@ -189,7 +189,7 @@ class _Search:
                 place.drop(candidates)
             fresh = place.table(f"frequent_{s}", "warehouse/verify/frequent", {"itemsets": _union(parts)})
             place.drop(*parts)
-            size = place.row("warehouse/verify/size", {"frequent": fresh})
+            size = place.row(reads.rows(fresh, SIZE))
             what = f"occurrences of frequent itemsets of {s} items"
             if not self._affordable(size["occurrences"], limits.MAX_STORED_ROWS, what):
                 return
@@ -275,3 +275,7 @@ def _union(tables: list[Table]) -> exp.Query:
     """A query for the rows of all tables."""
     selects = [reads.rows(table, ITEMSETS) for table in tables]
     return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
+
+
+def _rare_items(transactions: Table, k: int) -> exp.Query:
+    return reads.counted(transactions, "item", count="support", having=f"count(*) < {k}")

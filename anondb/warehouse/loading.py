@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from anondb.data.transactions import Dataset, remarks_on
+from anondb.data.transactions import Dataset, lengths_of, remarks_on
 from anondb.errors import InputError
 from anondb.warehouse.portable import PortableWarehouse
 
 MAX_ITEMS = 5_000_000
-MAX_LENGTHS = 1_000_000
 MAX_LABEL = 2_500_000  # characters of an item
 
 
@@ -40,7 +39,6 @@ def load_from(warehouse: PortableWarehouse, reference: Any, *, id_column: str, i
     warehouse.drop(source)
     tables = {"transactions": transactions, "items": items}
     counts = warehouse.fetch("warehouse/load/item_counts", tables, most=MAX_ITEMS)
-    lengths = warehouse.fetch("warehouse/load/lengths", {"transactions": transactions}, most=MAX_LENGTHS)
     dataset = Dataset(
         transactions=transactions,
         ids=ids,
@@ -48,7 +46,7 @@ def load_from(warehouse: PortableWarehouse, reference: Any, *, id_column: str, i
         labels=tuple(counts["label"].tolist()),
         supports=counts["support"].astype(np.int64),
         n_transactions=facts["persons"],
-        lengths=dict(zip(lengths["length"].tolist(), lengths["transactions"].tolist(), strict=True)),
+        lengths=lengths_of(warehouse, transactions),
         table=reference if isinstance(reference, str) else "transactions",
         id_column=id_column,
         item_column=item_column,

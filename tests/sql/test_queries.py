@@ -119,7 +119,6 @@ EXAMPLES = [
         },
         {"attribute": "x"},
     ),
-    Example("report/group_sizes", [(3, 1, 2.0, 3)], {"shown": ("class INTEGER", [(c,) for c in (1, 1, 1, 2, 2, 3)])}),
     Example(  # 0 for a right answer; 1 for the answer 0; none where the truth is 0; by statement; of one workload alone
         "compare/symmetric_errors",
         [(0, 1, 2, 0.5, 1.0), (0, 2, 1, 0.75, 3.0), (2, 0, 2, 0.5, 0.5)],
@@ -193,8 +192,6 @@ EXAMPLES = [
             "items": ITEMS,
         },
     ),
-    Example("transactions/empty_lists", [(1,)], {"lists": ("item VARCHAR[]", [(["a"],), ([],)])}),
-    Example("transactions/line_ids", [(1, 1), (2, 2), (3, 3)], {"lines": LINES}),
     Example("transactions/ids", [(1, "x"), (2, "y"), (3, "z")], {"source": SOURCE}),
     Example("warehouse/load/items", [(0, ""), (1, "a"), (2, "b"), (3, "é")], {"source": SOURCE}),
     Example(
@@ -220,14 +217,6 @@ EXAMPLES = [
         [(1, 0, 1), (2, 0, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 2, 1)],
         {"recoded": TRANSACTIONS},
         ordered=True,
-    ),
-    Example(
-        "warehouse/release/label_counts",
-        [("U", 2), ("V", 1)],
-        {
-            "transaction_items": ("transaction_id INTEGER, item_id INTEGER", [(1, 1), (2, 1), (2, 2)]),
-            "labels": ("item_id INTEGER, item VARCHAR", [(1, "U"), (2, "V")]),
-        },
     ),
     Example(
         "warehouse/release/item_holders",
@@ -281,8 +270,6 @@ EXAMPLES = [
         },
         ordered=True,
     ),
-    Example("warehouse/load/lengths", [(1, 2), (2, 2)], {"transactions": TRANSACTIONS}, ordered=True),
-    Example("warehouse/load/lengths", [], {"transactions": (TRANSACTIONS[0], [])}),
     Example(
         "transactions/null_counts",
         [(3, 1, 2, 2)],
@@ -299,7 +286,6 @@ EXAMPLES = [
         },
     ),
     Example("transactions/pairs", [(0, 1, 2)], {"transactions": TRANSACTIONS}),
-    Example("transactions/merged_lists", [(1,)], {"source": ("id INTEGER", [(1,), (2,), (1,)])}),
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
     Example(
         "transactions/tables_with", [], values={"catalog_name": "memory", "id_column": "no", "item_column": "none"}
@@ -321,25 +307,6 @@ EXAMPLES = [
     ),
     Example("warehouse/threats/total_mass", [(59,)], {"fresh": EXTENDED, "others": EXTENDED}),
     Example("warehouse/threats/total_mass", [(0,)], {"fresh": (EXTENDED[0], []), "others": EXTENDED}),
-    Example(
-        "warehouse/threats/leaf_rows",
-        [(1, 2), (1, 4), (3, 4)],
-        {
-            "transactions": ("tid INTEGER, item INTEGER", [(1, 0), (1, 1), (3, 1)]),
-            "leaves": ("item INTEGER, node INTEGER", [(0, 2), (1, 4)]),
-        },
-    ),
-    Example(
-        "warehouse/threats/summed_pairs",
-        [(2, 2, 9), (2, 4, 3)],
-        {
-            "counts": (
-                "n1 INTEGER, n2 INTEGER, support INTEGER",
-                [(2, 4, 1), (2, 4, 2), (3, 4, 4), (2, 2, 4), (2, 2, 5)],
-            )
-        },
-        {"k": 4},
-    ),
     Example(
         "warehouse/threats/asked_pairs",
         [(2, 3, 1), (2, 4, 3)],
@@ -433,8 +400,6 @@ EXAMPLES = [
         [(2, 4)],
         {"occurrences": ("tid INTEGER, prefix INTEGER", [(1, 2)] * 3 + [(2, 2)] * 2 + [(2, 7)])},
     ),
-    Example("warehouse/threats/total_support", [(5,)], {"frequent": ("support BIGINT", [(2,), (3,)])}),
-    Example("warehouse/threats/total_support", [(0,)], {"frequent": ("support BIGINT", [])}),
     Example(
         "transactions/occurrences",
         [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1), (3, 2)],
@@ -641,8 +606,8 @@ def test_the_text_of_a_query_is_that_of_its_tree(name: str) -> None:
 
 
 def test_binding_is_strict() -> None:
-    query = load("warehouse/threats/total_support")
-    for tables, values in (({}, {}), ({"frequent": None, "more": None}, {}), ({"frequent": None}, {"k": 1})):
+    query = load("warehouse/verify/rare_item_labels")
+    for tables, values in (({}, {}), ({"rare": None, "items": None}, {}), ({"rare": None}, {"how_many": 1})):
         with pytest.raises(InternalError):
             query.bind(tables, values)  # type: ignore[arg-type]
 

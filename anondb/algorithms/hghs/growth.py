@@ -83,7 +83,8 @@ class Growth:
 
     def _occurrences_of(self, frequent: Table | exp.Query, size: int, others: int = 0) -> int:
         """Count the occurrences of frequent antichains, which the next level keeps besides ``others``."""
-        kept = int(self._engine.fetch("warehouse/threats/total_support", {"frequent": frequent}, most=1)["total"][0])
+        total = reads.rows(frequent, "CAST(coalesce(sum(support), 0) AS BIGINT) AS total")
+        kept = int(self._engine.fetch(total, most=1)["total"][0])
         budget.check_kept(others + kept, size)
         return kept
 

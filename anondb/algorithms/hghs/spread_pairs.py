@@ -15,7 +15,7 @@ from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, Pairs
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
-from anondb.engine import NamedRows, Spread, Table, reads
+from anondb.engine import Spread, Table, reads
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,14 +96,16 @@ class SpreadPairs:
         cells = workers.worker_bytes // 2 // CELL
         columns = {"item": ("INTEGER", np.arange(len(extended.leaves))), "node": ("INTEGER", extended.leaves)}
         tables = {"transactions": extended.dataset.transactions, "leaves": engine.put("leaves", columns)}
-        rows = NamedRows("warehouse/threats/leaf_rows", tables, {})
+        rows = reads.joined(tables["transactions"], tables["leaves"], "item", "one.tid, other.node")
         ranges: list[Table] = []
         while len(nodes):
             after = np.searchsorted(nodes, last[nodes], side="right")
             work = partial(counts, nodes, after, numbers_above(self._taxonomy, above, nodes), cells)
             made = workers.spread("counts", rows, ("tid", "node"), work, COLUMNS)
             name = f"rare_pairs_{len(ranges)}"
-            ranges.append(engine.create(name, "warehouse/threats/summed_pairs", {"counts": made}, k=k))
+            rare = f"sum(support) < {k} OR n1 = n2"
+            summed = reads.rows(made, "n1, n2, CAST(sum(support) AS INTEGER) AS support", group="n1, n2", having=rare)
+            ranges.append(engine.create(name, summed))
             engine.drop(made)
             nodes = nodes[rows_of_triangle(len(nodes), cells) :]
         engine.drop(tables["leaves"])

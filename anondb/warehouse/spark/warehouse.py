@@ -136,10 +136,10 @@ class SparkWarehouse(PortableWarehouse):
                 self.guarded(partial(delete, self._user, written), "deleting a work table")
 
     def spread(
-        self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
+        self, target: str, rows: exp.Query, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
     ) -> Table:
         """Run a function over the rows of a query (``Spread``), in the Python processes of the executors."""
-        text = self.said(rows.tree())
+        text = self.said(rows)
         kinds = ", ".join(f"{name} {KINDS[kind]}" for name, kind in columns.items())
 
         def made() -> Table:
