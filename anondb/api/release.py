@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anondb.publications.history import PublishedFile
     from anondb.report.owner import OwnerReport
     from anondb.risk.attack import Attack
-    from anondb.session.asking import Asking
+    from anondb.session.opening import Asking
     from anondb.session.result import Result as Rows
     from anondb.utility.rules import RuleAccuracy
 
@@ -248,7 +248,7 @@ class Release:
             InputError: ``unsupported_query``, naming the construct that has no sound answer; ``bad_sql``,
                 ``bad_parameter``, ``query_too_complex`` or ``ambiguous_item``; or the release no longer exists.
         """
-        from anondb.session.asking import Asking
+        from anondb.session.opening import Asking
 
         self._asking = self._asking or Asking(self._database.engine, self.name, stored.find_whole)
         return self._asking.sql(sql, parameters, bounds)

@@ -73,7 +73,7 @@ def _session(file: str, release: str | None, trusted: str | None, on_statement: 
     from anondb.engine.elsewhere import is_url
     from anondb.ledger.stored import find_whole
     from anondb.release.reader import locked_engine
-    from anondb.session.asking import session_of
+    from anondb.session.opening import session_of
 
     with contextlib.ExitStack() as stack:
         if is_url(file):

@@ -31,8 +31,20 @@ from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
 from anondb.query.item_tests import mentioned
 from anondb.query.parsing import inline_table
-from anondb.query.plan import ROWS, Plan
-from anondb.query.predicates import ALWAYS, NOT_EMPTY, And, AtLeast, Condition, Constant, Not, Or, leaves, replaced
+from anondb.query.predicates import (
+    ALWAYS,
+    NOT_EMPTY,
+    ROWS,
+    And,
+    AtLeast,
+    Condition,
+    Constant,
+    Not,
+    Or,
+    Plan,
+    leaves,
+    replaced,
+)
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.totals import Bounds
 from anondb.query.values import LISTS, OnValue

@@ -14,16 +14,14 @@ from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
-from anondb.query.histogram import histogram
 from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, averaged, counted, has_sums, measured, scaled
-from anondb.query.merged import SUM
 from anondb.query.pairs import SIGNS, pairs
-from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import Weights, both
+from anondb.query.predicates import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan, Weights, both
 from anondb.query.refusals import unsupported
 from anondb.query.relational import group_values
-from anondb.query.scalars import answered, on_records
+from anondb.query.scalars import answered, histogram, on_records
+from anondb.query.summed import SUM
 from anondb.query.totals import Bounds, total
 from anondb.query.values import DAY, Attribute, OnValue, Value
 

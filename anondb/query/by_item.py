@@ -16,8 +16,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, item_all, item_not
-from anondb.query.plan import Plan
-from anondb.query.predicates import ALWAYS, met_by
+from anondb.query.predicates import ALWAYS, Plan, met_by
 from anondb.query.reading import holdings, transactions_by_item
 from anondb.query.refusals import unsupported
 from anondb.query.relational import covered, values_part

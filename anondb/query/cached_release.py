@@ -19,13 +19,12 @@ from anondb.query.classes import Block, Classes, Counts, Group, Matching, Passin
 from anondb.query.evaluate import Bag, Passed, Question
 from anondb.query.held_sums import counted, grouped_sums
 from anondb.query.item_tests import ItemTest
-from anondb.query.merged import SUM
 from anondb.query.original import Original
 from anondb.query.parsing import inline_table
 from anondb.query.predicates import Weights
 from anondb.query.reading import HeldItems, Together, images_of
 from anondb.query.relational import cell_columns, cells_of, read_attributes
-from anondb.query.summed import Members, Summed, of_sums, shares_by_item, with_sums
+from anondb.query.summed import SUM, Members, Summed, of_sums, shares_by_item, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
 from anondb.release.manifest import types_of

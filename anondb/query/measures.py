@@ -21,15 +21,15 @@ from anondb.query.classes import Classes, Size, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.held_sums import added_up
 from anondb.query.item_tests import finite, within
-from anondb.query.merged import SUM, VALUES
-from anondb.query.plan import IDS, Plan
 from anondb.query.predicates import (
+    IDS,
     NEVER,
     AtLeast,
     Condition,
     Constant,
     Not,
     OnSum,
+    Plan,
     Weights,
     at_least,
     conjuncts,
@@ -38,7 +38,7 @@ from anondb.query.predicates import (
 )
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
-from anondb.query.summed import Summed, summed
+from anondb.query.summed import SUM, VALUES, Summed, summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue, Span
 

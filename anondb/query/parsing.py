@@ -14,9 +14,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from anondb.errors import InputError
 from anondb.query.refusals import too_complex, unsupported
-from anondb.query.rewording import dialect, reworded
+from anondb.query.scripts import MAX_CHARACTERS, dialect, reworded
 
-MAX_CHARACTERS = 200_000
 MAX_DEPTH = 200
 _POSITIONS = {"line", "col", "start", "end"}
 _STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}

@@ -1,14 +1,152 @@
-"""The statements of a text, which end with semicolons."""
+"""Statements as tokens: those of a text, which end with semicolons; and other words where sqlglot does not read DuckDB's."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
-from anondb.query.parsing import MAX_CHARACTERS
+from anondb.engine.locked import VERSION
+
+MAX_CHARACTERS = 200_000
+_ENDS = {TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET, TokenType.FETCH}
+_PIVOTS = {TokenType.PIVOT, TokenType.UNPIVOT}
+_SETS = {TokenType.ROLLUP, TokenType.CUBE, TokenType.GROUPING_SETS}
+"""What stands for several sets of grouped expressions, in parentheses."""
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
+
+
+@cache
+def dialect() -> DuckDB:
+    """The dialect of the DuckDB that is installed: ``~`` matches whole texts before 2.0, and parts of them since."""
+    return DuckDB(version=VERSION)
+
+
+def reworded(tokens: list[Token]) -> list[Token]:
+    """The tokens of a statement as sqlglot reads them."""
+    return _with_ends_outside(_with_keys_apart(_with_unions(tokens)))
+
+
+def _with_keys_apart(tokens: list[Token]) -> list[Token]:
+    """The tokens of a statement with parentheses around each expression of ROLLUP, CUBE or GROUPING SETS that has more than
+    one token: sqlglot reads no conditions there."""
+    made = list[Token]()
+    place = 0
+    while place < len(tokens):
+        made.append(tokens[place])
+        place += 1
+        if (
+            made[-1].token_type not in _SETS
+            or place == len(tokens)
+            or tokens[place].token_type is not TokenType.L_PAREN
+        ):
+            continue
+        end = _closed(tokens, place)
+        made.append(tokens[place])
+        for number, part in enumerate(_parts(tokens[place + 1 : end])):
+            whole = part and part[0].token_type is TokenType.L_PAREN and _closed(part, 0) == len(part) - 1
+            apart = len(part) > 1 and not whole and part[0].token_type not in _SETS
+            inner = _with_keys_apart(part)
+            made += [*(_tokens(",") if number else ()), *([*_tokens("("), *inner, *_tokens(")")] if apart else inner)]
+        place = end
+    return made
+
+
+def _closed(tokens: list[Token], place: int) -> int:
+    """The place of the parenthesis that closes the one at a place, or the end."""
+    depth = 0
+    for n in range(place, len(tokens)):
+        kind = tokens[n].token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if not depth:
+            return n
+    return len(tokens)
+
+
+def _parts(tokens: list[Token]) -> list[list[Token]]:
+    """Tokens between the commas outside of all brackets."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if token.token_type is TokenType.COMMA and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _with_unions(tokens: list[Token]) -> list[Token]:
+    """The tokens of a statement with UNION DISTINCT behind GROUP BY ALL, where sqlglot takes UNION for a function."""
+    kinds = [token.token_type for token in tokens]
+    taken = [TokenType.GROUP_BY, TokenType.ALL, TokenType.UNION, TokenType.L_PAREN]
+    places = [n for n in range(3, len(kinds)) if kinds[n - 3 : n + 1] == taken]
+    made = list(tokens)
+    for place in reversed(places):
+        made[place:place] = _tokens("DISTINCT")
+    return made
+
+
+def _with_ends_outside(tokens: list[Token]) -> list[Token]:
+    """The tokens of a statement with ``SELECT * FROM (...)`` around each PIVOT statement that is behind CREATE ... AS, in
+    parentheses without a clause before them, or with ORDER BY or LIMIT at its end: sqlglot reads none of these."""
+    if not any(token.token_type in _PIVOTS for token in tokens):
+        return tokens
+    made = list[Token]()
+    around: list[tuple[int, bool]] = []
+    first, inner = -1, False  # where the PIVOT statement of these brackets begins, and whether it is behind AS
+
+    def close() -> None:
+        made[first:first] = _tokens("SELECT * FROM (")
+        made.extend(_tokens(")"))
+
+    for token in tokens:
+        kind, before = token.token_type, made[-1].token_type if made else TokenType.L_PAREN
+        if kind is TokenType.L_PAREN:
+            around.append((first, inner))
+            first = -1
+        elif kind is TokenType.R_PAREN and around:
+            if first >= 0 and inner:
+                close()
+            first, inner = around.pop()
+        elif kind in _PIVOTS and (before in (TokenType.L_PAREN, TokenType.ALIAS) or _closes_cte(made)):
+            first, inner = len(made), before is TokenType.ALIAS or _opens(made)
+        elif kind in _ENDS and first >= 0:
+            close()
+            first = -1
+        made.append(token)
+    if first >= 0 and inner:
+        close()
+    return made
+
+
+def _tokens(text: str) -> list[Token]:
+    return dialect().tokenize(text)
+
+
+def _opens(tokens: list[Token]) -> bool:
+    """Whether tokens are parentheses, or end with parentheses at the beginning of the query of a macro."""
+    kinds = [token.token_type for token in tokens]
+    while kinds and kinds[-1] is TokenType.L_PAREN:
+        kinds.pop()
+    return not kinds or kinds[-2:] == [TokenType.ALIAS, TokenType.TABLE]
+
+
+def _closes_cte(tokens: list[Token]) -> bool:
+    """Whether tokens end with the query of a common table expression."""
+    depth = 0
+    for place in reversed(range(len(tokens))):
+        kind = tokens[place].token_type
+        depth += (kind is TokenType.R_PAREN) - (kind is TokenType.L_PAREN)
+        if not depth:
+            words = [token.text.upper() for token in tokens[max(place - 1, 0) : place]]
+            return kind is TokenType.L_PAREN and words in (["AS"], ["MATERIALIZED"])
+    return False
+
 
 _MARK = re.compile(r"'|\"|--|/\*|\$(?:[A-Za-z_]\w*)?\$|\$\d+")
 _END = {"'": "'", '"': '"', "--": "\n", "/*": "*/"}

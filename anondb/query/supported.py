@@ -19,15 +19,14 @@ from sqlglot import exp
 from anondb.answers.rules.contents import Possible
 from anondb.answers.rules.supports import Array, Supports
 from anondb.errors import InputError
-from anondb.query.beside import Beside, Ends
 from anondb.query.by_item import ItemRow, by_item
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Holding, Passing
 from anondb.query.evaluate import Passed, Question, unnamed_items
 from anondb.query.item_tests import mentioned
 from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, Members, kinds_of
-from anondb.query.plan import ITEMS, ROWS, Plan
-from anondb.query.predicates import ALWAYS, And, AtLeast, Condition, Constant, Not, Or, conjuncts
+from anondb.query.pairs import Beside, Ends
+from anondb.query.predicates import ALWAYS, ITEMS, ROWS, And, AtLeast, Condition, Constant, Not, Or, Plan, conjuncts
 from anondb.query.reading import holdings
 from anondb.query.totals import Bounds
 from anondb.query.values import OnValue

@@ -19,7 +19,7 @@ from anondb.query.classes import Classes, Passing
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question, suppressed_part
 from anondb.query.held_sums import Array, HeldRows, indices
 from anondb.query.item_tests import mentioned
-from anondb.query.plan import Plan
+from anondb.query.predicates import Plan
 
 Bounds = tuple[int, int]
 """Lower bound and upper bound of a count."""

@@ -19,7 +19,7 @@ from anondb.ledger import ledger, stored
 from anondb.release.manifest import types_of
 from anondb.release.objects import read_manifest
 from anondb.risk.accuracy import k_of
-from anondb.session.asking import Asking
+from anondb.session.opening import Asking
 from anondb.session.output import Count, one_count
 from anondb.statements.queries import plain_table
 from anondb.utility import RelativeError, error_figures

@@ -1,16 +1,29 @@
-"""Several files in one session: which files a folder holds, whether their counts add up, and what all of them promise."""
+"""Several files in one session: which files a folder holds, whether their counts add up, and what all of them promise; and
+the column that divides a release into files: conditions on it choose files, and each file is a group of its own.
+
+All rows of a file have the value that its manifest states under ``partition``. So a condition on this column is true for all
+rows of a file or for none, and WHERE without it, on the files where it is true, has the same rows. The manifest states the
+value as a text, whatever the type of the column: a condition is evaluated for each type that the values may have.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import inf
 from pathlib import Path
 
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine, Shape
 from anondb.engine.elsewhere import is_url
-from anondb.errors import InputError
+from anondb.errors import EngineError, InputError
+from anondb.query.cached_release import Opened
+from anondb.query.parsing import bare, lowered, operands
 from anondb.release.objects import MANIFEST_KEYS, manifest_keys, partition_of
 from anondb.release.reader import SealedRelease
 from anondb.warehouse.at_hand import releases_at
@@ -162,3 +175,219 @@ def _no_path() -> InputError:
         code="bad_path",
         hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
     )
+
+
+TYPES = (
+    "HUGEINT",
+    "DATE",
+    "TIME",
+    "TIMESTAMP",
+    "BOOLEAN",
+    "UUID",
+)  # that a column may have whose values are known as texts
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
+_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is)
+_JOINED = (exp.And, exp.Or, exp.Not, exp.Paren)
+_GIVEN = (
+    exp.Column,
+    exp.Identifier,
+    exp.Literal,
+    exp.Neg,
+    exp.Cast,
+    exp.DataType,
+    exp.DataTypeParam,
+    exp.Null,
+    exp.Boolean,
+)
+
+
+class Parts:
+    """The column that divides the files of a session, and its value in each file.
+
+    Attributes:
+        column: its name.
+        values: its value in each file, as the manifests have them.
+        kind: the type that the values seem to have, in which they are shown and ordered.
+    """
+
+    def __init__(self, column: str, values: Sequence[str], desk: DuckDBEngine) -> None:
+        self.column, self.values, self._desk = column, list(values), desk
+        self._known: dict[exp.Expr, list[int]] = {}
+
+    @classmethod
+    def of(cls, releases: Sequence[Opened], desk: DuckDBEngine) -> Parts | None:
+        """The column that divides releases; None if their manifests do not say so, or if it is also an attribute."""
+        parts = [part for part in (partition_of(release.manifest) for release in releases) if part is not None]
+        if len(parts) < len(releases) or len({lowered(column) for column, _ in parts}) > 1:
+            return None
+        column = parts[0][0]
+        if any(lowered(column) in map(lowered, columns) for _, columns in releases[0].original.tables()):
+            return None
+        return cls(column, [value for _, value in parts], desk)
+
+    def among(self, places: Sequence[int]) -> Parts:
+        """The same for some of the files."""
+        return Parts(self.column, [self.values[place] for place in places], self._desk)
+
+    @cached_property
+    def kind(self) -> str:
+        """The first of all types in which DuckDB writes all values as they are written."""
+        if all(map(_WHOLE.fullmatch, self.values)):
+            return "BIGINT"
+        kind = next((kind for kind in self._kinds() if self._typed(kind) is not None), "VARCHAR")
+        return "BIGINT" if kind == "HUGEINT" and all(-(2**63) <= int(value) < 2**63 for value in self.values) else kind
+
+    def groups(self, key: exp.Expr) -> list[tuple[int | str, exp.Expr]]:
+        """The values, each with the condition that a column has it."""
+        equal = [(value, key.copy().eq(exp.Literal.string(value))) for value in self.values]
+        return [(int(value) if self.kind.endswith("INT") else value, condition) for value, condition in equal]
+
+    @property
+    def notes(self) -> dict[str, None]:
+        """Notes on the type in which an answer shows the values."""
+        words = f"The files have the values of {self.column!r} as texts, which are taken for values of the type {self.kind}."
+        return {} if self.kind == "VARCHAR" else {words: None}
+
+    # ---------------------------------------------------------------- queries
+
+    def is_column(self, node: exp.Expr, tree: exp.Select, table: str) -> bool:
+        """Whether a column of a SELECT is the one that divides the files.
+
+        Args:
+            node, tree: the column, and the SELECT.
+            table: the table of persons that has it, in lower case.
+        """
+        if not isinstance(node, exp.Column) or lowered(node.name) != lowered(self.column):
+            return False
+        clauses = [tree.args.get("from_"), *(tree.args.get("joins") or ())]
+        sources = [clause.this for clause in clauses if clause is not None]
+        asked = [s for s in sources if not node.table or lowered(s.alias_or_name) == lowered(node.table)]
+        return any(self._has(source, table) for source in asked)
+
+    def _has(self, source: exp.Expr, table: str) -> bool:
+        """Whether a source of a FROM clause has the column: the table of persons, or a subquery that shows it."""
+        if isinstance(source, exp.Table):
+            scope = source.find_ancestor(exp.Select)
+            while scope is not None and not source.db:
+                for cte in scope.args["with_"].expressions if scope.args.get("with_") else ():
+                    if lowered(cte.alias) == lowered(source.name):
+                        return not cte.args["alias"].args.get("columns") and self._shown(cte.this, table)
+                scope = scope.find_ancestor(exp.Select)
+            return ".".join(lowered(part.name) for part in source.parts) == table
+        renamed = source.args.get("alias") is not None and source.args["alias"].args.get("columns")
+        return isinstance(source, exp.Subquery) and not renamed and self._shown(source.this, table)
+
+    def _shown(self, tree: exp.Expr, table: str) -> bool:
+        return isinstance(tree, exp.Select) and any(self.is_column(e, tree, table) for e in tree.expressions)
+
+    def _conditions(self, select: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[exp.Expr]:
+        """The conditions on this column alone, which leave the WHERE clause."""
+        where = select.args.get("where")
+        joined = any(join.side for join in select.args.get("joins") or ())
+        whole = bare(where.this) if where is not None and not joined else None
+        parts = operands(whole) if isinstance(whole, exp.And) else [] if whole is None else [whole]
+        chosen = [part for part in parts if self._is_condition(part, is_column)]
+        rest = [part for part in parts if not any(part is one for one in chosen)]
+        if chosen:
+            select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
+        return chosen
+
+    @staticmethod
+    def _is_condition(node: exp.Expr, is_column: Callable[[exp.Column], bool]) -> bool:
+        """Whether a condition compares this column, and no other, with given values."""
+        columns = list(node.find_all(exp.Column))
+        known = all(isinstance(part, (*_COMPARED, *_JOINED, *_GIVEN)) for part in node.walk())
+        return known and bool(columns) and all(map(is_column, columns))
+
+    def chosen(self, tree: exp.Expr, table: str, own: Shape) -> tuple[exp.Expr, list[int]] | None:
+        """A query without its conditions on this column, and the places of the files for which they hold.
+
+        Args:
+            tree: the query.
+            table: the table of persons that has the column, in lower case.
+            own: the analyst's tables.
+
+        Returns:
+            None if the query has no such conditions, or names the table more than once.
+
+        Raises:
+            InputError: ``ambiguous_item``: a condition depends on the type of the column; ``bad_sql``; ``no_such_file``: it
+                holds for none of the files.
+        """
+        others = {lowered(name) for name, columns in own if lowered(self.column) in map(lowered, columns)}
+        tables = list(tree.find_all(exp.Table))
+        named = [one for one in tables if ".".join(lowered(part.name) for part in one.parts) == table]
+        if len(named) != 1 or any(lowered(one.name) in others for one in tables):
+            return None
+        select = named[0].find_ancestor(exp.Select)
+        if not isinstance(select, exp.Select):
+            return None
+        conditions = self._conditions(select, lambda node: self.is_column(node, select, table))
+        if not conditions:
+            return None
+        places = self._where(conditions)
+        if not places:
+            raise InputError(
+                f"No file has rows with this condition on {self.column!r}.",
+                code="no_such_file",
+                hint="Ask for values of the files, or open others.",
+            )
+        return tree, places
+
+    # ---------------------------------------------------------------- values
+
+    def _kinds(self) -> list[str]:
+        """The types that a column may have whose values are known as texts."""
+        decimals = {len(fraction) for _, _, fraction in (value.partition(".") for value in self.values)}
+        return [*TYPES, *(f"DECIMAL(38, {places})" for places in sorted(decimals) if 0 < places < 38)]
+
+    def _typed(self, kind: str) -> exp.Expr | None:
+        """The rows (n, value) of the files with the values in a type; None if DuckDB writes one of them in another way."""
+        rows = [exp.Tuple(expressions=[exp.convert(n), exp.convert(value)]) for n, value in enumerate(self.values)]
+        texts = exp.Values(
+            expressions=rows, alias=exp.TableAlias(this="chosen", columns=[exp.to_identifier(c) for c in "nv"])
+        )
+        read = exp.TryCast(this=exp.column("v"), to=exp.DataType.build(kind, dialect="duckdb"))
+        same = exp.Coalesce(this=exp.cast(read.copy(), "VARCHAR").eq(exp.column("v")), expressions=[exp.false()])
+        typed = exp.select("n", read.as_("value"), same.as_("same")).from_(texts).subquery("part")
+        alike = self._desk.select(exp.select("same").from_(typed.copy()), "a condition")["same"].tolist()
+        return typed if all(alike) else None
+
+    def _where(self, conditions: Sequence[exp.Expr]) -> list[int]:
+        """The places of the files for which conditions are true, whatever the type of the column."""
+        condition = exp.and_(*(part.copy() for part in conditions))
+        if isinstance(condition, exp.EQ) and isinstance(condition.expression, exp.Literal):
+            equal = condition.expression
+            if equal.is_string and equal.name in self.values:  # other texts are other values, in any type
+                return [self.values.index(equal.name)]
+        for node in list(condition.find_all(exp.Column)):
+            node.replace(exp.column("value", "part"))
+        if condition not in self._known:
+            self._known[condition] = self._asked(condition)
+        return self._known[condition]
+
+    def holding(self, condition: exp.Expr) -> list[int]:
+        """The places of the files for which a condition on the column ``part`` is true."""
+        return self._where([condition.copy()])
+
+    def _asked(self, condition: exp.Expr) -> list[int]:
+        answers: list[list[int]] = []
+        for kind in ("VARCHAR", *self._kinds()):
+            typed = self._typed(kind)
+            if typed is None:
+                continue
+            holds = exp.select("n").from_(typed).where(condition.copy()).order_by("n")
+            try:
+                answers.append([int(n) for n in self._desk.select(holds, "a condition")["n"].tolist()])
+            except EngineError as error:
+                if error.code != "refused":
+                    raise
+        if not answers:
+            raise InputError(f"DuckDB does not accept the condition on {self.column!r}.", code="bad_sql")
+        if any(answer != answers[0] for answer in answers):
+            raise InputError(
+                f"The column {self.column!r} may be of several types, and the condition holds for other values of each.",
+                code="ambiguous_item",
+                hint="Compare by = and IN, or with numbers instead of texts.",
+            )
+        return answers[0]

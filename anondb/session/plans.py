@@ -1,12 +1,16 @@
-"""Answers plans over the releases of a session, whose counts add up: their persons are disjoint."""
+"""Answers plans over the releases of a session, whose counts add up: their persons are disjoint. Answers are kept: the
+files of a session never change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
 from anondb.answers.persons.sums import Bounds, Row
@@ -17,12 +21,64 @@ from anondb.query.answer import Answer, answer_plan, average_in
 from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
 from anondb.query.item_tests import ItemAll, ItemAny, ItemNot, ItemTest, Labels, item_all, item_any, item_not
-from anondb.query.plan import ITEMS, PAIRS
-from anondb.query.predicates import NEVER, AtLeast, Condition, Constant, OnSum, at_least, replaced
+from anondb.query.predicates import ITEMS, NEVER, PAIRS, AtLeast, Condition, Constant, OnSum, at_least, replaced
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
-from anondb.session.kept import Kept
-from anondb.session.names import unknown_items
+from anondb.session.catalog import unknown_items
+
+MAX_KEPT, MAX_ROWS_KEPT = 64, 5_000  # values that are kept, and the rows of one
+
+VARYING = (
+    exp.Anonymous,
+    exp.CurrentDate,
+    exp.CurrentDatabase,
+    exp.CurrentSchema,
+    exp.CurrentSchemas,
+    exp.CurrentTime,
+    exp.CurrentTimestamp,
+    exp.Localtime,
+    exp.Localtimestamp,
+    exp.Rand,
+    exp.Uuid,
+)
+"""Functions of which the same call may return another value; a function that sqlglot does not know may be one."""
+
+V = TypeVar("V")
+
+
+class Kept(Generic[V]):
+    """A cache of the most recent values; long values are not kept.
+
+    Args:
+        rows: the number of rows of a value.
+    """
+
+    def __init__(self, rows: Callable[[V], int]) -> None:
+        self._rows = rows
+        self._values: dict[Hashable, V] = {}
+
+    def find(self, key: Hashable) -> V | None:
+        """The value of a key; None if it is not kept."""
+        return self._values.get(key)
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """The value of a key, which is made unless it is kept."""
+        value = self._values.pop(key) if key in self._values else make()
+        if self._rows(value) <= MAX_ROWS_KEPT:
+            self._values[key] = value
+            if len(self._values) > MAX_KEPT:
+                del self._values[next(iter(self._values))]
+        return value
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        self._values.clear()
+
+
+def repeatable(tree: exp.Expr) -> bool:
+    """Whether the rows of a query depend on nothing but its text and tables."""
+    return tree.find(*VARYING) is None
+
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 MISSING_NOTE = "Suppressed items are missing, and a listed item may not occur in the original at all."

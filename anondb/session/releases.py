@@ -22,17 +22,17 @@ from anondb.query import Plan
 from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
-from anondb.query.plan import IDS
 from anondb.query.predicates import (
     ALWAYS,
+    IDS,
 )
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.release.manifest import SUPPRESSED
+from anondb.session.catalog import as_written, not_accepted
 from anondb.session.desk import Desk
-from anondb.session.file_calls import with_bounds
-from anondb.session.names import as_written, not_accepted
-from anondb.session.parts import Parts
+from anondb.session.files import Parts
+from anondb.session.output import with_bounds
 from anondb.session.plans import Plans
 from anondb.session.result import fetched
 from anondb.session.scratch import OWN_SCHEMAS

@@ -34,15 +34,12 @@ from anondb.query.refusals import unsupported
 from anondb.release.reader import SealedRelease, contradictions_told
 from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.desk import Desk
-from anondb.session.files import notes_on, weakest
-from anondb.session.kept import Kept, repeatable
+from anondb.session.files import Parts, notes_on, weakest
 from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from
-from anondb.session.own_rows import with_own_rows
-from anondb.session.parameters import numbered, with_parameters
-from anondb.session.parts import Parts
+from anondb.session.own_rows import registered, with_own_rows
+from anondb.session.parameters import Prepared, numbered, with_parameters
 from anondb.session.pivots import Source, written_out
-from anondb.session.prepared import Prepared
-from anondb.session.registered import registered
+from anondb.session.plans import Kept, repeatable
 from anondb.session.releases import Releases
 from anondb.session.result import Result
 from anondb.session.scratch import Scratch

@@ -15,7 +15,7 @@ from anondb.engine import readable
 from anondb.errors import InputError
 from anondb.query.parsing import SELECT, Statement, is_function, lowered
 from anondb.query.refusals import only, unsupported
-from anondb.session.prepared import Prepared
+from anondb.session.parameters import Prepared
 from anondb.session.scratch import Scratch, missing
 
 IGNORED = {

@@ -23,11 +23,14 @@ from anondb.query.aggregates import CONT, DISC
 from anondb.query.item_tests import ANY_ITEM, item_all
 from anondb.query.pairs import SIGNS, is_single
 from anondb.query.parsing import conjoined
-from anondb.query.plan import ITEMS, MEASURE, PAIRS, Plan
 from anondb.query.predicates import (
     ALWAYS,
+    ITEMS,
+    MEASURE,
     NEVER,
+    PAIRS,
     Condition,
+    Plan,
     Weights,
     at_least,
     both,

@@ -9,14 +9,14 @@ from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Aggregates, Basic
 from anondb.answers.persons.terms import Id, Item, Number, Of, Scope
+from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
-from anondb.query.merged import VALUES
 from anondb.query.parsing import bare, is_null
 from anondb.query.predicates import ALWAYS
-from anondb.query.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.summed import VALUES
 
 HINTS: Mapping[type[exp.Expr], str] = {
     exp.ApproxDistinct: "Use count(DISTINCT ...)",

@@ -19,10 +19,10 @@ from anondb.answers.persons.quantities import Quantities, condition_in
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth
 from anondb.errors import InputError
 from anondb.query.item_tests import Labels
-from anondb.query.merged import MAX, SUM
 from anondb.query.parsing import bare, operands
 from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, OnSum, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
+from anondb.query.summed import MAX, SUM
 from anondb.query.values import HAS_LIST, on_value
 
 LISTED_ITEMS = either(NOT_EMPTY, HAS_LIST)

@@ -25,9 +25,9 @@ from anondb.answers.persons.terms import (
 )
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
-from anondb.query.merged import MAX, MIN
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, conjuncts, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported
+from anondb.query.summed import MAX, MIN
 
 
 class Numbers(Kinds):

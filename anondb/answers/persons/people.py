@@ -20,11 +20,10 @@ from anondb.answers.ranged.known import Column, Known, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
 from anondb.query.item_tests import Labels, finite
-from anondb.query.merged import SUM, VALUES
 from anondb.query.parsing import lowered
-from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
-from anondb.query.predicates import NEVER, both, negate, on_item
+from anondb.query.predicates import IDS, ITEMS, MEASURE, NEVER, ROWS, Plan, both, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
+from anondb.query.summed import SUM, VALUES
 
 MAX_GROUPS = 1_000
 COUNTED = ("rows", "ids", "distinct")

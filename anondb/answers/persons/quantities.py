@@ -15,9 +15,9 @@ from anondb.answers.persons.domains import Domains, check_plain, typed
 from anondb.answers.persons.terms import Atom, Number, Of, Part, choices
 from anondb.answers.persons.weights import weights_of
 from anondb.query.item_tests import ItemTest, passes, patterns
-from anondb.query.merged import MAX, SUM, VALUES
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported
+from anondb.query.summed import MAX, SUM, VALUES
 from anondb.query.values import on_value
 
 FAR = 400  # a number of items that no constant of a query comes near

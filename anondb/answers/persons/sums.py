@@ -25,14 +25,17 @@ from anondb.answers.persons.terms import (
 from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all
-from anondb.query.merged import SUM, VALUES
 from anondb.query.pairs import is_single
-from anondb.query.plan import IDS, MEASURE, PAIRS, ROWS, Plan
 from anondb.query.predicates import (
     ALWAYS,
+    IDS,
+    MEASURE,
     NEVER,
     NOT_EMPTY,
+    PAIRS,
+    ROWS,
     Condition,
+    Plan,
     Weights,
     at_least,
     both,
@@ -42,6 +45,7 @@ from anondb.query.predicates import (
     settled,
 )
 from anondb.query.refusals import too_complex, unsupported
+from anondb.query.summed import SUM, VALUES
 from anondb.query.values import Attribute
 
 Bounds = tuple[float | None, float | None]

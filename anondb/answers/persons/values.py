@@ -21,7 +21,6 @@ from anondb.answers.persons.terms import (
     Part,
     Truth,
 )
-from anondb.query.merged import SUM
 from anondb.query.predicates import (
     ALWAYS,
     NEVER,
@@ -32,6 +31,7 @@ from anondb.query.predicates import (
     on_item,
 )
 from anondb.query.refusals import name_of, too_complex, unsupported
+from anondb.query.summed import SUM
 
 CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 MAX_TERMS = 120  # of a sum of counts

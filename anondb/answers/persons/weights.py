@@ -9,10 +9,9 @@ from operator import add
 from typing import Any
 
 from anondb.query.item_tests import ANY_ITEM
-from anondb.query.merged import MAX, MAX_VALUES, MIN, SUM, VALUES
 from anondb.query.predicates import Weights
 from anondb.query.refusals import too_complex, unsupported
-from anondb.query.summed import ROUNDED
+from anondb.query.summed import MAX, MAX_VALUES, MIN, ROUNDED, SUM, VALUES
 
 MAX_WEIGHT = 10**12
 EXACT = 1 << 20  # numbers of whole multiples of its inverse add up without rounding

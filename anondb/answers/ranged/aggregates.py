@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from anondb.answers.quotients import quotient_of
 from anondb.answers.ranged import values
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
 from anondb.answers.ranged.values import Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
-from anondb.query.quotients import quotient_of
 from anondb.query.refusals import name_of, unsupported
 
 AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)

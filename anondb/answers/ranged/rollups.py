@@ -12,11 +12,11 @@ from functools import reduce
 
 from sqlglot import exp
 
+from anondb.answers.quotients import product_of
 from anondb.answers.ranged.compiler import Env
 from anondb.answers.ranged.sources import grouped
 from anondb.answers.ranged.unions import sets_of
 from anondb.query.parsing import bare, lowered
-from anondb.query.quotients import product_of
 
 _OF_GROUPS = {"expressions", "from_", "joins", "where", "group"}
 _OVER_GROUPS = {"expressions", "from_", "where", "group", "having", "order", "limit", "offset", "with_"}
