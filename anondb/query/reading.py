@@ -237,8 +237,8 @@ class HeldItems:
 
     def with_weights(self, weights: Table | exp.Query) -> exp.Query:
         """The query for the signature of each transaction with one of the released items in a table (item_id, weight)."""
-        signature = "one.transaction_id, CAST(sum(other.weight) AS BIGINT) AS signature"
-        return reads.joined(self._rows, weights, "item_id", signature, group="one.transaction_id")
+        tables: dict[str, Table | exp.Query] = {"transaction_items": self._rows, "weights": weights}
+        return load("query/held_items").bind(tables, {})
 
 
 @lru_cache(maxsize=256)

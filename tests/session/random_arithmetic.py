@@ -122,3 +122,37 @@ def totals(a: Analyst) -> Asked:
         sign = a.one("<", "<=", "<>", ">")
         return Asked(("count(*) AS c0",), f"FROM sales x JOIN sales y ON x.tid = y.tid AND x.item {sign} y.item")
     return Asked((f"{a.one('sum', 'avg')}({value}) AS n0",), f"FROM ({inner}) q{a.one('', ' WHERE n > 1')}")
+
+
+def different_rows(a: Analyst) -> Asked:
+    """Differences and shares of numbers of persons, each counted over other rows."""
+
+    def counted() -> str:
+        x, y = (f"item = {a.item()}", a.test("p.item")) if a.rnd.random() < 0.7 else (a.test(), a.test("p.item"))
+        call = a.one("count(*)", "count(DISTINCT sales.tid)", "count(DISTINCT p.tid)")
+        join = "sales JOIN sales p ON sales.tid = p.tid"
+        owned = (
+            f"SELECT tid FROM sales WHERE {x} {a.one('INTERSECT', 'EXCEPT', 'UNION')} SELECT tid FROM sales p WHERE {y}"
+        )
+        having = f"SELECT tid FROM sales GROUP BY tid HAVING {a.one('count(*) > 1', f'bool_or({x})', f'bool_and({x})')}"
+        listed = [
+            f"SELECT {a.one('count(*)', 'count(DISTINCT tid)')} FROM sales WHERE {x}",
+            f"SELECT {call} FROM {join} WHERE sales.{x} AND {y}"
+            if x.startswith("item =")
+            else "SELECT count(*) FROM sales",
+            f"SELECT {a.one('count(*)', 'count(DISTINCT tid)')} FROM sales WHERE tid {a.one('IN', 'NOT IN')} ({owned})",
+            f"SELECT count(DISTINCT tid) FROM sales WHERE {x} AND tid IN ({having})",
+            "SELECT count(DISTINCT tid) FROM sales",
+        ]
+        if a.records:
+            listed += [
+                f"SELECT count(*) FROM records WHERE {a.value('records')}",
+                f"SELECT count(DISTINCT tid) FROM sales JOIN records USING (tid) WHERE {x} AND {a.value('records')}",
+            ]
+        return f"({a.one(*listed)})"
+
+    sign = a.one("/", "/", "-", "-", "+")
+    other = counted()
+    return Asked(
+        (f"{counted()} {a.one('', '* 100.0 ')}{sign} {_divisor(a, other) if sign == '/' else other} AS n0",), ""
+    )

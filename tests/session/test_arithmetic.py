@@ -109,3 +109,35 @@ def test_what_is_exact_gets_no_bounds(release: tuple[Session, Ranges]) -> None:
     )
     assert result.columns == ["m", "a", "c", "c_lower", "c_upper"]
     assert result.fetchall()[0][:2] == (2 / 3, 1.5)
+
+
+APPLES = "(SELECT count(*) FROM transactions WHERE item = 'apple')"
+
+
+@each(
+    "both",
+    [
+        "count(*) FROM transactions x JOIN transactions y USING (tid) WHERE x.item = 'apple' AND y.item = 'milk'",
+        "count(DISTINCT y.tid) FROM transactions x, transactions y "
+        "WHERE x.tid = y.tid AND x.item = 'apple' AND y.item = 'milk'",
+        "count(DISTINCT t.tid) FROM transactions t WHERE item = 'apple' AND tid IN "
+        "(SELECT tid FROM transactions WHERE item = 'milk')",
+    ],
+)
+def test_a_part_of_the_persons_is_no_more_than_all_of_them(release: tuple[Session, Ranges], both: str) -> None:
+    """Whatever rows each of two subqueries counts persons over."""
+    session, _ = release
+    low, high = ends(session.sql(f"SELECT (SELECT {both}) / nullif({APPLES}, 0) AS v"))
+    assert 0 <= low <= high <= 1
+    without = (
+        "SELECT tid FROM transactions WHERE item = 'apple' EXCEPT SELECT tid FROM transactions WHERE item = 'milk'"
+    )
+    asked = ends(session.sql(f"SELECT {APPLES} - (SELECT {both}) AS v"))
+    assert asked == ends(session.sql(f"SELECT count(*) AS v FROM ({without})")) and asked[0] >= 0
+
+
+def test_a_person_whom_a_join_leaves_out_is_not_counted(release: tuple[Session, Ranges]) -> None:
+    session, _ = release
+    joined = "transactions x LEFT JOIN transactions y ON x.tid = y.tid AND y.item = 'curd' WHERE x.item = 'apple'"
+    low, high = ends(session.sql(f"SELECT {APPLES} - (SELECT count(DISTINCT y.tid) FROM {joined}) AS v"))
+    assert low <= 2 <= high  # three with an apple, of whom one has curd

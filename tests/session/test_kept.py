@@ -13,7 +13,7 @@ import sqlglot
 import anondb
 from anondb.answers.ranged import selects
 from anondb.query import classes
-from anondb.session import kept, plans
+from anondb.session import plans
 from anondb.session.desk import MAX_LISTED
 
 SIZES = [
@@ -30,7 +30,7 @@ def test_answers_are_kept(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     answer = plans.answer_plan
     monkeypatch.setattr(plans, "answer_plan", lambda r, p, **more: asked.append(p) or answer(r, p, **more))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(kept, "MAX_KEPT", 2)
+    monkeypatch.setattr(plans, "MAX_KEPT", 2)
     texts = [f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item = '{item}'" for item in ("milk", "bread", "figs")]
     with anondb.open(shop / "supports.duckdb") as session:
         first = [session.sql(text).fetchall() for text in texts]
@@ -105,7 +105,7 @@ def test_every_function_of_duckdb_that_varies_is_known() -> None:
     keywords = ["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"]
     for call in [*(f"{name}()" for (name,) in names), *keywords]:
         with contextlib.suppress(sqlglot.errors.ParseError):
-            assert not kept.repeatable(sqlglot.parse_one(f"SELECT {call}", dialect="duckdb")), call
+            assert not plans.repeatable(sqlglot.parse_one(f"SELECT {call}", dialect="duckdb")), call
 
 
 def test_a_query_that_is_no_text_is_refused(shop: Path) -> None:

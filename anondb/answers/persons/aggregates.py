@@ -16,6 +16,8 @@ from anondb.answers.persons.rows import FLIPPED
 from anondb.answers.persons.sums import FEW, MERGED_NOTE, NONE, Bounds, Sums, average_of, both_of, quotient
 from anondb.answers.persons.terms import (
     Item,
+    Number,
+    Of,
     PersonRows,
     Scope,
 )
@@ -75,6 +77,21 @@ class Basic:
     def key(self) -> tuple[object, ...]:
         """What distinguishes it from others."""
         return self.how, self.value, self.wanted, self.share, tuple((n, term.key) for n, term in self.terms)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Rows of one group, or of many that a release lists.
+
+    Attributes:
+        values: the values of the keys; None at the places of listed ones.
+        scopes: its rows.
+        listed: the places of the listed keys, each with what is listed.
+    """
+
+    values: tuple[Any, ...]
+    scopes: tuple[Scope, ...]
+    listed: tuple[tuple[int, Item | Of | Number], ...] = ()
 
 
 class Aggregates(Sums):

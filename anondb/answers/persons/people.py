@@ -9,16 +9,18 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic
+from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic, Group
 from anondb.answers.persons.composed import Composer
 from anondb.answers.persons.domains import Releases, check_kind
 from anondb.answers.persons.sums import MERGED_NOTE, NONE, Bounds, Row
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
+from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.asking import largest
 from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
 from anondb.answers.ranged.known import Column, Known, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
+from anondb.errors import InputError
 from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import lowered
 from anondb.query.predicates import IDS, ITEMS, MEASURE, NEVER, ROWS, Plan, both, negate, on_item
@@ -73,21 +75,6 @@ class Counts(Releases, Protocol):
         """Put the rows of an answer with one key on the desk, with its number if ``width`` is 1."""
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Rows of one group, or of many that a release lists.
-
-    Attributes:
-        values: the values of the keys; None at the places of listed ones.
-        scopes: its rows.
-        listed: the places of the listed keys, each with what is listed.
-    """
-
-    values: tuple[Any, ...]
-    scopes: tuple[Scope, ...]
-    listed: tuple[tuple[int, Item | Of | Number], ...] = ()
-
-
 class Persons(RowsOfPersons):
     """The tables of persons of a session (``compiler.People``)."""
 
@@ -112,6 +99,21 @@ class Persons(RowsOfPersons):
             InputError: ``unsupported_query``, ``query_too_complex``, ``ambiguous_item``.
         """
         return _Facts(self, compiler).facts(node, with_ctes(node, env, self.of_persons), ended)
+
+    def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+        """The ids of the persons whom a SELECT of one count from a table counts; None if it counts something else."""
+        table, (call,) = node.args["from_"].this, aggregates(node.expressions[0])
+        column = None if lowered(table.name) in env else self.counts.id_column(table)
+        of_ids = isinstance(call.this, exp.Distinct) and [lowered(c.name) for c in call.this.expressions] == [column]
+        counts = of_ids or isinstance(call.this, exp.Star | exp.Literal)
+        if column is None or not counts or any(join.side for join in node.args.get("joins") or ()):
+            return None
+        ids = node.copy()
+        ids.set("expressions", [exp.column(exp.to_identifier(column, quoted=True), table.alias_or_name)])
+        try:
+            return ids if _Facts(self, compiler).have_one_row(ids, env) or of_ids else None
+        except InputError:  # what no rule reads stays as it is written
+            return None
 
 
 class _Facts(Aggregates):
@@ -153,6 +155,13 @@ class _Facts(Aggregates):
         known = Known(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
         known = replace(known, unsure=bool(keys) and not sure)
         return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
+
+    def have_one_row(self, node: exp.Select, env: Env) -> bool:
+        """Whether each person has at most one row of a SELECT."""
+        for scope in (scopes := self.scopes(node, env)):
+            self.check_one(scope.rows)
+        cells = [cell for scope in scopes for cell in self.cells(scope.rows)]
+        return len(cells) < 2 and all(cell.test is None for cell in cells)
 
     def _keys(self, node: exp.Select, scope: Scope) -> list[exp.Expr]:
         if node.args.get("group") is not None:

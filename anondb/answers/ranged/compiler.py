@@ -47,6 +47,10 @@ class People(Protocol):
         """The groups and counts of a SELECT over tables of persons; if it is ``ended``, those that LIMIT needs."""
         ...
 
+    def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+        """The ids of the persons whom a SELECT of one count from a table counts; None if it counts something else."""
+        ...
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -155,7 +159,8 @@ class Compiler:
             return self.query(other, env, ended=ended)
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
-        counted = with_counted_items(together(node), lambda query: self.people.of_persons(query, env))
+        one = together(node, lambda query: self.people.counted(query, env, self))
+        counted = with_counted_items(one, lambda query: self.people.of_persons(query, env))
         try:
             return SelectRows(self, counted, env, ended=ended).rows()
         except InputError as error:

@@ -1,11 +1,12 @@
 """Scalar subqueries over the same rows as one: ``(SELECT count(*) FROM t WHERE a) - (SELECT count(*) FROM t WHERE b)``.
 
 More is known of both numbers together than of each: the rows with ``a`` that lack ``b`` are no more than those with ``a``.
+Counts of persons over different rows are counts over one list of all persons, whose ids are among those of these rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
@@ -16,26 +17,29 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren, exp.Cast,
 _PARTS = {"expressions", "from_", "joins", "where"}
 
 
-def together(node: exp.Select) -> exp.Select:
+Counted = Callable[[exp.Select], exp.Select | None]  # the ids of the persons whom a SELECT counts; None if it does not
+
+
+def together(node: exp.Select, counted: Counted) -> exp.Select:
     """A SELECT in which an expression of several scalar subqueries over the same rows is one of these."""
     if all(len(list(e.find_all(exp.Subquery))) < 2 for e in node.expressions):
         return node
     made = node.copy()
     for selected in made.expressions:
-        _merge(selected)
+        _merge(selected, counted)
     return made
 
 
-def _merge(node: exp.Expr) -> None:
+def _merge(node: exp.Expr, counted: Counted) -> None:
     """Replace the largest expressions of subqueries alone, each by one subquery if these have the same rows."""
     if isinstance(node, exp.Query | exp.AggFunc | exp.Window):
         return
     asked = _subqueries(node) or []
-    if len(asked) > 1 and (one := _one(node, [of.this for of in asked])) is not None:
+    if len(asked) > 1 and (one := _one(node, [of.this for of in asked], counted)) is not None:
         node.replace(one)
         return
     for child in list(node.iter_expressions()):
-        _merge(child)
+        _merge(child, counted)
 
 
 def _subqueries(node: exp.Expr) -> list[exp.Subquery] | None:
@@ -55,23 +59,49 @@ def _subqueries(node: exp.Expr) -> list[exp.Subquery] | None:
     return found
 
 
-def _one(node: exp.Expr, queries: list[exp.Expr]) -> exp.Subquery | None:
+def _one(node: exp.Expr, queries: list[exp.Expr], counted: Counted) -> exp.Subquery | None:
     """An expression of several queries as one, where what not all ask of their rows is a FILTER; None if they differ."""
     selects = [query for query in queries if isinstance(query, exp.Select) and _is_total(query)]
-    sources = [(query.args["from_"], query.args.get("joins") or []) for query in selects]
-    if len(selects) < len(queries) or any(source != sources[0] for source in sources):
+    if len(selects) < len(queries):
         return None
+    if any(_sources(select) != _sources(selects[0]) for select in selects):
+        selects = [made for select in selects if (made := _of_list(select, counted)) is not None]
+    if len(selects) < len(queries) or any(_sources(select) != _sources(selects[0]) for select in selects):
+        return None
+    sources = [_sources(select) for select in selects]
     parts = [conjoined(where.this if (where := query.args.get("where")) else None) for query in selects]
     common = [part for part in parts[0] if all(part in of for of in parts)]
     further = [[part for part in of if part not in common] for of in parts]
     crossed = any(not any(join.args.get(key) for key in ("on", "using", "method")) for join in sources[0][1])
     if crossed and any(further):  # a condition that joins stays in WHERE
         return None
-    values = {id(q): _filtered(q, of) for q, of in zip(selects, further, strict=True)}
+    values = {id(query): _filtered(q, of) for query, q, of in zip(queries, selects, further, strict=True)}
     made = selects[0].copy()
     made.set("expressions", [_with_values(node, values)])
     made.set("where", exp.Where(this=exp.and_(*common)) if common else None)
     return exp.Subquery(this=made)
+
+
+def _sources(node: exp.Select) -> tuple[exp.Expr, list[exp.Expr]]:
+    return node.args["from_"], node.args.get("joins") or []
+
+
+def _of_list(node: exp.Select, counted: Counted) -> exp.Select | None:
+    """A count of persons as one over the list of all persons of its first table; None for another number."""
+    calls = list(aggregates(node.expressions[0]))
+    table = node.args["from_"].this.copy()
+    plain = len(calls) == 1 and isinstance(calls[0], exp.Count) and isinstance(table, exp.Table)
+    ids = counted(node) if plain else None
+    if ids is None:
+        return None
+    table.set("alias", None)
+    column = ids.expressions[0].this
+    every = exp.select(exp.column(column.copy())).distinct().from_(table)
+    made = exp.select(node.expressions[0].copy()).from_(every.subquery("persons"))
+    among = exp.In(this=exp.column(column.copy(), "persons"), query=exp.Subquery(this=ids))
+    (call,) = aggregates(made.expressions[0])
+    call.replace(exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=among)))
+    return made
 
 
 def _is_total(node: exp.Select) -> bool:
