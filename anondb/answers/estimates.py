@@ -15,6 +15,7 @@ from anondb.answers.ranged.known import IN_WORLDS, INTEGERS, SURE, Column, Known
 from anondb.answers.roles import Role
 from anondb.answers.spread import HIGH, LOW, Spread, with_spread
 from anondb.engine import Table
+from anondb.query.parsing import bare
 
 TYPED = (*INTEGERS, "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "UUID")
 """Types of keys that rules may write as texts."""
@@ -27,6 +28,8 @@ OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
     "please report the query."
 )
+
+ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ class Estimator(InWorlds):
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
         numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
         ruled = self.make("ruled", exp.select("*", self.copies()).from_(numbered.subquery("k")), made)
-        columns = self._marked(ruled, columns)
+        columns, zeros = self._marked(ruled, columns), self._zeros(ruled, columns)
         table = self.make("rows", self._joined(drawn, ruled, known, half), made)
         table, columns = self._spread(table, columns, made)
         outside = exp.select(exp.LogicalOr(this=exp.column(OUTSIDE)).as_(OUTSIDE)).from_(table.expression())
@@ -145,7 +148,7 @@ class Estimator(InWorlds):
         bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
         whole = not (bad or known.open or self.asked.leading or known.cut) and len(self.asked.ends) == 1
         notes = certain_first(self.engine, self.asked.ends[0], flagged, table) if whole else []
-        return Estimated(self._ended(flagged, table), made, bad, notes)
+        return Estimated(self._ended(flagged, table), made, bad, [*zeros, *notes])
 
     def _column(self, n: int, ruled: Column | None) -> Column:
         """What is known of a column; a computed number that no rule reads has bounds that are NULL."""
@@ -171,6 +174,16 @@ class Estimator(InWorlds):
         return tuple(
             replace(column, maybe=column.maybe and rows[f"c{n}"].tolist() != [True]) for n, column in enumerate(columns)
         )
+
+    def _zeros(self, ruled: Table, columns: tuple[Column, ...]) -> list[str]:
+        """A note if the query divides by what may be 0, and a number has no bounds in some row."""
+        divisors = (bare(quotient.expression) for quotient in self.asked.ruled.find_all(exp.Div))
+        numbers = [n for n, column in enumerate(columns) if column.bounded and not column.unknown]
+        if not numbers or all(isinstance(divisor, exp.Nullif | exp.Literal) for divisor in divisors):
+            return []
+        without = [exp.and_(*(exp.column(f"c{n}{end}").is_(exp.null()) for end in ("_l", "_u"))) for n in numbers]
+        some = exp.select(exp.LogicalOr(this=exp.or_(*without)).as_("some")).from_(ruled.expression())
+        return [ZERO_NOTE] if self.engine.select(some, "numbers without bounds")["some"].tolist() == [True] else []
 
     def _share(self) -> exp.Expr:
         """The share of the worlds that have a row."""

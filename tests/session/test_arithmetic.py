@@ -141,3 +141,11 @@ def test_a_person_whom_a_join_leaves_out_is_not_counted(release: tuple[Session, 
     joined = "transactions x LEFT JOIN transactions y ON x.tid = y.tid AND y.item = 'curd' WHERE x.item = 'apple'"
     low, high = ends(session.sql(f"SELECT {APPLES} - (SELECT count(DISTINCT y.tid) FROM {joined}) AS v"))
     assert low <= 2 <= high  # three with an apple, of whom one has curd
+
+
+def test_a_number_without_bounds_says_how_to_divide(release: tuple[Session, Ranges]) -> None:
+    session, _ = release
+    rare = "(SELECT count(DISTINCT tid) FROM transactions WHERE item = 'pear')"
+    plain = session.sql(f"SELECT 1.0 * {APPLES} / {rare} AS v")
+    assert ends(plain) == (None, None) and ["nullif" in note for note in plain.notes] == [True]
+    assert not any("nullif" in n for n in session.sql(f"SELECT 1.0 * {APPLES} / nullif({rare}, 0) AS v").notes)
