@@ -52,6 +52,12 @@ def ends(result: anondb.Result) -> tuple[float, float]:
     "sql, of_size",
     [
         (f"SELECT sum(n * (n - 1) / 2) AS v FROM {SIZES}", lambda n: n * (n - 1) / 2),
+        (f"SELECT sum(CASE WHEN n > 11 THEN 7 ELSE 1 END) AS v FROM {SIZES}", lambda n: 7 if n > 11 else 1),
+        (f"SELECT sum(CASE WHEN n > 11 THEN 6 ELSE 0 END) + count(*) AS v FROM {SIZES}", lambda n: 7 if n > 11 else 1),
+        (
+            f"SELECT sum(CASE WHEN n > 3 THEN 5 WHEN n > 2 THEN 3 ELSE -2 END) AS v FROM {SIZES}",
+            lambda n: (-2, 3, 5)[(n > 2) + (n > 3)],
+        ),
         (
             "SELECT count(*) AS v FROM transactions x JOIN transactions y ON x.tid = y.tid AND x.item < y.item",
             lambda n: n * (n - 1) / 2,

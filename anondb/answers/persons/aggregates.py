@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 from math import isfinite
 from typing import Any
 
@@ -148,16 +148,11 @@ class Aggregates(Sums):
             return None, None
         of_rows = terms[0][1].how == "rows"
         conditions = [one.where if of_rows else self.closed(one) for one in chosen]
-        added: dict[Condition, int] = {}
+        added: list[tuple[float, Condition]] = []
         for held in product((True, False), repeat=len(terms)):
             met = both(*(c if h else negate(c) for c, h in zip(conditions, held, strict=True)))
-            added[met] = sum(factor for (factor, _), h in zip(terms, held, strict=True) if h)
-        steps: list[Bounds] = []
-        for low, high in pairwise(sorted({0, *(number for met, number in added.items() if met != NEVER)})):
-            part = either(*(met for met, number in added.items() if (number >= high if high > 0 else number <= low)))
-            counted = self.rows_in(replace(scope.rows, where=part)) if of_rows else self.persons(part)
-            steps.append(self.times(counted, high - low if high > 0 else low - high))
-        return self.total(steps)
+            added.append((sum(factor for (factor, _), h in zip(terms, held, strict=True) if h), met))
+        return self.by_levels(added, scope.rows if of_rows else None)
 
     def _rows_of_each(self, group: Sequence[Scope]) -> Bounds:
         """The average number of rows of the persons who have one."""

@@ -40,6 +40,7 @@ from anondb.query.predicates import (
     at_least,
     both,
     conjuncts,
+    either,
     negate,
     on_item,
     settled,
@@ -155,19 +156,15 @@ class Sums(Values):
     def sum_in(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
         """The sum of an expression over rows; 0 where no row has a value."""
         parts = self.branches(tree) if self._is_mixed(tree) and tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]
-        found: list[Bounds] = []
+        found = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
         for met, value in parts:
             here = replace(rows, where=both(rows.where, met))
-            if here.where != NEVER:
+            if here.where != NEVER and self.atoms_of(value):
                 found.append(self._sum_of_branch(here, value.unnest()))
         return self.total(found)
 
     def _sum_of_branch(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
-        atoms = self.atoms_of(tree)
-        if not atoms:
-            value = self.value(tree)
-            return NONE if value is None or float(value) == 0 else self.times(self.rows_in(rows), _number(value))
-        own = self.rows_of(tree)
+        atoms, own = self.atoms_of(tree), self.rows_of(tree)
         if len(own) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
             return self._sum_of_items(rows, tree, next(iter(own)))
         if all(isinstance(a, Truth) for a in atoms) or isinstance(tree, CONDITIONS):
@@ -184,21 +181,31 @@ class Sums(Values):
         return cells
 
     def _sum_of_values(self, rows: PersonRows, values: Sequence[tuple[Any, Condition]]) -> Bounds:
-        """The sum of an expression with few values."""
-        found: list[Bounds] = []
-        for value, met in values:
-            if value is not None and float(value) != 0:
-                here = replace(rows, where=both(rows.where, met))
-                found.append(self.times(self.rows_in(here), _number(value)))
-        return self.total(found)
+        """The sum of an expression with few values: of the rows with each of them, and by levels."""
+        added = [(_number(value), both(rows.where, met)) for value, met in values if value is not None and float(value)]
+        each = self.total([self.times(self.rows_in(replace(rows, where=met)), n) for n, met in added if met != NEVER])
+        several = len(added) > 1 and all(isfinite(number) for number, _ in added)
+        return self.within(each, lambda: self.by_levels(added, rows)) if several else each
+
+    def by_levels(self, added: Sequence[tuple[float, Condition]], rows: PersonRows | None) -> Bounds:
+        """A sum of numbers over the rows, or persons, that meet one of these conditions each: from each number to the next,
+        of all who have that or more."""
+        levels = sorted({Fraction(0), *(Fraction(number) for number, met in added if met != NEVER)})
+        if len(levels) > FEW:
+            return None, None
+        steps: list[Bounds] = []
+        for low, high in pairwise(levels):
+            part = either(*(met for number, met in added if (number >= high if high > 0 else number <= low)))
+            counted = self.persons(part) if rows is None else self.rows_in(replace(rows, where=part))
+            steps.append(self.times(counted, _number(high - low if high > 0 else low - high)))
+        return self.total(steps)
 
     def _sum_of_persons(self, condition: Condition, tree: exp.Expr) -> Bounds:
         """The sum of a number of the person over persons."""
         measure, factor, constant = self.measure(tree)
         if measure is None:
-            return self._sum_of_numbers(condition, tree) or self._sum_of_values(
-                PersonRows(where=condition), self.values(tree)
-            )
+            rows = PersonRows(where=condition)
+            return self._sum_of_numbers(condition, tree) or self._sum_of_values(rows, self.values(tree))
         measured, present = measure
         here = both(condition, present)
         by_value = (
