@@ -91,6 +91,7 @@ def test_python_sql_and_compare_take_a_new_algorithm(toys: None, shop: Path, run
     assert {r["algorithm"]: r["status"] for r in compared.json["runs"]} == {"toy": "done", "mm": "done"}
 
 
+@pytest.mark.slow
 def test_a_new_model_works_everywhere(toys: None, shop: Path, run: Run, tmp_path: Path) -> None:
     sealed, proof = tmp_path / "floor.duckdb", tmp_path / "proof"
     model = MODELS["floor"](floor=4)  # type: ignore[call-arg]

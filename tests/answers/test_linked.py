@@ -40,6 +40,7 @@ def kkm(shop: Shop) -> Iterator[Any]:
         yield both
 
 
+@pytest.mark.slow
 @each("sql", [*OTHERS, *ONE])
 def test_the_truth_is_inside(kkm: Any, sql: str) -> None:
     session, original = kkm

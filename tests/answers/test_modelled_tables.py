@@ -219,6 +219,7 @@ def test_levels_of_released_items_that_overlap(folder: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_attributes_are_those_of_the_definition(folder: Path) -> None:
     (file,) = make("kkm", folder)
     ages = {tid: ends for tid, *ends in read(file, "SELECT transaction_id, age_lo, age_hi FROM records")}

@@ -51,6 +51,7 @@ def types(con: Any, table: str) -> dict[str, str]:
     return {row[0]: row[1] for row in con.execute(f"DESCRIBE {table}").fetchall()}
 
 
+@pytest.mark.slow
 def test_sql_for_the_original_runs_as_it_is(folder: Path) -> None:
     with worlds_of(make("kkm", folder)) as (worlds, con):
         worlds.draw()
@@ -141,6 +142,7 @@ def test_ids_of_modelled_persons_are_no_ids_of_the_original(folder: Path, kind: 
         assert types(con, "world_0.sales")["tid"] == ("VARCHAR" if kind == "BOOLEAN" else kind)
 
 
+@pytest.mark.slow
 def test_the_column_that_divides_files_is_constant_and_ids_continue(tmp_path: Path) -> None:
     rnd = random.Random(3)
     original = draw_original(rnd, records=False)

@@ -292,6 +292,7 @@ def test_a_question_that_was_interrupted_is_answered_later(name: str, each: int,
         assert other.sql(SIZES, bounds=bounds).fetchall() == found
 
 
+@pytest.mark.slow
 def test_rows_of_persons_and_random_numbers_have_no_spread(sessions: Sessions) -> None:
     session = sessions("kkm")
     assert session.sql("SELECT * FROM sales LIMIT 3", bounds="spread").columns == ["tid", "item"]

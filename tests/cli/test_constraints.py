@@ -205,6 +205,7 @@ def test_the_ledger_keeps_the_constraints(clinic: Path, run: Run) -> None:
     assert broken.code == 4 and [w["constraint_id"] for w in broken.json["witnesses"]] == ["p2"]
 
 
+@pytest.mark.slow
 def test_pgen_gives_k_inf(clinic: Path) -> None:
     with anondb.connect(clinic) as database:
         release = database.anonymize("visits", model=ConstraintAnonymity(3), privacy_constraints="pgen", name="all")
@@ -323,6 +324,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", some(BAD, "a NULL item", "overlapping groups", "no percentage", "a bad weight"))
 def test_bad_input(clinic: Path, case: str) -> None:
     options, code = BAD[case]

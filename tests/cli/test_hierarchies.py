@@ -208,6 +208,7 @@ def test_check_says_what_does_not_fit(clinic: Path, run: Run, tmp_path: Path) ->
     assert run(*words).code == 2
 
 
+@pytest.mark.slow
 def test_counts_of_persons(clinic: Path, run: Run, tmp_path: Path) -> None:
     folder = f"{tmp_path}/trees/"
     run("hierarchy", "build", clinic, "--records", "people", "--attribute", "age", "--to", folder)

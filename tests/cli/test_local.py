@@ -202,6 +202,7 @@ def test_repeated_items_under_both_readings(shop: Path, command: Command) -> Non
     assert command("verify", str(path), "--k", "2", "--bag-input")[0] == 2
 
 
+@pytest.mark.slow
 def test_too_few_transactions(shop: Path, command: Command) -> None:
     for algorithm in ("partition", "clump"):
         common = ("anonymize", str(shop / "shop.duckdb"), "--taxonomy", str(shop / "food.tree"), "--model", "k")

@@ -109,6 +109,7 @@ def test_quiet(run: Run, shop: Path, tmp_path: Path) -> None:
     assert failed.code == 2 and failed.err.startswith("anondb: There is no table")
 
 
+@pytest.mark.slow
 def test_time_limit(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = state_of(shop)
     monkeypatch.setattr("anondb.pipeline.anonymize.check_constraints", long_work)
@@ -207,6 +208,7 @@ WORK = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", WORK)
 def test_steps_and_shares_of_progress(shop: Path, algorithm: str) -> None:
     said: list[Progress] = []

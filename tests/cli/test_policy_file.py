@@ -132,6 +132,7 @@ proof = "night-proof"
 """
 
 
+@pytest.mark.slow
 def test_files_are_loaded_and_what_commands_made_is_kept_until_the_data_change(run: Run, tmp_path: Path) -> None:
     new, sales, night = (tmp_path / name for name in ("new.duckdb", "sales.csv", "night.duckdb"))
     sales.write_text("customer,product\n" + "1,a\n2,a\n3,b\n4,b\n")

@@ -16,6 +16,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "taxonomies.md").read_tex
 BLOCKS = re.findall(r"^```\n(.*?)^```$", PAGE, re.M | re.S)
 
 
+@pytest.mark.slow
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "anondb-demo").mkdir()
     with anondb.connect(tmp_path / "anondb-demo" / "shop.duckdb") as db:

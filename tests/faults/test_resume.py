@@ -228,6 +228,7 @@ def test_refused(tmp_path: Path) -> None:
         database.anonymize(tmp_path / "s.dat", resume=True)
 
 
+@pytest.mark.slow
 def test_a_time_limit_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = shop(tmp_path / "shop.duckdb")
     with monkeypatch.context() as patched, pytest.raises(anondb.BudgetExceeded, match="are kept for resume=True"):

@@ -127,6 +127,7 @@ def test_example_3_13_stays_countable(engine: Engine) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "total", "released"),
     [

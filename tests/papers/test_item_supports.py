@@ -42,6 +42,7 @@ def table_of(lines: list[list[Any]]) -> ref.Supports:
     return {(label, item): (low, high) for label, item, low, high in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("inputs", "expected"), CASES)
 def test_the_product(engine: Engine, inputs: dict[str, Any], expected: dict[str, Any]) -> None:
     """The table, the bounds and the estimates of a release that is frozen."""

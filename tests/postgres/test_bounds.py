@@ -99,6 +99,7 @@ def rounded(rows: list[tuple[Any, ...]]) -> list[str]:
     return sorted(repr([f"{v:.9g}" if isinstance(v, float) else v for v in row]) for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(MODELS, "global"))
 def test_views(name: str, shop: Shop) -> None:
     databases, _, release = shop

@@ -85,6 +85,7 @@ def readable(connection: Any) -> dict[str, list[Any]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", some(("analysts", "counters"), "analysts"))
 def test_nothing_of_the_raw_data_is_in_any_relation(leaky: Databases, role: str) -> None:
     with leaky.session(leaky.releases, role) as connection:

@@ -84,6 +84,7 @@ OBJECTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(OBJECTS, "another comment on the schema", "no key"))
 def test_other_objects_make_it_no_release(made: Databases, what: str) -> None:
     url = made.server.url(forged(made, OBJECTS[what]), "spring")

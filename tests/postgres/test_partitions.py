@@ -61,6 +61,7 @@ def refused(db: anondb.Database, text: str) -> AnondbError:
     return caught.value
 
 
+@pytest.mark.slow
 def test_one_relation_over_all_values(shop: Databases, db: anondb.Database) -> None:
     db.sql(create(shop))
     shop.sql("CREATE VIEW public.own AS SELECT * FROM weekly.transactions", shop.releases)
@@ -91,6 +92,7 @@ def test_one_relation_over_all_values(shop: Databases, db: anondb.Database) -> N
     assert "text of the function count_bounds" in command("inspect", shop.url("weekly")).stdout
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_step_that_fails(shop: Databases, db: anondb.Database) -> None:
     db.sql(create(shop))
     db.sql(week("3"))

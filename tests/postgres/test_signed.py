@@ -50,6 +50,7 @@ def test_no_other_key_opens_it(databases: Databases, key: str, tmp_path: Path) -
     assert not any(opens(way) for way in ways(databases.url("signed"), other).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(CHANGES, "a row less"))
 def test_what_somebody_changed_is_refused(databases: Databases, key: str, what: str) -> None:
     name = f"{databases.releases}_forged"

@@ -187,6 +187,7 @@ def test_types_that_items_have(db: Any, columns: Any, table: str) -> None:
             assert error.code == "bad_type" and "fetch the rows" in str(error), kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numeric", "timestamptz"])
 def test_ids_are_alike_where_they_are(databases: Databases, db: Any, kind: str) -> None:
     """Of a table outside the search path, with names that need quotes: the same release and persons, fetched and there."""

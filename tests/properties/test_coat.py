@@ -202,6 +202,7 @@ def test_close_losses_are_compared_exactly(engine: Engine) -> None:
         assert same(run(engine, transactions, k, 1), expected(transactions, k, 1))
 
 
+@pytest.mark.slow
 def test_the_same_with_one_thread_and_two() -> None:
     rng = random.Random(5)
     items = [f"i{n}" for n in range(300)]

@@ -167,6 +167,7 @@ IDS = [
 ]
 
 
+@pytest.mark.slow
 @each("kind, values", IDS)
 def test_exact_ids(db: Engine, kind: str, values: list[str]) -> None:
     """Ids are compared exactly, never through a float."""

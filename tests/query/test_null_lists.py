@@ -58,6 +58,7 @@ def released(database: anondb.Database, draw: random.Random, kind: str) -> Any:
     return database.anonymize("t", model=anondb.KmAnonymity(k=k, m=1), name="r", queries=1, max_suppression=100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["items", "relational", "anatomy"])
 @pytest.mark.parametrize("seeds", portions(1, 3, 98, first=2))
 def test_bounds(kind: str, seeds: range) -> None:

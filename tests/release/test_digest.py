@@ -180,6 +180,7 @@ def test_blocks_are_read_in_parts(place: Path, monkeypatch: pytest.MonkeyPatch, 
     assert len(found) == 1
 
 
+@pytest.mark.slow
 def test_fewer_rows_are_read_in_little_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = verify_file(place / "km.duckdb").content_digest
     monkeypatch.setattr(digest, "_BLOCK", 2)

@@ -17,6 +17,7 @@ KINDS = [GLOBAL, LOCAL, ANATOMY, with_item_supports(GLOBAL), with_item_supports(
 ENTRY = ("main", "view", "v")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not duckdb.__version__.startswith("2.0"), reason="other versions may store other words")
 @each("kind", KINDS)
 def test_digests_are_those_of_the_catalogs_that_are_made(kind: Kind) -> None:

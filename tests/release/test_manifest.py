@@ -161,6 +161,7 @@ def test_it_is_left_out_under_other_models(owner: Engine) -> None:
     assert frozen(owner, ["a", "b"], model=model)["suppressed_items"] == "0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "key, value",
     [

@@ -215,6 +215,7 @@ OBJECTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what", some(OBJECTS, "a view", "no schema", "no key", "types that are none", "a table without a name")
 )

@@ -57,6 +57,7 @@ def test_data_frames_are_compared_too(db: anondb.Database, tmp_path: Path) -> No
         db.anonymize(texts, name="four", publish=tmp_path / "four.duckdb", **SMALL)
 
 
+@pytest.mark.slow
 def test_the_digests_are_keyed_and_of_what_may_be_published_only(db: anondb.Database, tmp_path: Path) -> None:
     def kept() -> list[Any]:
         return db.sql("SELECT release_id, count(*) FROM anondb.persons GROUP BY 1 ORDER BY 2").fetchall()  # type: ignore[union-attr]
@@ -75,6 +76,7 @@ def test_the_digests_are_keyed_and_of_what_may_be_published_only(db: anondb.Data
     assert len(ours) == len(theirs) == 5 and not ours & theirs
 
 
+@pytest.mark.slow
 def test_a_ledger_in_memory_says_so(tmp_path: Path) -> None:
     with anondb.connect(threads=1) as database:
         made = database.anonymize(baskets(0), name="one", publish=tmp_path / "one.duckdb", **SMALL)
@@ -116,6 +118,7 @@ IDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", some(EQUAL, "DATE"))
 def test_the_same_persons_under_another_type_are_the_same(db: anondb.Database, tmp_path: Path, kind: str) -> None:
     """What SQL calls equal is one person, whatever its type and the time zone of the connection."""
@@ -156,6 +159,7 @@ def test_texts_that_differ_are_different_persons(db: anondb.Database, tmp_path: 
     assert db.sql("SELECT count(*) FROM anondb.persons").fetchall() == [(len(texts),)]  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_ids_of_two_populations_are_different_people(db: anondb.Database, tmp_path: Path) -> None:
     """The owner has said so, by naming both: the ledger and the report have it, and nobody else is let through."""
     db.anonymize(baskets(0), name="shop", publish=tmp_path / "shop.duckdb", population="shoppers", **SMALL)

@@ -46,6 +46,7 @@ def random_rows(seed: int) -> list[list[str]]:
     return [[x for x in "abcde'" if rng.random() < 0.45] for _ in range(rng.randint(0, 14))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", some([1, 2, 3, 4], 1, 3))
 def test_km(m: int) -> None:
     for seed in range(10):

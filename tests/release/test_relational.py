@@ -209,6 +209,7 @@ def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
     assert released > number // 2
 
 
+@pytest.mark.slow
 def test_sealed(engine: Engine, tmp_path: Path) -> None:
     """A sealed file is asked and verified without the owner's database; its estimates are the expected numbers."""
     rng = random.Random(5)

@@ -196,6 +196,7 @@ def test_a_log_beside_a_signed_file_is_refused(published: Published, tmp_path: P
     assert refused.value.code == "not_a_release"
 
 
+@pytest.mark.slow
 def test_several_files_need_a_signature_each(published: Published) -> None:
     with pytest.raises(VerificationFailed, match=r"'unsigned\.duckdb' is refused: it is not signed"):
         anondb.open([published.file, published.unsigned], trusted=published.key)

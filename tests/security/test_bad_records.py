@@ -53,6 +53,7 @@ def sql(database: Database, text: str) -> None:
     database.engine.call(lambda: database.engine.connection.execute(text))
 
 
+@pytest.mark.slow
 def test_good(database: Database) -> None:
     release = run(database)
     assert release.verification.verified

@@ -69,6 +69,7 @@ def test_leaves_that_no_column_holds_are_no_members(sealed: Path) -> None:
         assert {*map(str, range(6))} == {text for (text,) in reader.sql(listed).fetchall()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "types, sql, what",
     [

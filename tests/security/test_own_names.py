@@ -42,6 +42,7 @@ _TABLES = {table.name: table.columns for table in TABLES}
 KINDS = ["table", "view", "types", "upper case"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "kind"),
     some(

@@ -178,6 +178,7 @@ def test_the_releases_have_room_for_all_of_it(releases: dict[str, Path]) -> None
                 assert min(rows.fetchall()[0]) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(PLANTS, *list(PLANTS)[::6]))
 def test_what_is_planted_is_found(
     releases: dict[str, Path], tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch

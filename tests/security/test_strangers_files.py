@@ -140,6 +140,7 @@ class Touched:
         assert self._look() == self.before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("all_commands", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["some", "all"])
 @pytest.mark.parametrize("stranger", some(HOSTILE, *list(HOSTILE)[::8]), indirect=True)
 def test_nothing_of_a_strangers_file_runs(

@@ -129,6 +129,7 @@ def typed(items: str, nodes: str) -> str:
 UNLIKE = [("INTEGER", "VARCHAR"), ("VARCHAR", "BIGINT"), ("BIGINT", "VARCHAR")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("items", "nodes", "algorithm"),
     some(

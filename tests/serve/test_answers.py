@@ -147,6 +147,7 @@ def test_a_note_is_a_notice(server: Server) -> None:
     assert any("modelled" in note for note in said)
 
 
+@pytest.mark.slow
 def test_rows_come_in_portions(server: Server) -> None:
     with server.connect(autocommit=True) as connection:
         rows = connection.execute("SELECT * FROM range(120000)").fetchall()

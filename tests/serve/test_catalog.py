@@ -110,6 +110,7 @@ def test_statements_that_a_client_deallocates_make_room(server: Server) -> None:
 # --------------------------------------------------------------------------------------------------------- clients
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(PSQL is None, reason="psql is not installed")
 @each(
     "command, shown",
@@ -135,6 +136,7 @@ def test_psql(server: Server, command: str, shown: str) -> None:
     assert done.returncode == 0 and shown in done.stdout + done.stderr, done.stderr
 
 
+@pytest.mark.slow
 def test_sqlalchemy_with_its_dialect_of_postgresql(server: Server) -> None:
     url = sa.URL.create("postgresql+psycopg", "analyst", PASSWORD, "127.0.0.1", server.port, "shop")
     engine = sa.create_engine(url)
@@ -165,6 +167,7 @@ def _node() -> dict[str, str] | None:
     return None
 
 
+@pytest.mark.slow
 def test_node(server: Server, client: Any) -> None:
     environment = _node()
     if environment is None:

@@ -39,6 +39,7 @@ def closed(client: socket.socket, seconds: float) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_a_failed_login_says_the_same_of_all(server: Server) -> None:
     words = {refused(server.url(user, secret)) for user in ("analyst", "nobody") for secret in ("wrong", PASSWORD[:-1])}
     assert words == {"The password is wrong."}
@@ -46,6 +47,7 @@ def test_a_failed_login_says_the_same_of_all(server: Server) -> None:
         assert connection.execute("SELECT current_user").fetchall() == [("nobody",)]
 
 
+@pytest.mark.slow
 def test_no_password_and_other_kinds_of_login_are_refused(server: Server) -> None:
     start = b"user\0analyst\0database\0shop\0\0"
     for answer in (b"", b"MD5\0" + struct.pack("!i", 3) + b"abc", b"SCRAM-SHA-256\0" + struct.pack("!i", 0)):

@@ -56,6 +56,7 @@ def test_without_repeated_rows_the_source_is_named() -> None:
     assert shop(0).anonymize("sales", model=MODEL, name="spring").manifest["table"] == "sales"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some([None, "sales", "SALES"], "SALES"))
 def test_a_release_that_is_called_like_its_source(name: str | None) -> None:
     answered(shop().anonymize("sales", model=MODEL, name=name), f"release_{name or 'sales'}")

@@ -22,6 +22,7 @@ State = dict[str, Counter[str]]
 """The rows that readers see of each file, each with how often it occurs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(1, 4, 60))
 def test_no_difference_of_two_states_shows_a_person(
     tmp_path: Path, seeds: range, monkeypatch: pytest.MonkeyPatch

@@ -107,6 +107,7 @@ def test_the_command_tries_the_same(tried: str, place: Path, run: Run) -> None:
     assert sorted(number(one["bounds_width"]) for one in found) == sorted(shown) and len(found) == 2
 
 
+@pytest.mark.slow
 def test_two_candidates_side_by_side(client: Client, tried: str, place: Path) -> None:
     client.post("/choose/take", pair=["0", "1"])
     page = client.done("/choose/pair")
@@ -141,6 +142,7 @@ def test_the_checklist_and_the_file_are_as_asked(client: Client, place: Path, pu
         assert "style-src 'unsafe-inline'" in reply.headers["content-security-policy"]
 
 
+@pytest.mark.slow
 def test_the_command_and_the_policy_give_the_same_content(
     client: Client, place: Path, published: str, run: Run
 ) -> None:
@@ -163,6 +165,7 @@ def test_the_command_and_the_policy_give_the_same_content(
     assert done.code == 0 and "nothing was done" in done.out and (place / "picked.duckdb").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_findings_are_confirmed_where_a_release_stops(tmp_path: Path) -> None:
     rows = [(t, f"{part}.{t * n % 4}") for t in range(40) for n, part in enumerate(("color", "trim", "seat"), 1)]
     (tmp_path / "cars.csv").write_text("tid,item\n" + "".join(f"{t},{item}\n" for t, item in rows))
@@ -213,6 +216,7 @@ def test_the_policy_reads_the_file_of_the_owner_every_night(tmp_path: Path, run:
     assert digest != before[1] and digest in (tmp_path / "given-proof" / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_proof_of_an_earlier_release(client: Client, place: Path, published: str, run: Run) -> None:
     client.post("/publish/release", name="picked", open="yes")
     assert "picked" in client.done("/publish")

@@ -81,6 +81,7 @@ def test_an_audit_says_what_verify_and_inspect_say(client: Client, files: Path, 
         assert "PASS" in str(plain.execute(script).fetchall())
 
 
+@pytest.mark.slow
 def test_a_file_with_a_fault_does_not_pass(client: Client, files: Path, tmp_path: Path) -> None:
     page = client.drop("/audit", files / "spring.duckdb", expected="0" * 64)
     page = client.done("/audit")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from each import each
 
 from anondb.answers.rules.supports import Supports
@@ -20,6 +21,7 @@ CASES = [  # how many transactions hold each of three members at least and at mo
 """Three transactions show a released item with three members, and each holds one or more of them."""
 
 
+@pytest.mark.slow
 @each("least, most", CASES)
 def test_sets_have_the_extremes_of_all_originals(least: tuple[int, ...], most: tuple[int, ...]) -> None:
     held = [row for row in product((0, 1), repeat=3) if any(row)]

@@ -70,6 +70,7 @@ def test_ul_of_large_domains_and_penalties() -> None:
     assert ul_a_log2([10, 3000], [1, 4], 8, 5000) == pytest.approx(-2001.0)
 
 
+@pytest.mark.slow
 def test_random_losses_equal_the_naive_sums() -> None:
     rng = random.Random(1)
     for _ in range(2000):

@@ -137,6 +137,7 @@ def claims(of: Base) -> Iterator[tuple[Base, Lines]]:
             yield Base(of.rows, of.originals, members, of.k, of.m), of.lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(BASES, *list(BASES)[::2]))
 def test_other_promises_rows_and_members(engine: Engine, name: str) -> None:
     found = list(claims(BASES[name]))

@@ -61,6 +61,7 @@ def check(engine: Engine, seed: int) -> bool:
     return by_labels != found.verified
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(11, 75, 2240))
 def test_random(engine: Engine, seeds: range) -> None:
     differ = [check(engine, seed) for seed in seeds]

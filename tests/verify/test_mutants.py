@@ -435,6 +435,7 @@ def test_mutants_are_rejected(engine: Engine, name: str) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["one_occurrence_dropped", "transaction_dropped", "items_swapped_between_transactions"]
 )

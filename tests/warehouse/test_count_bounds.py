@@ -87,6 +87,7 @@ def of_macro(tables: dict[str, Any], items: exp.Expr) -> exp.Query:
     return known["answer"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("supported", [False, True], ids=["rows", "supports"])
 @pytest.mark.parametrize("seeds", portions(3, 60, 1000))
 def test_all_bodies_agree(duck: DuckDBEngine, seeds: range, supported: bool) -> None:

@@ -254,6 +254,7 @@ def names_in(given: Any) -> set[str]:
     return {given} & set(all_names()) if isinstance(given, str) else set()
 
 
+@pytest.mark.slow
 def test_a_run_with_pairs_uses_few_statements(on: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nine named statements serve m = 2, and all are portable."""
     place, used = on("duckdb"), set[str]()
