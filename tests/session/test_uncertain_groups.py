@@ -164,3 +164,27 @@ def test_a_number_with_one_bound_may_be_null_too(tmp_path: Path) -> None:
         result = session.sql(f"SELECT avg(5 - n) AS a FROM {sizes}")
         assert result.fetchall()[0][1:] == (None, 4)
         assert any("may be NULL" in note for note in result.notes)
+
+
+@each(
+    "condition, decided",
+    [
+        ("nullif(n, 0) IS DISTINCT FROM 0", True),
+        ("nullif(n, 0) IS DISTINCT FROM 7", True),
+        ("nullif(n, 0) IS NOT DISTINCT FROM 7", False),
+        ("nullif(n, 0) IS DISTINCT FROM NULL", None),  # nobody or somebody may be of the town
+        ("n IS DISTINCT FROM NULL", True),
+        ("n IS NOT DISTINCT FROM 3", None),
+        ("(n > 7) IS NOT DISTINCT FROM false", True),
+        ("(nullif(n, 0) > 7) IS NOT DISTINCT FROM false", None),
+    ],
+)
+def test_is_distinct_from_compares_null_too(session: Session, condition: str, decided: bool | None) -> None:
+    counted = "(SELECT count(*) AS n FROM records WHERE town = 'Bonn')"
+    assert session.sql(f"SELECT {condition} AS b FROM {counted}").fetchall() == [(decided,)]
+
+
+def test_is_distinct_from_chooses_groups(session: Session) -> None:
+    by_town = "SELECT town, count(*) AS n FROM records GROUP BY town HAVING count(*) {} 7"
+    one, two = (session.sql(by_town.format(sign)) for sign in ("<>", "IS DISTINCT FROM"))
+    assert one.fetchall() == two.fetchall() and one.notes == two.notes

@@ -148,6 +148,8 @@ def _ranged(node: exp.Expr, of: dict[int, Value]) -> Value:
         ):
             return Value(why="ANY or ALL with an estimate. Write out the comparisons")
         return truths.compared(node, part("this"), part("expression"))
+    if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):
+        return truths.alike(node, part("this"), part("expression"))
     if isinstance(node, exp.And | exp.Or):
         return truths.connected(type(node), [part("this"), part("expression")])
     if isinstance(node, exp.Not):

@@ -21,7 +21,7 @@ from anondb.answers.ranged.values import (
     paren,
     with_operands,
 )
-from anondb.query.parsing import is_null
+from anondb.query.parsing import bare, is_null
 
 
 def compared(node: exp.Expr, left: Value, right: Value) -> Value:
@@ -48,6 +48,21 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
             for join, end, known in ((exp.and_, low, exp.true()), (exp.or_, high, exp.false()))
         )
     return Value(low, high, truth=True)
+
+
+def alike(node: exp.NullSafeEQ | exp.NullSafeNEQ, left: Value, right: Value) -> Value:
+    """IS NOT DISTINCT FROM, and IS DISTINCT FROM: whether two values are equal, or both are NULL."""
+    if isinstance(node, exp.NullSafeNEQ):
+        return negation(alike(exp.NullSafeEQ(this=node.left, expression=node.right), left, right))
+    if isinstance(bare(node.right), exp.Null):
+        return tested(exp.Is(this=node.left, expression=exp.null()), left)
+    equal = compared(exp.EQ(this=node.left, expression=node.right), left, right).truths
+    absent = [tested(exp.Is(this=node.left, expression=exp.null()), value).truths for value in (left, right)]
+    ends = [
+        exp.or_(holds(end, unknown=False), exp.and_(paren(one), paren(two)))
+        for end, one, two in zip(equal, *absent, strict=True)
+    ]
+    return Value(*ends, truth=True)
 
 
 def tested(node: exp.Is, value: Value) -> Value:
