@@ -24,7 +24,7 @@ from anondb.query.predicates import (
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.values import LISTED
 
-PARTS = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
+PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "with_")
 
 
 class Relations(Joins):
@@ -98,9 +98,11 @@ class Relations(Joins):
                 raise unsupported("HAVING without GROUP BY the id")
             if any(e.find(exp.Explode) for e in node.expressions):
                 raise unsupported("UNNEST beside GROUP BY the id", "Put it around, in a query of the lists.")
+            only(node, *(part for part in PARTS if part != "qualify"))
             return self.by_id(node, scopes)
         if self._has_aggregate(node):
             raise unsupported("an aggregate of all persons beside rows of single ones")
+        node, scopes = self.with_windows(node, scopes)
         made = []
         for scope in scopes:
             made += self._projected(node, scope)
