@@ -169,9 +169,9 @@ def _parts(tree: exp.Expr) -> list[exp.Expr]:
 
 def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
     """Whether a SELECT of the query that was read last keeps rows by computed numbers."""
-    ends = ("having", "qualify", "limit", "offset")
+    ends = ("having", "limit", "offset")
     ended = id(select) not in reader.by_person and any(select.args.get(key) is not None for key in ends)
-    return ended or id(select) in reader.chosen
+    return ended or id(select) in reader.chosen or id(select) in reader.qualified
 
 
 def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:

@@ -165,8 +165,7 @@ class ValueRoles(ABC):
 
     def _window(self, node: exp.Window, scope: Scope, env: Env) -> Role:
         role = self.value(node.this, scope, env)
-        for part in node.args.get("partition_by") or ():
-            self.value(part, scope, env)
+        by = [self.value(part, scope, env) for part in node.args.get("partition_by") or ()]
         order, spec, select = node.args.get("order"), node.args.get("spec"), node.parent_select
         ordered = [self.value(part, scope, env) for part in (order.expressions if order is not None else ())]
         for base in parts_of(select.args.get("windows")) if select is not None and node.args.get("alias") else ():
@@ -175,6 +174,8 @@ class ValueRoles(ABC):
         by_id = bool(ends) and Role.ID in ordered and spec is not None and spec.args.get("kind") == "RANGE"
         if by_id or Role.ID in [self.value(end, scope, env) for end in ends]:
             self.misuse("a window of ids within a distance")
+        if Role.ID in by:  # over the rows of one person
+            return Role.KEY
         return Role.TOTAL if role is Role.TOTAL else Role.VALUE
 
     def _case(self, node: exp.Case | exp.If, scope: Scope, env: Env) -> Role:

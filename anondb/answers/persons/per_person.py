@@ -344,7 +344,8 @@ class PerPerson(Nested):
             listed = [(x, v) for x, v in found.values.items() if v is not None]
             if found.other is not UNKNOWN and found.other is not None and self.releases.suppressed:
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
-            weights = values_of(listed)
+            if len({v for _, v in listed}) < len(listed):  # else each value is one item
+                weights = values_of(listed)
         numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
         return self._case_value(numbers, exp.Literal.number(0), met)
 
