@@ -88,6 +88,31 @@ TOTALS = [
     ),
 ]
 
+DISTINCT = [
+    (
+        "SELECT DISTINCT item, count(*) OVER (PARTITION BY item) AS n FROM sales",
+        "SELECT item, count(*) AS n FROM sales GROUP BY item",
+    ),
+    (
+        "SELECT DISTINCT item, count(*) OVER (PARTITION BY item) / count(*) OVER () AS n FROM sales",
+        "SELECT item, count(*) / sum(count(*)) OVER () AS n FROM sales GROUP BY item",
+    ),
+    (
+        "SELECT DISTINCT item, count(*) OVER (PARTITION BY item) AS n FROM sales QUALIFY n > 9",
+        "SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 9",
+    ),
+    (
+        "SELECT DISTINCT parent, item, sum(price) OVER (PARTITION BY parent) AS n FROM sales JOIN prices USING (item) "
+        "JOIN food ON node = item",
+        "SELECT parent, item, sum(sum(price)) OVER (PARTITION BY parent) AS n FROM sales JOIN prices USING (item) "
+        "JOIN food ON node = item GROUP BY parent, item",
+    ),
+    (
+        "SELECT count(*) AS n FROM (SELECT DISTINCT item, count(*) OVER (PARTITION BY item) AS c FROM sales) WHERE c > 9",
+        "SELECT count(*) AS n FROM (SELECT item FROM sales GROUP BY item HAVING count(*) > 9)",
+    ),
+]
+
 
 def rows(named: Named, sql: str) -> list[tuple[object, ...]]:
     """The rows of an answer, whose numbers all have lower bounds where nothing was suppressed."""
@@ -113,4 +138,9 @@ def test_a_value_of_several_numbers_of_a_person_is_that_for_each_value_of_one(
 
 @each("sql, plain", TOTALS)
 def test_a_row_of_totals_beside_persons_is_a_constant(named: Named, sql: str, plain: str) -> None:
+    assert rows(named, sql) == rows(named, plain)
+
+
+@each("sql, plain", DISTINCT)
+def test_different_rows_of_windows_are_groups(named: Named, sql: str, plain: str) -> None:
     assert rows(named, sql) == rows(named, plain)
