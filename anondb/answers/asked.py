@@ -177,12 +177,14 @@ def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
 
 def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:
     """A query whose condition on computed numbers is a column in place of a condition, and whether it has one."""
-    if not isinstance(body, exp.Select) or body.args.get("distinct") is not None or _has_window(body):
+    if not isinstance(body, exp.Select) or body.args.get("distinct") is not None:
         return body, False
-    key = "having" if body.args.get("group") is not None else "where"
+    key = "qualify" if body.args.get("qualify") else "having" if body.args.get("group") is not None else "where"
     condition = body.args.get(key)
     reader.relation(body)
-    if condition is None or (key == "where" and id(body) not in reader.chosen):
+    if condition is None or (key != "qualify" and _has_window(body)):  # windows have the rows that QUALIFY leaves out
+        return body, False
+    if (key == "where" and id(body) not in reader.chosen) or (key == "qualify" and id(body) not in reader.qualified):
         return body, False
     if key == "where" and any(map(reader.has_aggregate, body.expressions)):
         return body, False

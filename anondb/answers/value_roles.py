@@ -14,7 +14,7 @@ from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
 
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
-_SCALED = (exp.Mul, exp.Div)
+_SCALED = (exp.Mul, exp.Div, exp.IntDiv)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 _WHOLE = (exp.Distinct, exp.Group, exp.Ordered, exp.Window, exp.Count)  # what distinguishes tuples, and reads no part
@@ -97,7 +97,8 @@ class ValueRoles(ABC):
         if not any(part.computed for part in parts):
             return Role.KEY
         linear = isinstance(node, _LINEAR) and Role.VALUE not in parts
-        scaled = isinstance(node, _SCALED) and parts[:1] == [Role.TOTAL] and isinstance(node.expression, exp.Literal)
+        product = isinstance(node, exp.Mul) and parts == [Role.KEY, Role.TOTAL]
+        scaled = isinstance(node, _SCALED) and (product or parts == [Role.TOTAL, Role.KEY])
         return Role.TOTAL if linear or scaled else Role.VALUE
 
     def _column(self, node: exp.Column, scope: Scope) -> Role:
