@@ -129,6 +129,23 @@ GROUPS = [
     ),
 ]
 
+MILK, BREAD = (f"(SELECT tid FROM sales WHERE item = '{item}')" for item in ("milk", "bread"))
+OUTER = [
+    (
+        f"SELECT count(*) AS n FROM {MILK} x FULL JOIN {BREAD} y ON x.tid = y.tid WHERE x.tid IS NULL",
+        f"SELECT count(*) AS n FROM sales WHERE item = 'bread' AND tid NOT IN {MILK}",
+    ),
+    (
+        f"SELECT count(DISTINCT tid) AS n FROM {MILK} x FULL OUTER JOIN {BREAD} y USING (tid)",
+        "SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'bread')",
+    ),
+    (
+        f"SELECT count(*) AS n FROM {MILK} x RIGHT JOIN (SELECT DISTINCT tid FROM sales) y ON y.tid = x.tid "
+        "WHERE x.tid IS NULL",
+        f"SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN {MILK}",
+    ),
+]
+
 
 def rows(named: Named, sql: str) -> list[tuple[object, ...]]:
     """The rows of an answer, whose numbers all have lower bounds where nothing was suppressed."""
@@ -165,3 +182,21 @@ def test_different_rows_of_windows_are_groups(named: Named, sql: str, plain: str
 @each("sql, plain", GROUPS)
 def test_numbers_of_groups_may_be_written_in_another_way(named: Named, sql: str, plain: str) -> None:
     assert rows(named, sql) == rows(named, plain)
+
+
+@each("sql, plain", OUTER)
+def test_persons_of_an_outer_join_are_those_of_either_side(named: Named, sql: str, plain: str) -> None:
+    assert rows(named, sql) == rows(named, plain)
+
+
+@each(
+    "sql",
+    [
+        "SELECT count(*) AS n FROM sales s FULL JOIN prices p ON p.item = s.item",
+        "SELECT count(p.price) AS n FROM sales s RIGHT JOIN prices p USING (item)",
+        f"SELECT count(*) AS n FROM (SELECT tid FROM sales UNION ALL FROM {MILK}) x RIGHT JOIN sales y USING (tid)",
+        "SELECT count(*) AS n FROM sales x FULL JOIN sales y ON x.tid = y.tid AND x.item = y.item",
+    ],
+)
+def test_other_outer_joins_have_no_bounds(named: Named, sql: str) -> None:
+    assert named[1].sql(sql).fetchall()[0][1:] == (None, None)
