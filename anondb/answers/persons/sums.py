@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import isfinite
 from typing import Any, Protocol
 
 from sqlglot import exp
 
 from anondb.answers.persons.domains import UNKNOWN
-from anondb.answers.persons.rows import FLIPPED, Cell
+from anondb.answers.persons.rows import FLIPPED, MOST_CELLS, Cell
 from anondb.answers.persons.terms import (
     Item,
     Looked,
@@ -37,6 +37,7 @@ from anondb.query.predicates import (
     at_least,
     both,
     conjuncts,
+    either,
     negate,
     on_item,
     settled,
@@ -95,7 +96,12 @@ class Sums(Values):
         cells = merged([cell for rows in parts for cell in self.cells(rows)])
         if len(cells) > MAX_TERMS:
             raise too_complex("a number of rows of too many kinds")
-        return self.total([self.rows_of_cell(cell) for cell in cells])
+        total = self.total([self.rows_of_cell(cell) for cell in cells])
+        one = [self.of_one(cell) for cell in cells] if 1 < len(cells) <= MOST_CELLS else [None]
+        persons = [condition for condition in one if condition is not None]
+        if len(persons) < len(one) or any(both(*pair) != NEVER for pair in combinations(persons, 2)):
+            return total  # else each person has one row at most
+        return self.within(total, lambda: self.persons(either(*persons)))
 
     def rows_of_cell(self, cell: Cell) -> Bounds:
         """The number of rows of one kind."""
