@@ -165,6 +165,34 @@ OUTER = [
     ),
 ]
 
+OFTEN = "(SELECT item FROM sales GROUP BY item HAVING count(*) > 9)"
+CHOSEN = [
+    (
+        f"SELECT count(*) AS n FROM sales s JOIN {OFTEN} f USING (item)",
+        f"SELECT count(*) AS n FROM sales WHERE item IN {OFTEN}",
+    ),
+    (
+        "WITH c AS (SELECT item, count(*) AS k FROM sales GROUP BY item) SELECT count(DISTINCT tid) AS n FROM sales s "
+        "JOIN c ON c.item = s.item WHERE c.k > 9 AND s.item <> 'milk'",
+        f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN {OFTEN} AND item <> 'milk'",
+    ),
+    (
+        f"SELECT count(DISTINCT s.tid) AS n FROM sales s JOIN sales m USING (tid) JOIN {OFTEN} f ON f.item = s.item "
+        "WHERE m.item = 'milk'",
+        f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN {OFTEN} AND tid IN {MILK}",
+    ),
+    (
+        f"SELECT tid IN {MILK} AS m, count(*) AS n FROM (SELECT DISTINCT tid FROM sales JOIN {OFTEN} f USING (item)) "
+        "GROUP BY 1",
+        f"SELECT tid IN {MILK} AS m, count(DISTINCT tid) AS n FROM sales WHERE item IN {OFTEN} GROUP BY 1",
+    ),
+    (
+        "SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales) p WHERE 'milk' <> ALL (SELECT item FROM sales o "
+        "WHERE o.tid = p.tid) AND 'bread' IN (SELECT item FROM sales o WHERE o.tid = p.tid)",
+        f"SELECT count(*) AS n FROM sales WHERE item = 'bread' AND tid NOT IN {MILK}",
+    ),
+]
+
 
 def rows(named: Named, sql: str) -> list[tuple[object, ...]]:
     """The rows of an answer, whose numbers all have lower bounds where nothing was suppressed."""
@@ -230,3 +258,17 @@ def test_a_number_of_a_group_is_no_key_beside_the_keys_of_the_group(named: Named
     assert sorted([row[n] for n in shown] for row in one.fetchall()) == sorted(
         [row[n] for n in shown] for row in two.fetchall()
     )
+
+
+@each("sql, plain", CHOSEN)
+def test_a_join_with_chosen_items_is_a_condition_on_items(named: Named, sql: str, plain: str) -> None:
+    if named[0] != "suppressed" or "<> ALL" in sql:
+        assert rows(named, sql) == rows(named, plain)
+
+
+def test_a_join_with_groups_by_more_than_the_item_has_no_bounds(named: Named) -> None:
+    """An item may be in several of its groups, and each is a row."""
+    of_two = "(SELECT item, count(*) AS k, left(item, 1) AS l FROM sales GROUP BY item, l)"
+    for listed, on in ((of_two, "ON s.item = f.item"), (OFTEN, "ON s.item <> f.item"), (of_two, "ON s.item = f.l")):
+        sql = f"SELECT count(*) AS n FROM sales s JOIN {listed} f {on}"
+        assert named[1].sql(sql).fetchall()[0][1:] == (None, None)

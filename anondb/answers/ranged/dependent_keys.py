@@ -42,7 +42,7 @@ def _rewrite(node: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str
     dependent: set[tuple[str, str]] = set()
     for place in (clause, *joins):
         alias = lowered(place.this.alias_or_name)
-        own, others = _columns(place.this, named)
+        own, others = group_columns(place.this, named)
         shared = {lowered(u.name) for join in joins for u in join.args.get("using") or ()}
         grouped = {(lowered(k.table), lowered(k.name)) for k in keys if isinstance(k, exp.Column)}
         names = {name for table, name in grouped if table == alias} | (shared & {name for _, name in grouped})
@@ -83,7 +83,7 @@ def _place(node: exp.Expr) -> tuple[str, str] | None:
     return (lowered(node.table), lowered(node.name)) if isinstance(node, exp.Column) and node.table else None
 
 
-def _columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[str], set[str]]:
+def group_columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[str], set[str]]:
     """The keys of a source that is a SELECT with GROUP BY, and its computed columns; empty for other sources."""
     alias = source.args.get("alias")
     cte = named.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
