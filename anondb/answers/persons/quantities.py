@@ -155,8 +155,9 @@ class Quantities(Domains):
         self.kinds[tree] = next((str(k) for _, k in found if k != '"NULL"'), "VARCHAR")
         return [one for one, _ in found]
 
-    def by_number(self, tree: exp.Expr) -> list[tuple[Condition, exp.Expr]] | None:
-        """An expression for each value of the number in it that has the fewest; None if it has many.
+    def by_number(self, tree: exp.Expr, *, every: bool = False) -> list[tuple[Condition, exp.Expr]] | None:
+        """An expression for each value of the number in it that has the fewest; None if it has many, or if ``every`` number
+        must have few and one has many.
 
         Each person has exactly one of the values, or NULL, and there the expression is that with the value in its place.
         """
@@ -168,6 +169,8 @@ class Quantities(Domains):
             elif isinstance(atom, Number) and labels is not None and atom.weights.by_label is None:
                 listed[atom] = len(labels) + 1
         if not listed or min(listed.values()) > MAX_VALUES or self.releases.bags:
+            return None
+        if every and (len(listed) < len(self.atoms_of(tree)) or max(listed.values()) > MAX_VALUES):
             return None
         of = min(listed, key=lambda atom: listed[atom])
         values = self.values_of_number(replace(of, present=ALWAYS), tree)

@@ -163,7 +163,7 @@ class Values(Relations):
                     parts += [(both(met, more), one) for more, one in self.branches(part)]
         elif tree.find(exp.Case, exp.If):
             parts = self.branches(tree)
-        parts = parts or self.by_number(tree) or []
+        parts = parts or self.by_number(tree, every=True) or []
         if not parts:
             return None
         grouped: dict[Any, list[Condition]] = {}
