@@ -6,9 +6,10 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Compiler, Env
+from anondb.answers.ranged.dependent_keys import selected
 from anondb.answers.ranged.sources import grouped
 from anondb.errors import InputError
-from anondb.query.parsing import bare, conjoined, lowered, whole
+from anondb.query.parsing import bare, conjoined, lowered
 from anondb.query.refusals import only
 
 _TOTALS = {"expressions", "from_", "joins", "where", "with_"}
@@ -45,7 +46,7 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
         first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")
     ):
         return None
-    keys = [key for key in _keys(node) if not _is_of(_selected(key, node), values)]
+    keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)]
     if not keys:
         return None
     made = node.copy()
@@ -64,14 +65,6 @@ def _keys(node: exp.Select) -> list[exp.Expr]:
     group = node.args["group"]
     only(group, "expressions", "all")
     return grouped(node, lambda column: True) if group.args.get("all") else list(group.expressions)
-
-
-def _selected(key: exp.Expr, node: exp.Select) -> exp.Expr:
-    """The selected expression behind a position; other expressions as they are."""
-    if not isinstance(key, exp.Literal) or key.is_string or not 1 <= whole(key) <= len(node.expressions):
-        return key
-    found: exp.Expr = node.expressions[whole(key) - 1].unalias()
-    return found
 
 
 def _is_of(node: exp.Expr, values: dict[tuple[str, str], exp.Expr]) -> bool:

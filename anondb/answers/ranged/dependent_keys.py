@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.query.parsing import lowered, whole
+from anondb.query.parsing import lowered
 
 
 def without_dependent_keys(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
@@ -38,7 +38,7 @@ def _rewrite(node: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str
     clause = node.args.get("from_")
     if clause is None or any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for join in joins):
         return
-    keys = [_selected(key, node) for key in group.expressions]
+    keys = [selected(key, node) for key in group.expressions]
     dependent: set[tuple[str, str]] = set()
     for place in (clause, *joins):
         alias = lowered(place.this.alias_or_name)
@@ -70,11 +70,11 @@ def _is_of_group(column: exp.Column) -> bool:
     return isinstance(call, exp.Select) or (around is not None and isinstance(around.parent, exp.Window))
 
 
-def _selected(key: exp.Expr, node: exp.Select) -> exp.Expr:
+def selected(key: exp.Expr, node: exp.Select) -> exp.Expr:
     """The selected expression behind a position; other expressions as they are."""
-    if not isinstance(key, exp.Literal) or key.is_string or not 1 <= whole(key) <= len(node.expressions):
+    if not isinstance(key, exp.Literal) or not key.is_int or not 1 <= int(key.name) <= len(node.expressions):
         return key
-    found: exp.Expr = node.expressions[whole(key) - 1].unalias()
+    found: exp.Expr = node.expressions[int(key.name) - 1].unalias()
     return found
 
 
@@ -96,7 +96,7 @@ def group_columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[s
     group = query.args["group"]
     if not {k for k, v in group.args.items() if v} <= {"expressions"}:
         return set(), set()
-    keys = [_selected(key, query) for key in group.expressions]
+    keys = [selected(key, query) for key in group.expressions]
     names = {lowered(e.alias_or_name): e.unalias() for e in query.expressions if e.alias_or_name}
     own = {name for name, value in names.items() if value in keys}
     every = all(key in [names[name] for name in own] for key in keys) and len(names) == len(query.expressions)
