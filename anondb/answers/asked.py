@@ -14,6 +14,8 @@ from sqlglot import exp
 from sqlglot.optimizer.simplify import simplify
 
 from anondb.answers.ends import MARGIN, End, Ended, has_series, unwrapped
+from anondb.answers.ranged.dependent_keys import without_dependent_keys
+from anondb.answers.ranged.distinct_rows import with_groups
 from anondb.answers.ranged.equivalents import as_first_row
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
@@ -88,7 +90,7 @@ def asked(tree: exp.Expr, shown: int, reader: RoleReader) -> Asked:
         shown: the number of its columns.
         reader: what reads their roles.
     """
-    tree = unwrapped(tree)
+    tree = without_dependent_keys(with_groups(unwrapped(tree), reader.ids), reader.ids)
     if _is_one_row(tree, reader) and tree.args.get("order") is not None:
         tree = tree.copy()
         tree.set("order", None)
@@ -169,19 +171,21 @@ def _parts(tree: exp.Expr) -> list[exp.Expr]:
 
 def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
     """Whether a SELECT of the query that was read last keeps rows by computed numbers."""
-    ends = ("having", "qualify", "limit", "offset")
+    ends = ("having", "limit", "offset")
     ended = id(select) not in reader.by_person and any(select.args.get(key) is not None for key in ends)
-    return ended or id(select) in reader.chosen
+    return ended or id(select) in reader.chosen or id(select) in reader.qualified
 
 
 def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:
     """A query whose condition on computed numbers is a column in place of a condition, and whether it has one."""
-    if not isinstance(body, exp.Select) or body.args.get("distinct") is not None or _has_window(body):
+    if not isinstance(body, exp.Select) or body.args.get("distinct") is not None:
         return body, False
-    key = "having" if body.args.get("group") is not None else "where"
+    key = "qualify" if body.args.get("qualify") else "having" if body.args.get("group") is not None else "where"
     condition = body.args.get(key)
     reader.relation(body)
-    if condition is None or (key == "where" and id(body) not in reader.chosen):
+    if condition is None or (key != "qualify" and _has_window(body)):  # windows have the rows that QUALIFY leaves out
+        return body, False
+    if (key == "where" and id(body) not in reader.chosen) or (key == "qualify" and id(body) not in reader.qualified):
         return body, False
     if key == "where" and any(map(reader.has_aggregate, body.expressions)):
         return body, False

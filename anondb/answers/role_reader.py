@@ -30,6 +30,7 @@ class RoleReader(ValueRoles):
         unread: a construct that relates different persons, which no rule of bounds may read.
         reads_persons: whether a table of the original was named.
         chosen: the SELECTs of the last query whose WHERE reads computed numbers, by their identity.
+        qualified: those whose QUALIFY does.
         by_person: the SELECTs of the last query that group by persons, by their identity.
         named: for each SELECT of the last query, by its identity, the names of sources' columns by which it groups.
         keys: for each SELECT of the last query, by its identity, the keys of its sources with computed columns.
@@ -47,6 +48,7 @@ class RoleReader(ValueRoles):
         self.unread: str | None = None
         self.reads_persons = False
         self.chosen: set[int] = set()
+        self.qualified: set[int] = set()
         self.by_person: set[int] = set()
         self.named: dict[int, set[str]] = {}
         self.keys: dict[int, list[exp.Column]] = {}
@@ -55,6 +57,7 @@ class RoleReader(ValueRoles):
     def relation(self, tree: exp.Expr) -> Relation:
         """The columns of a query."""
         self.chosen.clear()
+        self.qualified.clear()
         self.keys.clear()
         self.by_person.clear()
         self.named.clear()
@@ -175,6 +178,8 @@ class RoleReader(ValueRoles):
         self.named[id(node)] = {lowered(g.name) for g in grouped or () if isinstance(g, exp.Column) and scope.owners(g)}
         aggregated = grouped is not None or any(self.has_aggregate(e) for e in node.expressions)
         aggregated = aggregated or node.args.get("having") is not None
+        rows = any(relation.of_persons for _, relation in scope.shown)
+        by_id = rows and any(self.value(g, scope, env) is Role.ID for g in grouped or () if isinstance(g, exp.Column))
         distinct = node.args.get("distinct") is not None and not aggregated
         columns: list[tuple[str, Role]] = []
         for selected in node.expressions:
@@ -190,8 +195,8 @@ class RoleReader(ValueRoles):
                 grouped is not None
                 and any(isinstance(g, exp.Column) and not g.table and lowered(g.name) == name for g in grouped)
             )
-            if (key or (distinct and not node.args["distinct"].args.get("on"))) and role.computed:
-                role = Role.KEY
+            if (key or by_id or (distinct and not node.args["distinct"].args.get("on"))) and role.computed:
+                role = Role.KEY  # a number of one person is no number of a group
             columns.append((name, role))
             scope.aliases[name] = role
         clauses = ("where", "having", "qualify", "group", "order", "distinct", "windows", "sample", "limit", "offset")
@@ -202,12 +207,8 @@ class RoleReader(ValueRoles):
                     self.value(one, scope, env)
                 elif isinstance(one, exp.Expr) and not (name == "distinct" and not one.args.get("on")):
                     self._clause(one, scope, env)
-        rows = any(relation.of_persons for _, relation in scope.shown)
         if grouped is not None:
-            of_persons = rows and any(
-                self.value(g, scope, env) is Role.ID for g in grouped if isinstance(g, exp.Column)
-            )
-            of_persons = of_persons or (rows and any(role is Role.ID for _, role in columns))
+            of_persons = by_id or (rows and any(role is Role.ID for _, role in columns))
             if of_persons:
                 self.by_person.add(id(node))
         elif aggregated:
@@ -235,8 +236,8 @@ class RoleReader(ValueRoles):
         """Read the expressions of a clause, each by itself."""
         for part in node.iter_expressions():
             role = self.value(part, scope, env)
-            if role.computed and isinstance(node, exp.Where):
-                self.chosen.add(id(node.parent))
+            if role.computed and isinstance(node, exp.Where | exp.Qualify):
+                (self.chosen if isinstance(node, exp.Where) else self.qualified).add(id(node.parent))
             if role is Role.ID and not isinstance(node, exp.Group | exp.Order | exp.Distinct):
                 self.misuse("a condition on an id")
 

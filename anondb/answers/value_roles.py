@@ -14,7 +14,7 @@ from anondb.query.parsing import bare, lowered, operands
 from anondb.query.refusals import name_of
 
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
-_SCALED = (exp.Mul, exp.Div)
+_SCALED = (exp.Mul, exp.Div, exp.IntDiv)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 _WHOLE = (exp.Distinct, exp.Group, exp.Ordered, exp.Window, exp.Count)  # what distinguishes tuples, and reads no part
@@ -97,7 +97,8 @@ class ValueRoles(ABC):
         if not any(part.computed for part in parts):
             return Role.KEY
         linear = isinstance(node, _LINEAR) and Role.VALUE not in parts
-        scaled = isinstance(node, _SCALED) and parts[:1] == [Role.TOTAL] and isinstance(node.expression, exp.Literal)
+        product = isinstance(node, exp.Mul) and parts == [Role.KEY, Role.TOTAL]
+        scaled = isinstance(node, _SCALED) and (product or parts == [Role.TOTAL, Role.KEY])
         return Role.TOTAL if linear or scaled else Role.VALUE
 
     def _column(self, node: exp.Column, scope: Scope) -> Role:
@@ -165,8 +166,7 @@ class ValueRoles(ABC):
 
     def _window(self, node: exp.Window, scope: Scope, env: Env) -> Role:
         role = self.value(node.this, scope, env)
-        for part in node.args.get("partition_by") or ():
-            self.value(part, scope, env)
+        by = [self.value(part, scope, env) for part in node.args.get("partition_by") or ()]
         order, spec, select = node.args.get("order"), node.args.get("spec"), node.parent_select
         ordered = [self.value(part, scope, env) for part in (order.expressions if order is not None else ())]
         for base in parts_of(select.args.get("windows")) if select is not None and node.args.get("alias") else ():
@@ -175,6 +175,8 @@ class ValueRoles(ABC):
         by_id = bool(ends) and Role.ID in ordered and spec is not None and spec.args.get("kind") == "RANGE"
         if by_id or Role.ID in [self.value(end, scope, env) for end in ends]:
             self.misuse("a window of ids within a distance")
+        if Role.ID in by:  # over the rows of one person
+            return Role.KEY
         return Role.TOTAL if role is Role.TOTAL else Role.VALUE
 
     def _case(self, node: exp.Case | exp.If, scope: Scope, env: Env) -> Role:

@@ -101,7 +101,18 @@ def within(test: ItemTest, other: ItemTest) -> bool:
     if test == other or other == ANY_ITEM:
         return True
     labels = finite(test)
-    return labels is not None and len(labels) <= MAX_COMPARED and all(passes(other, {}, label) for label in labels)
+    if labels is None or len(labels) > MAX_COMPARED or not _is_certain(other):
+        return False
+    return all(passes(other, {}, label) for label in labels)
+
+
+def _is_certain(test: ItemTest | OnValue) -> bool:
+    """Whether it is known which items pass a test: of a list that counts choose, it is not."""
+    if isinstance(test, ItemNot):
+        return _is_certain(test.part)
+    if isinstance(test, ItemAll | ItemAny):
+        return all(map(_is_certain, test.parts))
+    return isinstance(test, Labels | Unnamed | OnValue)
 
 
 def listed(test: ItemTest) -> frozenset[str] | None:

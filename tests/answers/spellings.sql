@@ -460,3 +460,178 @@ SELECT count(*) FILTER (WHERE item = 'milk') / nullif(count(*) FILTER (WHERE ite
 SELECT (SELECT count(*) FROM sales WHERE item = 'milk') / nullif((SELECT count(*) FROM sales WHERE item = 'bread'), 0) AS r;
 SELECT sum(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) / nullif(sum(CASE WHEN item = 'bread' THEN 1 ELSE 0 END), 0) AS r FROM sales;
 SELECT count(CASE WHEN item = 'milk' THEN 1 END) / nullif(count(CASE WHEN item = 'bread' THEN 1 END), 0) AS r FROM sales;
+
+-- rule_confidence
+SELECT count(y.tid) / nullif(count(*), 0) AS conf FROM sales x LEFT JOIN sales y ON x.tid = y.tid AND y.item = 'milk' WHERE x.item = 'coffee';
+SELECT avg(CASE WHEN m > 0 THEN 1 ELSE 0 END) AS conf FROM (SELECT tid, sum((item = 'milk')::INTEGER) AS m, sum((item = 'coffee')::INTEGER) AS c FROM sales GROUP BY tid) WHERE c > 0;
+SELECT avg((EXISTS (SELECT 1 FROM sales m WHERE m.tid = c.tid AND m.item = 'milk'))::INTEGER) AS conf FROM sales c WHERE c.item = 'coffee';
+SELECT count(*) FILTER (WHERE m) / nullif(count(*), 0) AS conf FROM (SELECT item, bool_or(item = 'milk') OVER (PARTITION BY tid) AS m FROM sales) WHERE item = 'coffee';
+
+-- rule_jaccard
+SELECT count(*) FILTER (WHERE a AND b) / nullif(count(*) FILTER (WHERE a OR b), 0) AS j FROM (SELECT tid, bool_or(item = 'rice') AS a, bool_or(item = 'pasta') AS b FROM sales GROUP BY tid);
+SELECT avg((n = 2)::INTEGER) AS j FROM (SELECT tid, count(*) AS n FROM sales WHERE item IN ('rice', 'pasta') GROUP BY tid);
+SELECT count(*) FILTER (WHERE x.tid IS NOT NULL AND y.tid IS NOT NULL) / nullif(count(*), 0) AS j FROM (SELECT tid FROM sales WHERE item = 'rice') x FULL JOIN (SELECT tid FROM sales WHERE item = 'pasta') y ON x.tid = y.tid;
+
+-- only_one_of_two
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('tea', 'coffee') GROUP BY tid HAVING count(*) = 1);
+SELECT count(*) AS n FROM sales s WHERE (item = 'tea' AND NOT EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'coffee')) OR (item = 'coffee' AND NOT EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'tea'));
+SELECT count(*) AS n FROM ((SELECT tid FROM sales WHERE item = 'tea' EXCEPT SELECT tid FROM sales WHERE item = 'coffee') UNION ALL (SELECT tid FROM sales WHERE item = 'coffee' EXCEPT SELECT tid FROM sales WHERE item = 'tea'));
+SELECT count(*) AS n FROM (SELECT bool_or(item = 'tea') AS t, bool_or(item = 'coffee') AS c FROM sales GROUP BY tid) WHERE t <> c;
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'tea') x FULL OUTER JOIN (SELECT tid FROM sales WHERE item = 'coffee') y ON x.tid = y.tid WHERE x.tid IS NULL OR y.tid IS NULL;
+SELECT count(*) AS n FROM (SELECT item, count(*) OVER (PARTITION BY tid) AS c FROM sales WHERE item IN ('tea', 'coffee')) WHERE c = 1;
+
+-- exclusive_by_item
+SELECT item, count(*) AS n FROM (SELECT tid, item, count(*) OVER (PARTITION BY tid) AS c FROM sales WHERE item IN ('tea', 'coffee')) WHERE c = 1 GROUP BY item;
+SELECT item, count(*) AS n FROM sales s WHERE item IN ('tea', 'coffee') AND NOT EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item IN ('tea', 'coffee') AND o.item <> s.item) GROUP BY item;
+SELECT i AS item, count(*) AS n FROM (SELECT tid, min(item) AS i FROM sales WHERE item IN ('tea', 'coffee') GROUP BY tid HAVING min(item) = max(item)) GROUP BY i;
+
+-- alone_in_basket
+SELECT count(*) AS n FROM sales s WHERE item = 'milk' AND (SELECT count(*) FROM sales o WHERE o.tid = s.tid) = 1;
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) = 1 AND min(item) = 'milk');
+SELECT count(*) AS n FROM (SELECT item FROM sales QUALIFY count(*) OVER (PARTITION BY tid) = 1) WHERE item = 'milk';
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_and(item = 'milk'));
+SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item <> 'milk');
+
+-- size_buckets
+SELECT CASE WHEN n = 1 THEN 'one' WHEN n <= 3 THEN 'few' ELSE 'many' END AS bucket, count(*) AS persons FROM (SELECT count(*) AS n FROM sales GROUP BY tid) GROUP BY 1;
+SELECT bucket, count(DISTINCT tid) AS persons FROM (SELECT tid, CASE WHEN count(*) OVER (PARTITION BY tid) = 1 THEN 'one' WHEN count(*) OVER (PARTITION BY tid) IN (2, 3) THEN 'few' ELSE 'many' END AS bucket FROM sales) GROUP BY bucket;
+SELECT CASE WHEN n > 3 THEN 'many' WHEN n > 1 THEN 'few' ELSE 'one' END AS bucket, sum(persons) AS persons FROM (SELECT n, count(*) AS persons FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n) GROUP BY bucket;
+SELECT 'one' AS bucket, count(*) AS persons FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) = 1) HAVING count(*) > 0 UNION ALL SELECT 'few', count(*) FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) BETWEEN 2 AND 3) HAVING count(*) > 0 UNION ALL SELECT 'many', count(*) FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) > 3) HAVING count(*) > 0;
+SELECT b.name AS bucket, count(*) AS persons FROM (SELECT count(*) AS n FROM sales GROUP BY tid) s JOIN (VALUES ('one', 1, 1), ('few', 2, 3), ('many', 4, 1000)) AS b(name, lo, hi) ON s.n BETWEEN b.lo AND b.hi GROUP BY b.name;
+
+-- average_basket_with_item
+SELECT avg(n) AS mean FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid HAVING bool_or(item = 'nappies'));
+SELECT avg(c) AS mean FROM (SELECT item, count(*) OVER (PARTITION BY tid) AS c FROM sales) WHERE item = 'nappies';
+SELECT count(*) / nullif(count(DISTINCT tid), 0) AS mean FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'nappies');
+SELECT count(*) / nullif(count(DISTINCT a.tid), 0) AS mean FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'nappies';
+SELECT avg((SELECT count(*) FROM sales o WHERE o.tid = s.tid)) AS mean FROM sales s WHERE s.item = 'nappies';
+
+-- item_shares
+SELECT item, count(*) / sum(count(*)) OVER () AS share FROM sales GROUP BY item;
+SELECT item, count(*) / (SELECT count(*) FROM sales) AS share FROM sales GROUP BY item;
+WITH t AS (SELECT count(*) AS t FROM sales) SELECT item, count(*) / any_value(t) AS share FROM sales, t GROUP BY item;
+SELECT DISTINCT item, count(*) OVER (PARTITION BY item) / count(*) OVER () AS share FROM sales;
+
+-- item_reach
+SELECT item, 100.0 * count(DISTINCT tid) / (SELECT count(DISTINCT tid) FROM sales) AS reach FROM sales GROUP BY item;
+WITH p AS (SELECT DISTINCT tid FROM sales), n AS (SELECT count(*) AS n FROM p) SELECT item, count(*) * 100.0 / max(n.n) AS reach FROM sales CROSS JOIN n GROUP BY item;
+SELECT s.item, s.c * 100.0 / t.n AS reach FROM (SELECT item, count(*) AS c FROM sales GROUP BY item) s, (SELECT count(DISTINCT tid) AS n FROM sales) t;
+SELECT item, 100.0 * sum(1) / (SELECT sum(x) FROM (SELECT tid, 1 AS x FROM sales GROUP BY tid)) AS reach FROM sales GROUP BY ALL;
+
+-- rare_items
+SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) < 50;
+SELECT item, n FROM (SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item) WHERE n < 50;
+SELECT DISTINCT item, count(*) OVER (PARTITION BY item) AS n FROM sales QUALIFY count(*) OVER (PARTITION BY item) < 50;
+WITH c AS (SELECT item, sum(1) AS n FROM sales GROUP BY item) SELECT * FROM c WHERE NOT n >= 50;
+
+-- rare_items_rows
+SELECT count(*) AS n FROM sales WHERE item IN (SELECT item FROM sales GROUP BY item HAVING count(*) < 50);
+SELECT coalesce(sum(n), 0) AS n FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) WHERE n < 50;
+SELECT count(*) AS n FROM sales s JOIN (SELECT item FROM sales GROUP BY item HAVING count(DISTINCT tid) < 50) r USING (item);
+SELECT (SELECT count(*) FROM sales) - (SELECT count(*) FROM sales WHERE item IN (SELECT item FROM sales GROUP BY item HAVING count(*) >= 50)) AS n;
+
+-- partners_of_item
+SELECT b.item, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND b.item <> a.item WHERE a.item = 'nappies' GROUP BY b.item;
+SELECT item, count(*) AS n FROM sales WHERE item <> 'nappies' AND tid IN (SELECT tid FROM sales WHERE item = 'nappies') GROUP BY item;
+SELECT item, count(DISTINCT tid) AS n FROM sales s WHERE EXISTS (SELECT * FROM sales x WHERE x.tid = s.tid AND x.item = 'nappies') AND NOT item = 'nappies' GROUP BY item;
+SELECT item, count(*) AS n FROM (SELECT item, bool_or(item = 'nappies') OVER (PARTITION BY tid) AS w FROM sales) WHERE w AND item != 'nappies' GROUP BY item;
+WITH n AS (SELECT tid FROM sales WHERE item = 'nappies') SELECT s.item, count(*) AS n FROM n JOIN sales s USING (tid) GROUP BY s.item HAVING s.item <> 'nappies';
+SELECT u.item, count(*) AS n FROM (SELECT unnest(l) AS item FROM (SELECT list(item) AS l FROM sales GROUP BY tid) WHERE list_contains(l, 'nappies')) u WHERE u.item <> 'nappies' GROUP BY u.item;
+
+-- confidence_by_partner
+SELECT b.item, count(*) / (SELECT count(*) FROM sales WHERE item = 'rice') AS conf FROM sales a JOIN sales b ON a.tid = b.tid AND b.item <> a.item WHERE a.item = 'rice' GROUP BY b.item;
+WITH r AS (SELECT tid FROM sales WHERE item = 'rice'), n AS (SELECT count(*) AS n FROM r) SELECT s.item, count(*) / max(n.n) AS conf FROM sales s JOIN r USING (tid), n WHERE s.item <> 'rice' GROUP BY s.item;
+SELECT item, n / t AS conf FROM (SELECT item, count(*) AS n FROM sales WHERE item <> 'rice' AND tid IN (SELECT tid FROM sales WHERE item = 'rice') GROUP BY item), (SELECT count(DISTINCT tid) AS t FROM sales WHERE item = 'rice');
+SELECT * FROM (SELECT b.item, count(*) / max(CASE WHEN b.item = 'rice' THEN count(*) END) OVER () AS conf FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'rice' GROUP BY b.item) WHERE item <> 'rice';
+
+-- above_average_items
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE n > (SELECT avg(n) FROM c);
+SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > (SELECT count(*) / count(DISTINCT item) FROM sales);
+SELECT item, count(*) AS n FROM sales GROUP BY item QUALIFY count(*) > avg(count(*)) OVER ();
+SELECT item, n FROM (SELECT item, count(*) AS n, avg(count(*)) OVER () AS m FROM sales GROUP BY item) WHERE n > m;
+
+-- none_of_three
+SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item IN ('coffee', 'tea', 'cola'));
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING bool_and(item NOT IN ('coffee', 'tea', 'cola')));
+SELECT count(*) AS n FROM (SELECT tid FROM sales EXCEPT SELECT tid FROM sales WHERE item = 'coffee' EXCEPT SELECT tid FROM sales WHERE item = 'tea' EXCEPT SELECT tid FROM sales WHERE item = 'cola');
+SELECT count(*) - count(d.tid) AS n FROM (SELECT DISTINCT tid FROM sales) p LEFT JOIN (SELECT DISTINCT tid FROM sales WHERE item IN ('coffee', 'tea', 'cola')) d ON d.tid = p.tid;
+SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales) p WHERE 'coffee' <> ALL (SELECT item FROM sales o WHERE o.tid = p.tid) AND 'tea' <> ALL (SELECT item FROM sales o WHERE o.tid = p.tid) AND 'cola' <> ALL (SELECT item FROM sales o WHERE o.tid = p.tid);
+SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales) p ANTI JOIN (SELECT tid FROM sales WHERE item IN ('coffee', 'tea', 'cola')) d ON d.tid = p.tid;
+SELECT count(*) FILTER (WHERE NOT list_has_any(l, ['coffee', 'tea', 'cola'])) AS n FROM (SELECT list(item) AS l FROM sales GROUP BY tid);
+
+-- contingency_row
+WITH p AS (SELECT tid, bool_or(item = 'bread') AS a, bool_or(item = 'milk') AS b FROM sales GROUP BY tid) SELECT count(*) FILTER (WHERE a AND b) AS n11, count(*) FILTER (WHERE a AND NOT b) AS n10, count(*) FILTER (WHERE NOT a AND b) AS n01, count(*) FILTER (WHERE NOT a AND NOT b) AS n00 FROM p;
+WITH c AS (SELECT (SELECT count(*) FROM sales x JOIN sales y USING (tid) WHERE x.item = 'bread' AND y.item = 'milk') AS ab, (SELECT count(*) FROM sales WHERE item = 'bread') AS a, (SELECT count(*) FROM sales WHERE item = 'milk') AS b, (SELECT count(DISTINCT tid) FROM sales) AS n) SELECT ab AS n11, a - ab AS n10, b - ab AS n01, n - a - b + ab AS n00 FROM c;
+SELECT (SELECT count(*) FROM (SELECT tid FROM sales WHERE item = 'bread' INTERSECT SELECT tid FROM sales WHERE item = 'milk')) AS n11, (SELECT count(*) FROM (SELECT tid FROM sales WHERE item = 'bread' EXCEPT SELECT tid FROM sales WHERE item = 'milk')) AS n10, (SELECT count(*) FROM (SELECT tid FROM sales WHERE item = 'milk' EXCEPT SELECT tid FROM sales WHERE item = 'bread')) AS n01, (SELECT count(DISTINCT tid) FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item IN ('bread', 'milk'))) AS n00;
+
+-- counts_of_three_items_row
+SELECT count(*) FILTER (WHERE item = 'tea') AS tea, count(*) FILTER (WHERE item = 'coffee') AS coffee, count(*) FILTER (WHERE item = 'cola') AS cola FROM sales;
+SELECT (SELECT count(*) FROM sales WHERE item = 'tea') AS tea, (SELECT count(DISTINCT tid) FROM sales WHERE item = 'coffee') AS coffee, (SELECT count(*) FROM sales WHERE item = 'cola') AS cola;
+SELECT count(*) - count(nullif(item, 'tea')) AS tea, count(*) - count(nullif(item, 'coffee')) AS coffee, count(*) - count(nullif(item, 'cola')) AS cola FROM sales;
+SELECT coalesce(max(n) FILTER (WHERE item = 'tea'), 0) AS tea, coalesce(max(n) FILTER (WHERE item = 'coffee'), 0) AS coffee, coalesce(max(n) FILTER (WHERE item = 'cola'), 0) AS cola FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
+
+-- first_letter
+SELECT left(item, 1) AS l, count(*) AS n FROM sales GROUP BY 1;
+SELECT substring(item, 1, 1) AS l, count(*) AS n FROM sales GROUP BY substring(item, 1, 1);
+SELECT l, sum(n) AS n FROM (SELECT item[1] AS l, count(*) AS n FROM sales GROUP BY item) GROUP BY l;
+SELECT DISTINCT left(item, 1) AS l, count(*) OVER (PARTITION BY left(item, 1)) AS n FROM sales;
+
+-- average_ticket [prices]
+SELECT avg(t) AS mean FROM (SELECT tid, sum(price) AS t FROM sales JOIN prices USING (item) GROUP BY tid);
+SELECT sum(price) / count(DISTINCT tid) AS mean FROM sales JOIN prices USING (item);
+SELECT avg(t) AS mean FROM (SELECT DISTINCT tid, sum(price) OVER (PARTITION BY tid) AS t FROM sales JOIN prices USING (item));
+WITH r AS (SELECT sum(price) AS r FROM sales s JOIN prices p ON s.item = p.item), n AS (SELECT count(DISTINCT tid) AS n FROM sales) SELECT r / n AS mean FROM r CROSS JOIN n;
+
+-- big_spenders [prices]
+SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid HAVING sum(price) >= 15);
+SELECT count(*) FILTER (WHERE t >= 15) AS n FROM (SELECT tid, sum(price) AS t FROM sales s, prices p WHERE s.item = p.item GROUP BY tid);
+SELECT count(DISTINCT tid) AS n FROM (SELECT tid, sum(price) OVER (PARTITION BY tid) AS t FROM sales JOIN prices USING (item)) WHERE t >= 15;
+SELECT count(DISTINCT s.tid) AS n FROM sales s WHERE (SELECT sum(price) FROM sales o JOIN prices USING (item) WHERE o.tid = s.tid) >= 15;
+SELECT coalesce(sum((t > 14)::INTEGER), 0) AS n FROM (SELECT sum(price) AS t FROM sales JOIN prices USING (item) GROUP BY tid);
+
+-- revenue_share_by_item [prices]
+SELECT item, sum(price) / sum(sum(price)) OVER () AS share FROM sales JOIN prices USING (item) GROUP BY item;
+WITH t AS (SELECT sum(price) AS t FROM sales JOIN prices USING (item)) SELECT item, count(*) * price / t AS share FROM sales JOIN prices USING (item), t GROUP BY item, price, t;
+SELECT s.item, sum(p.price) / (SELECT sum(price) FROM sales JOIN prices USING (item)) AS share FROM sales s JOIN prices p ON s.item = p.item GROUP BY s.item;
+
+-- price_spread_persons [prices]
+SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid HAVING max(price) > 3 * min(price));
+SELECT count(*) AS n FROM (SELECT tid, min(price) AS lo, max(price) AS hi FROM sales JOIN prices USING (item) GROUP BY tid) WHERE hi > 3 * lo;
+
+-- cohort_town [records]
+SELECT town, count(*) AS n FROM customers GROUP BY town;
+SELECT c.town, count(DISTINCT s.tid) AS n FROM sales s JOIN customers c ON c.tid = s.tid GROUP BY c.town;
+SELECT town, count(*) AS n FROM customers SEMI JOIN sales USING (tid) GROUP BY town;
+SELECT DISTINCT town, count(*) OVER (PARTITION BY town) AS n FROM customers;
+SELECT town, sum(n) AS n FROM (SELECT town, sex, count(*) AS n FROM customers GROUP BY town, sex) GROUP BY town;
+SELECT town, count(*) FILTER (WHERE sex = 'male') + count(*) FILTER (WHERE sex <> 'male') AS n FROM customers GROUP BY town;
+
+-- town_share [records]
+SELECT town, count(*) / sum(count(*)) OVER () AS share FROM customers GROUP BY town;
+SELECT town, count(*) / (SELECT count(*) FROM customers) AS share FROM customers GROUP BY town;
+SELECT c.town, count(DISTINCT s.tid) / (SELECT count(DISTINCT tid) FROM sales) AS share FROM customers c JOIN sales s USING (tid) GROUP BY c.town;
+SELECT DISTINCT town, count(*) OVER (PARTITION BY town) / count(*) OVER () AS share FROM customers;
+SELECT town, n / t AS share FROM (SELECT town, count(*) AS n FROM customers GROUP BY town), (SELECT count(*) AS t FROM customers);
+
+-- running_total
+SELECT item, n, sum(n) OVER (ORDER BY item) AS running FROM (SELECT item, count(*) AS n FROM sales WHERE item IN ('apples', 'bananas', 'figs', 'grapes') GROUP BY item);
+SELECT item, count(*) AS n, sum(count(*)) OVER (ORDER BY item ROWS UNBOUNDED PRECEDING) AS running FROM sales WHERE item IN ('apples', 'bananas', 'figs', 'grapes') GROUP BY item;
+WITH c AS (SELECT item, count(*) AS n FROM sales WHERE item IN ('apples', 'bananas', 'figs', 'grapes') GROUP BY item) SELECT a.item, a.n, sum(b.n) AS running FROM c a JOIN c b ON b.item <= a.item GROUP BY a.item, a.n;
+
+-- baskets_of_common_size_with
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) BETWEEN 2 AND 4 AND bool_or(item IN ('wipes', 'nappies', 'baby food')));
+SELECT count(DISTINCT tid) AS n FROM (SELECT tid, item, count(*) OVER (PARTITION BY tid) AS c FROM sales) WHERE c >= 2 AND c <= 4 AND item IN ('wipes', 'nappies', 'baby food');
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('wipes', 'nappies', 'baby food') AND tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(*) IN (2, 3, 4));
+SELECT count(*) AS n FROM (SELECT tid, list(item) AS l FROM sales GROUP BY tid) WHERE len(l) BETWEEN 2 AND 4 AND list_has_any(l, ['wipes', 'nappies', 'baby food']);
+SELECT count(*) AS n FROM (SELECT tid, count(*) AS n, count(*) FILTER (WHERE item IN ('wipes', 'nappies', 'baby food')) AS k FROM sales GROUP BY tid) WHERE n >= 2 AND n <= 4 AND k > 0;
+
+-- sum_of_flags_by_size
+SELECT n, sum(w) AS k FROM (SELECT count(*) AS n, max((item = 'coffee')::INT) AS w FROM sales GROUP BY tid) GROUP BY n;
+SELECT n, count(*) FILTER (WHERE w) AS k FROM (SELECT count(*) AS n, bool_or(item = 'coffee') AS w FROM sales GROUP BY tid) GROUP BY n;
+SELECT c AS n, count(*) FILTER (WHERE item = 'coffee') AS k FROM (SELECT item, count(*) OVER (PARTITION BY tid) AS c FROM sales) GROUP BY c;
+SELECT b.n, count(s.tid) AS k FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) b LEFT JOIN sales s ON s.tid = b.tid AND s.item = 'coffee' GROUP BY b.n;
+
+-- size_distribution
+SELECT n AS size, count(*) AS persons FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n ORDER BY n;
+SELECT n AS size, count(DISTINCT tid) AS persons FROM (SELECT tid, count(*) OVER (PARTITION BY tid) AS n FROM sales) GROUP BY n ORDER BY size;
+SELECT len(l) AS size, count(*) AS persons FROM (SELECT list(item) AS l FROM sales GROUP BY tid) GROUP BY ALL ORDER BY ALL;

@@ -328,28 +328,43 @@ class Conditions(Quantities, ABC):
         return found if kind in (exp.GT, exp.GTE) else found.opposite
 
     def _on_numbers(self, tree: exp.Expr) -> Decided:
-        """A comparison of sums: of their difference with a constant."""
-        if not isinstance(tree, _COMPARED):
-            raise unsupported(f"{name_of(condition_in(tree))} of several numbers of a person")
-        difference = self.linear(
-            exp.Sub(this=exp.paren(tree.this.copy()), expression=exp.paren(tree.expression.copy()))
-        )
+        """A comparison of sums: of their difference with a constant; else the condition for each value of a number."""
+        compared = isinstance(tree, _COMPARED)
+        if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
+            part = tree.this.unnest()
+            part = part.this.unnest() if type(part) is exp.Cast else part
+            if isinstance(part, exp.Predicate | exp.Connector | exp.Not):
+                return certain(negate(self.decided(part).known))
+            if self.linear(part) is not None:  # a sum is NULL if a part of it is
+                numbers = [atom for atom in self.atoms_of(part) if isinstance(atom, Number)]
+                return certain(negate(both(*(atom.present for atom in numbers))))
+        sides = [exp.paren(tree.args[key].copy()) for key in ("this", "expression")] if compared else []
+        difference = self.linear(exp.Sub(this=sides[0], expression=sides[1])) if compared else None
         if difference is None:
-            raise unsupported("a comparison of other numbers of a person than sums")
+            cases = self.by_number(tree)
+            if cases is None:
+                raise unsupported(
+                    "a comparison of other numbers of a person than sums"
+                    if compared
+                    else f"{name_of(condition_in(tree))} of several numbers of a person"
+                )
+            parts = [(met, self.decided(one)) for met, one in cases]
+            return Decided(*(either(*(both(m, getattr(of, w)) for m, of in parts)) for w in ("true", "false")))
         coefficients, constant = difference
         weights = self.combined(coefficients)
         present = both(*(atom.present for atom in coefficients))
         limit = float(-constant * weights.scale)
         above, least = OnSum(weights, limit, open=True), OnSum(weights, limit, open=False)
-        met: Condition = {
+        of_signs: dict[type[exp.Expr], Condition] = {
             exp.GT: above,
             exp.GTE: least,
             exp.LT: negate(least),
             exp.LTE: negate(above),
             exp.EQ: both(least, negate(above)),
             exp.NEQ: either(negate(least), above),
-        }[type(tree)]
-        return Decided(both(present, met), both(present, negate(met)))
+        }
+        holds = of_signs[type(tree)]
+        return Decided(both(present, holds), both(present, negate(holds)))
 
 
 def cases_of(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:

@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from anondb.answers.persons.domains import cell, typeof
 from anondb.answers.persons.per_person import PerPerson
-from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Scope
+from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, Refused, Scope
+from anondb.answers.ranged.dependent_keys import group_columns
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.sources import source_rows
 from anondb.query.parsing import bare, conjoined, lowered, operands
@@ -83,7 +84,7 @@ class Joins(PerPerson):
         """The rows of a scope beside those of a known table that is joined with them."""
         known, alias = source_rows(self.compiler, node, scope.env)
         if not known.exact:
-            raise unsupported("a join of persons with estimates", "Join the results of two queries.")
+            return [self._chosen_items(node, join, scope, pool, known, lowered(alias))]
         alias, kind = lowered(alias), join.kind.upper()
         outer = join.side.upper() == "LEFT" or kind in ("SEMI", "ANTI")
         names = {lowered(c.name): n for n, c in reversed(list(enumerate(known.columns)))}
@@ -129,6 +130,31 @@ class Joins(PerPerson):
         if len(rows) == 1 and not any(_has_persons(self, t) for t in trees):
             return self._looked_up(known, next(iter(rows)), trees, placed, scope, kind=kind.lower() or "left")
         raise unsupported(f"{join.side or kind} JOIN with the table {alias!r} on other columns than an item")
+
+    def _chosen_items(
+        self, node: exp.Expr, join: exp.Join, scope: Scope, pool: Sequence[exp.Expr], known: Known, alias: str
+    ) -> Scope:
+        """The rows of a scope whose items are in a list of groups, each item once, that counts choose; the groups' numbers
+        have no rule here but in conditions of WHERE, which choose groups, too."""
+        listed = [lowered(u.name) for u in join.args.get("using") or ()]
+        conditions: list[exp.Expr] = [exp.EQ(this=exp.column(n), expression=exp.column(n, alias)) for n in listed]
+        conditions += conjoined(join.args.get("on"))
+        ctes = {name: cte.node for name, cte in scope.env.items()}
+        keys, _ = group_columns(node, ctes)
+        names = {lowered(c.name) for c in known.columns}
+        found = _link_of(conditions[0], alias) if len(conditions) == 1 else None
+        if found is None or keys != {lowered(found[1].name)} or join.side or join.kind not in ("", "INNER"):
+            raise unsupported("a join of persons with estimates", "Join the results of two queries.")
+        left, key = self.resolved(found[0], scope), found[1]
+        taken = [c for c in pool if id(c) not in scope.done and _is_of_source(c, alias, names - set(listed), scope)]
+        query = exp.select(exp.column(key.name, alias)).from_(node.copy()).where(*(c.copy() for c in taken))
+        number = self.column(Refused("a join of persons with estimates", "Join the results of two queries."))
+        placed = [
+            Column(alias, name, left if name == lowered(key.name) else number, name in listed) for name in sorted(names)
+        ]
+        rows = self._where(self.among_chosen(left, query, scope), scope.rows)
+        rows = replace(rows, columns=(*rows.columns, *placed))
+        return replace(scope, rows=rows, done=scope.done | {id(c) for c in taken})
 
     def _looked_up(
         self,
@@ -241,6 +267,26 @@ class Joins(PerPerson):
                 ),
             )
         ]
+
+
+def _link_of(condition: exp.Expr, alias: str) -> tuple[exp.Expr, exp.Column] | None:
+    """What a condition compares with a column of a source for equality, and this column; None for other conditions."""
+    sides = (bare(condition.this), bare(condition.expression)) if isinstance(condition, exp.EQ) else ()
+    for left, right in (sides, sides[::-1]) if sides else ():
+        if isinstance(right, exp.Column) and lowered(right.table) == alias and isinstance(left, exp.Column):
+            return left, right
+    return None
+
+
+def _is_of_source(condition: exp.Expr, alias: str, names: set[str], scope: Scope) -> bool:
+    """Whether a condition is on columns of one source alone."""
+    own = {c.name for c in scope.rows.columns}
+    columns = list(condition.find_all(exp.Column))
+    alone = all(
+        lowered(c.table) == alias if c.table else lowered(c.name) in names and lowered(c.name) not in own
+        for c in columns
+    )
+    return bool(columns) and alone and condition.find(exp.Query) is None
 
 
 def _uses_known_table(tree: exp.Expr) -> bool:

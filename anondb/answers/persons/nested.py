@@ -110,8 +110,10 @@ class Nested(Names):
                     raise unsupported("IN with a subquery that does not select ids")
                 self._unite(ids[0].person, atom.person)
             return self.column(self._truth(either(*map(self.closed, listed))))
+        if not self.atoms_of(left) and self.people.of_persons(query, scope.env):
+            return self._of_items(node, query, scope)
         if self.people.reads_persons(query, scope.env):
-            return self._chosen(left, query, scope)
+            return self.among_chosen(left, query, scope)
         made = node.copy()
         made.set("this", left)
         listed_values = self._values_of_known(query, scope)
@@ -119,6 +121,16 @@ class Nested(Names):
             return exp.In(this=left, expressions=listed_values) if listed_values else exp.false()
         made.set("query", exp.Subquery(this=self._inlined(query, scope)))
         return made
+
+    def _of_items(self, node: exp.In, query: exp.Expr, scope: Scope) -> exp.Expr:
+        """Whether a constant is among the items of the person, none of which is NULL."""
+        value, listed = self.constant(self.resolved(node.this, scope)), self.relation(query, scope.env, scope)
+        if not isinstance(query, exp.Select) or query.args.get("group") is not None or isinstance(value, exp.Null):
+            raise unsupported("a value among others than the items of a person")
+        if not all(isinstance(self.atom(c.value), Item) for rows in listed for c in rows.columns):
+            raise unsupported("a value among others than the items of a person")
+        same = exp.EQ(this=query.expressions[0].unalias().copy(), expression=value)
+        return self.column(self._truth(self._some(query.where(same), scope, "IN")))
 
     def _values_of_known(self, query: exp.Expr, scope: Scope) -> list[exp.Expr] | None:
         """The texts of a list of known values; None for others, and for a list that depends on the query around it."""
@@ -137,7 +149,7 @@ class Nested(Names):
             for v in sorted(values, key=lambda v: (v is None, v or ""))
         ]
 
-    def _chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
+    def among_chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""
         atom, known = self.atom(left), self.compiler.query(query, scope.env)
         if (

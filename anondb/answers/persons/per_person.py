@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,7 +26,7 @@ from anondb.answers.persons.weights import values_of
 from anondb.answers.ranged.sources import grouped
 from anondb.errors import InputError
 from anondb.query.item_tests import ANY_ITEM
-from anondb.query.parsing import lowered
+from anondb.query.parsing import conjoined, lowered
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, on_item
 from anondb.query.refusals import name_of, unsupported
 
@@ -34,6 +35,10 @@ MAX_VALUES = 200  # of an item's function by which the rows of a person are divi
 
 class PerPerson(Nested):
     """Reads groups of the rows of each person."""
+
+    @abstractmethod
+    def filtered(self, scope: Scope, pool: Sequence[exp.Expr]) -> Scope:
+        """The rows that satisfy conditions which AND connects."""
 
     def by_id(self, node: exp.Select, scopes: Sequence[Scope]) -> list[PersonRows]:
         """The rows of GROUP BY the id, and perhaps values of the person or of an item; with HAVING."""
@@ -55,6 +60,37 @@ class PerPerson(Nested):
         for group in made.values():
             listed += self._grouped(node, keys, group)
         return listed
+
+    def with_windows(self, node: exp.Select, scopes: Sequence[Scope]) -> tuple[exp.Select, list[Scope]]:
+        """A SELECT with columns in place of its aggregates over the rows of each person, and its rows with these columns;
+        QUALIFY is applied.
+
+        ``f(x) OVER (PARTITION BY id)`` without an order is f over those rows of FROM and WHERE that have the id of the row,
+        and the row is one of them: the number that GROUP BY the id gives to this person.
+        """
+        made, met, listed = node.copy(), either(*(self.closed(scope.rows) for scope in scopes)), list(scopes)
+        for n, window in enumerate(w for w in list(made.find_all(exp.Window)) if w.parent_select is made):
+            if not self._is_of_persons(window, scopes):
+                continue
+            call = window.this
+            value = self._quietly(lambda part: self.aggregated(part, scopes, met), call)
+            column = Column("", f"_over{n}", value)
+            listed = [replace(s, rows=replace(s.rows, columns=(*s.rows.columns, column))) for s in listed]
+            named = exp.column(exp.to_identifier(column.name, quoted=True))
+            holder = window.parent
+            window.replace(exp.alias_(named, window.alias_or_name) if isinstance(holder, exp.Select) else named)
+        names = {lowered(e.alias): e.this for e in made.expressions if isinstance(e, exp.Alias)}
+        listed = [replace(scope, aliases=names) for scope in listed]
+        qualify = made.args.get("qualify")
+        return made, [self.filtered(scope, conjoined(qualify.this)) for scope in listed] if qualify else listed
+
+    def _is_of_persons(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
+        """Whether a window function is an aggregate over all rows of the person of the row."""
+        function = window.this.this if isinstance(window.this, exp.Filter) else window.this
+        by = window.args.get("partition_by") or []
+        if not isinstance(function, exp.AggFunc) or len(by) != 1 or any(window.args.get(k) for k in ("order", "spec")):
+            return False
+        return all(isinstance(self.atom(self.resolved(by[0], scope, quiet=True)), Id) for scope in scopes)
 
     def _are_others(self, keys: Sequence[exp.Expr], parts: Sequence[Scope], groups: Iterable[Sequence[Scope]]) -> bool:
         """Whether rows have other values of the keys than those of groups, or belong to other persons."""
@@ -308,7 +344,8 @@ class PerPerson(Nested):
             listed = [(x, v) for x, v in found.values.items() if v is not None]
             if found.other is not UNKNOWN and found.other is not None and self.releases.suppressed:
                 raise unsupported("count(DISTINCT ...) of an expression of items that may be suppressed")
-            weights = values_of(listed)
+            if len({v for _, v in listed}) < len(listed):  # else each value is one item
+                weights = values_of(listed)
         numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
         return self._case_value(numbers, exp.Literal.number(0), met)
 

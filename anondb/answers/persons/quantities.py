@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from math import isfinite
@@ -21,6 +22,7 @@ from anondb.query.summed import MAX, SUM, VALUES
 from anondb.query.values import on_value
 
 FAR = 400  # a number of items that no constant of a query comes near
+MAX_VALUES = 8  # of a number, by which an expression of several is divided
 _PLAIN = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Neg, exp.Paren, exp.Literal, exp.Column, exp.Cast),
     *(exp.Least, exp.Greatest, exp.Case, exp.If, exp.And, exp.Or, exp.Not, exp.Between, exp.In, exp.Coalesce),
@@ -152,6 +154,29 @@ class Quantities(Domains):
         check_plain([one for one, _ in found])
         self.kinds[tree] = next((str(k) for _, k in found if k != '"NULL"'), "VARCHAR")
         return [one for one, _ in found]
+
+    def by_number(self, tree: exp.Expr, *, every: bool = False) -> list[tuple[Condition, exp.Expr]] | None:
+        """An expression for each value of the number in it that has the fewest; None if it has many, or if ``every`` number
+        must have few and one has many.
+
+        Each person has exactly one of the values, or NULL, and there the expression is that with the value in its place.
+        """
+        listed: dict[Number, int] = {}
+        for atom in self.atoms_of(tree):
+            labels = self.labels(atom.weights.test) if isinstance(atom, Number) else None
+            if isinstance(atom, Number) and atom.values:
+                listed[atom] = len(atom.values)
+            elif isinstance(atom, Number) and labels is not None and atom.weights.by_label is None:
+                listed[atom] = len(labels) + 1
+        if not listed or min(listed.values()) > MAX_VALUES or self.releases.bags:
+            return None
+        if every and (len(listed) < len(self.atoms_of(tree)) or max(listed.values()) > MAX_VALUES):
+            return None
+        of = min(listed, key=lambda atom: listed[atom])
+        values = self.values_of_number(replace(of, present=ALWAYS), tree)
+        cases = [(both(of.present, met), _cell(value, "")) for value, met in values]
+        cases += [(negate(of.present), exp.null())] if of.present != ALWAYS else []
+        return [(met, self.replaced(tree, lambda a, v=v: v if a == of else None)) for met, v in cases]  # type: ignore[misc]
 
     def linear(self, tree: exp.Expr) -> tuple[dict[Number, Fraction], Fraction] | None:
         """An expression as a sum of multiples of numbers and a constant; None if it is none."""

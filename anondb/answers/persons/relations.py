@@ -24,7 +24,7 @@ from anondb.query.predicates import (
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.values import LISTED
 
-PARTS = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
+PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "with_")
 
 
 class Relations(Joins):
@@ -98,9 +98,11 @@ class Relations(Joins):
                 raise unsupported("HAVING without GROUP BY the id")
             if any(e.find(exp.Explode) for e in node.expressions):
                 raise unsupported("UNNEST beside GROUP BY the id", "Put it around, in a query of the lists.")
+            only(node, *(part for part in PARTS if part != "qualify"))
             return self.by_id(node, scopes)
         if self._has_aggregate(node):
             raise unsupported("an aggregate of all persons beside rows of single ones")
+        node, scopes = self.with_windows(node, scopes)
         made = []
         for scope in scopes:
             made += self._projected(node, scope)
@@ -219,6 +221,8 @@ class Relations(Joins):
             places[1] = known
         made = [Scope(PersonRows(people=frozenset()), env, outer, self.aliases(node))]
         for place in places:
+            if len(made) > 1 and place.args.get("side") in ("FULL", "RIGHT"):  # a row is alone if none of them matches
+                raise unsupported(f"{place.args['side']} JOIN of rows of several kinds")
             made = [more for scope in made for more in self._joined(place, scope, pool)]
             if len(made) > MAX_BRANCHES:
                 raise unsupported("rows of persons with too many cases")
@@ -234,13 +238,16 @@ class Relations(Joins):
         join = place if isinstance(place, exp.Join) else exp.Join()
         only(join, "this", "side", "kind", "on", "using")
         side, kind = join.side.upper(), join.kind.upper()
-        if side not in ("", "LEFT") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
+        sides = ("", "LEFT", "FULL", "RIGHT") if self.people.is_source(place.this, scope.env) else ("", "LEFT")
+        if side not in sides or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
             raise unsupported(f"{side or kind} JOIN")
         if isinstance(place.this, exp.Unnest):
             return [self._unnested(place.this, scope)]
         if not self.people.is_source(place.this, scope.env):
             return self._with_known(place.this, join, scope, pool)
         listed = self.source(place.this, scope.env)
+        if side in ("FULL", "RIGHT"):
+            return self._right(join, scope, listed)
         if not side and kind not in ("SEMI", "ANTI"):
             return [self.filtered(*self._beside(scope, rows, join)) for rows in listed]
         matched = []
@@ -270,6 +277,24 @@ class Relations(Joins):
             scope.rows, columns=(*scope.rows.columns, *nulls), where=both(scope.rows.where, negate(present))
         )
         return [*joined, replace(scope, rows=absent)]
+
+    def _right(self, join: exp.Join, scope: Scope, listed: Sequence[PersonRows]) -> list[Scope]:
+        """The rows of FULL or RIGHT JOIN of the rows of a scope on ids alone: those of LEFT or INNER JOIN, and the rows of
+        persons without rows in the scope, whose columns are NULL."""
+        joined = self._joined(
+            exp.Join(**{**join.args, "side": "LEFT" if join.side.upper() == "FULL" else ""}), scope, []
+        )
+        names = [lowered(u.name) for u in join.args.get("using") or ()]
+        nulls = [replace(c, value=exp.null(), merged=c.merged or c.name in names) for c in scope.rows.columns]
+        for rows in listed:
+            inner, conditions = self._beside(scope, rows, join)
+            ids = [self.atom(self.resolved(side, inner)) for c in conditions for side in c.iter_expressions()]
+            equal = len(conditions) == 1 and isinstance(conditions[0], exp.EQ)
+            if not equal or not all(isinstance(atom, Id) for atom in ids):
+                raise unsupported(f"{join.side} JOIN on other columns than the id")
+            where = both(rows.where, negate(self.closed(scope.rows)))
+            joined.append(replace(scope, rows=replace(rows, columns=(*nulls, *rows.columns), where=where)))
+        return joined
 
     @staticmethod
     def _beside(scope: Scope, rows: PersonRows, join: exp.Join) -> tuple[Scope, list[exp.Expr]]:

@@ -36,6 +36,9 @@ FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 _SIGNS: Mapping[str, type[exp.Expr]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE, "<>": exp.NEQ}
 
 
+MOST_CELLS = 8  # whose persons are compared
+
+
 @dataclass(frozen=True)
 class Cell:
     """Some of the rows of a person: there is one for each item that passes a test, if a condition on the person holds.
@@ -57,6 +60,13 @@ class Rows(Conditions):
     """Reads which rows of a person satisfy a condition."""
 
     # ---------------------------------------------------------------- some row
+
+    def of_one(self, cell: Cell) -> Condition | None:
+        """The condition that a person has a row of a kind of which nobody has two; None for other kinds."""
+        labels = None if cell.test is None or self.releases.bags else self.labels(cell.test)
+        if cell.second is not None or not (cell.test is None or (labels is not None and len(labels) == 1)):
+            return None
+        return cell.person if cell.test is None else both(cell.person, at_least(1, cell.test))
 
     def closed(self, rows: PersonRows) -> Condition:
         """The condition that the person has such a row; variables of an outer query stay."""

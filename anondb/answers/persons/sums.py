@@ -6,22 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import isfinite
 from typing import Any, Protocol
 
 from sqlglot import exp
 
 from anondb.answers.persons.domains import UNKNOWN
-from anondb.answers.persons.rows import FLIPPED, Cell
-from anondb.answers.persons.terms import (
-    Item,
-    Looked,
-    Number,
-    Of,
-    PersonRows,
-    Truth,
-)
+from anondb.answers.persons.rows import FLIPPED, MOST_CELLS, Cell
+from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Truth
 from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all
@@ -100,7 +93,12 @@ class Sums(Values):
         cells = merged([cell for rows in parts for cell in self.cells(rows)])
         if len(cells) > MAX_TERMS:
             raise too_complex("a number of rows of too many kinds")
-        return self.total([self.rows_of_cell(cell) for cell in cells])
+        total = self.total([self.rows_of_cell(cell) for cell in cells])
+        one = [self.of_one(cell) for cell in cells] if 1 < len(cells) <= MOST_CELLS else [None]
+        persons = [condition for condition in one if condition is not None]
+        if len(persons) < len(one) or any(both(*pair) != NEVER for pair in combinations(persons, 2)):
+            return total  # else each person has one row at most
+        return self.within(total, lambda: self.persons(either(*persons)))
 
     def rows_of_cell(self, cell: Cell) -> Bounds:
         """The number of rows of one kind."""

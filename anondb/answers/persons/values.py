@@ -125,7 +125,12 @@ class Values(Relations):
                 grouped.setdefault(of, []).append(met)
             return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
         if atom.weights.by_label is not None and atom.weights.kind == SUM:
-            raise unsupported("GROUP BY a sum of numbers of items")
+            cases = _as_cases(tree)
+            by_case = None if cases is None else self._values_by_case(cases, [])
+            if by_case is None:
+                raise unsupported("GROUP BY a sum of numbers of items")
+            self.kinds[tree] = self.kinds[cases]  # type: ignore[index]
+            return by_case
         numbers = list(range(self.most(plain, tree) + 1))
         found = self.of_values(tree, atom, numbers)
         self._check_tail(plain, found)
@@ -145,7 +150,8 @@ class Values(Relations):
         return [(value, negate(atom.present))]
 
     def _values_by_case(self, tree: exp.Expr, truths: Sequence[Truth]) -> list[tuple[Any, Condition]] | None:
-        """The values of an expression for each truth of its conditions, or for each branch of CASE."""
+        """The values of an expression for each truth of its conditions, for each branch of CASE, or for each value of a
+        number."""
         parts: list[tuple[Condition, exp.Expr]] = []
         if truths and len(truths) <= 4:
             for held in product((True, False, None), repeat=len(truths)):
@@ -157,6 +163,7 @@ class Values(Relations):
                     parts += [(both(met, more), one) for more, one in self.branches(part)]
         elif tree.find(exp.Case, exp.If):
             parts = self.branches(tree)
+        parts = parts or self.by_number(tree, every=True) or []
         if not parts:
             return None
         grouped: dict[Any, list[Condition]] = {}
@@ -165,3 +172,15 @@ class Values(Relations):
                 grouped.setdefault(value, []).append(both(met, more))
         self.kinds[tree] = self.common({self.kinds.get(part.unnest(), "VARCHAR") for _, part in parts})
         return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]
+
+
+def _as_cases(tree: exp.Expr) -> exp.Expr | None:
+    """A condition that is cast as CASE with its three values; CASE as it is; None for other expressions."""
+    if isinstance(tree, exp.Cast) and isinstance(tree.this.unnest(), CONDITIONS):
+        met = tree.this.unnest()
+        ifs = [
+            exp.If(this=condition.copy(), true=exp.cast(exp.convert(value), tree.to.copy()))
+            for condition, value in ((met, True), (exp.Not(this=exp.paren(met.copy())), False))
+        ]
+        return exp.Case(ifs=ifs, default=exp.cast(exp.null(), tree.to.copy()))
+    return tree if isinstance(tree, exp.Case) else None

@@ -141,6 +141,7 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env, ended=ended)
+        from anondb.answers.ranged.constants import beside_totals
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.together import together
@@ -154,7 +155,7 @@ class Compiler:
         several = grouping_sets(node)
         if several is not None:
             return self.query(several, env, ended=ended)
-        other = over_rows(node, env) or beside_table(node, env, self)
+        other = over_rows(node, env) or beside_table(node, env, self) or beside_totals(node, env, self)
         if other is not None:
             return self.query(other, env, ended=ended)
         if self.people.of_persons(node, env):

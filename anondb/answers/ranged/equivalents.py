@@ -27,6 +27,10 @@ def with_known_names(tree: exp.Expr) -> exp.Expr:
             branch = exp.If(this=choice.this, true=choice.args["true"])
             choice.replace(exp.Case(ifs=[branch], default=choice.args.get("false")))
     for case in made.find_all(exp.Case):
+        if isinstance(case.this, exp.Column):  # CASE x WHEN y
+            for branch in case.args["ifs"]:
+                branch.set("this", exp.EQ(this=case.this.copy(), expression=exp.paren(branch.this)))
+            case.set("this", None)
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
     for node in reversed(list(made.find_all(exp.EQ, exp.NEQ))):

@@ -31,7 +31,7 @@ NEVER_WRAPPED = (
 )
 """Operands that stand without parentheses; no tree says where the text had some."""
 
-STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Neg | exp.Abs | exp.Cast | values.RISING
+STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Neg | exp.Abs | exp.Cast | values.RISING
 """Operations that give NULL if and, but for division by 0 and values that do not fit, only if an operand is NULL."""
 
 Resolve = Callable[[exp.Expr], Value | None]
@@ -140,7 +140,7 @@ def _ranged(node: exp.Expr, of: dict[int, Value]) -> Value:
     def part(key: str) -> Value:
         return of[id(node.args[key])]
 
-    if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv):
         return values.arithmetic(node, part("this"), part("expression"))
     if isinstance(node, values.COMPARISONS):
         if isinstance(node.expression, exp.Any | exp.All) or (

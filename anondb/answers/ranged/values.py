@@ -266,7 +266,7 @@ def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
 
 
 def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> Value:
-    """A quotient, which has no bounds where the divisor may be 0."""
+    """A quotient, which has no bounds where the divisor may be 0; ``//`` rounds it, and so never falls where it rises."""
     (a, b), (c, d), zero = left.bounds, right.there, exp.Literal.number(0)
     number, floor = _constant(right), 0 if unsigned else None
     if number is not None and number > 0:

@@ -139,7 +139,11 @@ class _Program:
         self._held[case] += table[case, :, column] * step[:, None]
         self._held[case, row] = before + step
         line, along, cost = table[case, row] / pivot[:, None], table[case, :, column], self._cost[case, column]
-        table[case] -= along[:, :, None] * line[:, None, :]
+        if len(case) == 1:  # most of a large table is 0
+            rows, columns = np.flatnonzero(along[0]), np.flatnonzero(line[0])
+            table[case[0], rows[:, None], columns] -= along[0, rows, None] * line[0, columns]
+        else:
+            table[case] -= along[:, :, None] * line[:, None, :]
         table[case, row] = -line
         table[case, :, column] = along / pivot[:, None]
         table[case, row, column] = 1 / pivot

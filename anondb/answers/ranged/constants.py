@@ -1,0 +1,123 @@
+"""Rows of persons beside one row of totals: ``FROM sales, (SELECT count(*) AS n FROM sales) t``."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.compiler import Compiler, Env
+from anondb.answers.ranged.dependent_keys import selected
+from anondb.answers.ranged.sources import grouped
+from anondb.errors import InputError
+from anondb.query.parsing import bare, conjoined, lowered
+from anondb.query.refusals import only
+
+_TOTALS = {"expressions", "from_", "joins", "where", "with_"}
+"""The parts of a SELECT that has one row if it aggregates."""
+_SAME = (exp.AnyValue, exp.Max, exp.Min, exp.First)
+"""Aggregates that give the value that all rows have."""
+
+
+def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+    """Groups of persons beside one row of aggregates, with a subquery in place of each column of this row; None for others.
+
+    A source with exactly one row adds no row and takes none away, so that its columns are constants. All rows of a group
+    have them: an aggregate that gives the value of all rows gives the constant, and a constant divides no group.
+    """
+    clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
+    group = node.args.get("group")
+    if clause is None or not joins or group is None or any(node.args.get(k) for k in ("distinct", "qualify")):
+        return None
+    places = [clause, *joins]
+    totals = {id(p): names for p in places if (names := _columns(p, env, compiler)) is not None}
+    rest = [place for place in places if id(place) not in totals]
+    if not totals or not any(compiler.people.is_source(place.this, env) for place in rest):
+        return None
+    if any(e.find(exp.Star) and not e.find(exp.AggFunc) for e in node.expressions):
+        return None
+    values: dict[tuple[str, str], exp.Expr] = {}
+    for place in places:
+        for name in totals.get(id(place), ()):
+            alias = lowered(place.this.alias_or_name)
+            one = exp.Subquery(this=exp.select(exp.column(name, place.this.alias_or_name)).from_(place.this.copy()))
+            values[alias, name] = values["", name] = one
+    first, *others = rest
+    if isinstance(first, exp.Join) and (
+        first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")
+    ):
+        return None
+    keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)]
+    if not keys:
+        return None
+    made = node.copy()
+    made.set("from_", exp.From(this=first.this.copy()))
+    made.set("joins", [join.copy() for join in others])
+    made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    moved = conjoined(first.args.get("on"))
+    where = made.args.get("where")
+    if moved:
+        made.set("where", exp.Where(this=exp.and_(*([where.this] if where else []), *moved)))
+    return _with_values(made, values)
+
+
+def _keys(node: exp.Select) -> list[exp.Expr]:
+    """The grouped expressions as they are written; for ALL those without aggregates."""
+    group = node.args["group"]
+    only(group, "expressions", "all")
+    return grouped(node, lambda column: True) if group.args.get("all") else list(group.expressions)
+
+
+def _is_of(node: exp.Expr, values: dict[tuple[str, str], exp.Expr]) -> bool:
+    """Whether an expression has columns, and these alone."""
+    names = [(lowered(column.table), lowered(column.name)) for column in node.find_all(exp.Column)]
+    return bool(names) and all(name in values for name in names) and node.find(exp.Query) is None
+
+
+def _columns(place: exp.Expr, env: Env, compiler: Compiler) -> list[str] | None:
+    """The columns of a source that has exactly one row and is joined without a condition; None for others."""
+    if isinstance(place, exp.Join):
+        on = place.args.get("on")
+        if place.side or place.args.get("using") or place.kind not in ("", "INNER", "CROSS") or place.method:
+            return None
+        if on is not None and on != exp.true():
+            return None
+    source = place.this
+    cte = env.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
+    query = cte.node.this if cte is not None else source.this
+    renamed = [source.args.get("alias"), cte.node.args["alias"] if cte is not None else None]
+    if any(alias is not None and alias.args.get("columns") for alias in renamed):
+        return None
+    query = query.unnest() if isinstance(query, exp.Subquery) else query
+    if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _TOTALS:
+        return None
+    aggregated = any(has_aggregate(e, compiler.tables.is_aggregate) for e in query.expressions)
+    names = [lowered(e.alias_or_name) for e in query.expressions]
+    plain = all(names) and "*" not in names and not any(e.find(exp.Explode) for e in query.expressions)
+    if not plain or not aggregated:
+        return None
+    try:  # by itself, it names no column of the sources before it
+        compiler.query(query, cte.env if cte is not None else env)
+    except InputError:
+        return None
+    return names
+
+
+def _with_values(node: exp.Select, values: dict[tuple[str, str], exp.Expr]) -> exp.Select | None:
+    """A SELECT with expressions in place of columns; None if a subquery or a name that the SELECT gives may mean one, or if
+    FILTER chooses for which rows an aggregate has one."""
+    named = {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias)}
+    for column in list(node.find_all(exp.Column)):
+        value = values.get((lowered(column.table), lowered(column.name)))
+        if value is None:
+            continue
+        ambiguous = not column.table and lowered(column.name) in named and not isinstance(column.parent, exp.Alias)
+        if column.parent_select is not node or ambiguous:
+            return None
+        place = column.parent
+        while isinstance(place, exp.Paren):
+            place = place.parent
+        call = place if isinstance(place, _SAME) and bare(place.this) == column else None
+        if call is not None and isinstance(call.parent, exp.Filter | exp.Window | exp.IgnoreNulls):
+            return None
+        (call or column).replace(value.copy())
+    return node

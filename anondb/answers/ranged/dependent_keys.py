@@ -1,0 +1,104 @@
+"""``GROUP BY c.item, c.n`` of groups ``c`` by the item: the item says which number it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+
+
+def without_dependent_keys(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
+    """A query that groups by no computed column of a source whose own keys it groups by, too, wherever it does.
+
+    A source with GROUP BY has one row for each value of its keys. So within a group its columns have one value, which is
+    their maximum. The source is no outer side of a join, where rows without a partner are NULL.
+
+    Args:
+        tree: the query.
+        ids: the names of ids, in lower case: rows of single persons stay as they are.
+    """
+    if tree.find(exp.Group) is None:
+        return tree
+    made = tree.copy()
+    listed = list(made.find_all(exp.CTE))
+    named = {lowered(cte.alias): cte for cte in listed}
+    for select in list(made.find_all(exp.Select)):
+        _rewrite(select, named if len(named) == len(listed) else {}, ids)
+    return made
+
+
+def _rewrite(node: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str]) -> None:
+    """Take the dependent keys out of one SELECT."""
+    group = node.args.get("group")
+    if group is None or not {k for k, v in group.args.items() if v} <= {"expressions"}:
+        return
+    joins = node.args.get("joins") or []
+    clause = node.args.get("from_")
+    if clause is None or any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for join in joins):
+        return
+    keys = [selected(key, node) for key in group.expressions]
+    dependent: set[tuple[str, str]] = set()
+    for place in (clause, *joins):
+        alias = lowered(place.this.alias_or_name)
+        own, others = group_columns(place.this, named)
+        shared = {lowered(u.name) for join in joins for u in join.args.get("using") or ()}
+        grouped = {(lowered(k.table), lowered(k.name)) for k in keys if isinstance(k, exp.Column)}
+        names = {name for table, name in grouped if table == alias} | (shared & {name for _, name in grouped})
+        if own and own <= names and not own & set(ids):
+            dependent |= {(alias, name) for name in others}
+    kept = [n for n, key in enumerate(keys) if _place(key) not in dependent]
+    if not dependent or len(kept) == len(keys) or not kept:
+        return
+    parts = [*node.expressions, *(node.args[k] for k in ("having", "order", "qualify") if node.args.get(k))]
+    columns = [column for part in parts for column in part.find_all(exp.Column) if _place(column) in dependent]
+    if any(column.parent_select is not node for column in columns):  # a subquery that names it
+        return
+    for column in columns:
+        if _is_of_group(column):
+            value = exp.Max(this=column.copy())
+            plain = column.parent is node
+            column.replace(exp.alias_(value, column.name, quoted=True) if plain else value)
+    group.set("expressions", [group.expressions[n] for n in kept])
+
+
+def _is_of_group(column: exp.Column) -> bool:
+    """Whether a column stands for the value of the group, and is none of the rows that an aggregate takes."""
+    call = column.find_ancestor(exp.AggFunc, exp.Filter, exp.Select)
+    around = call.parent if call is not None and isinstance(call.parent, exp.Filter) else call
+    return isinstance(call, exp.Select) or (around is not None and isinstance(around.parent, exp.Window))
+
+
+def selected(key: exp.Expr, node: exp.Select) -> exp.Expr:
+    """The selected expression behind a position; other expressions as they are."""
+    if not isinstance(key, exp.Literal) or not key.is_int or not 1 <= int(key.name) <= len(node.expressions):
+        return key
+    found: exp.Expr = node.expressions[int(key.name) - 1].unalias()
+    return found
+
+
+def _place(node: exp.Expr) -> tuple[str, str] | None:
+    """The source and the name of a column."""
+    return (lowered(node.table), lowered(node.name)) if isinstance(node, exp.Column) and node.table else None
+
+
+def group_columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[str], set[str]]:
+    """The keys of a source that is a SELECT with GROUP BY, and its computed columns; empty for other sources."""
+    alias = source.args.get("alias")
+    cte = named.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
+    query = cte.this if cte is not None else source.this
+    renamed = [
+        one for one in (alias, cte.args["alias"] if cte is not None else None) if one and one.args.get("columns")
+    ]
+    if not isinstance(query, exp.Select) or query.args.get("group") is None or renamed or query.find(exp.Explode):
+        return set(), set()
+    group = query.args["group"]
+    if not {k for k, v in group.args.items() if v} <= {"expressions"}:
+        return set(), set()
+    keys = [selected(key, query) for key in group.expressions]
+    names = {lowered(e.alias_or_name): e.unalias() for e in query.expressions if e.alias_or_name}
+    own = {name for name, value in names.items() if value in keys}
+    every = all(key in [names[name] for name in own] for key in keys) and len(names) == len(query.expressions)
+    computed = {name for name, value in names.items() if name not in own and value.find(exp.AggFunc)}
+    return (own, computed) if every else (set(), set())

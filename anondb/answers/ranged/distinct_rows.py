@@ -1,0 +1,101 @@
+"""``SELECT DISTINCT item, count(*) OVER (PARTITION BY item)`` as the groups that it lists."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlglot import exp
+
+from anondb.query.parsing import bare, lowered
+
+_TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.Count: exp.Sum,
+    exp.Sum: exp.Sum,
+    exp.Min: exp.Min,
+    exp.Max: exp.Max,
+    exp.LogicalOr: exp.LogicalOr,
+    exp.LogicalAnd: exp.LogicalAnd,
+}
+"""What an aggregate over several groups is of those over each."""
+_AGGREGATES = (*_TOTALS, exp.Avg, exp.CountIf, exp.Median)
+
+
+def with_groups(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
+    """A query with GROUP BY in place of SELECT DISTINCT over aggregates of windows, wherever it has one.
+
+    Args:
+        tree: the query.
+        ids: the names of ids, in lower case: rows of single persons stay as they are.
+    """
+    if tree.find(exp.Window) is None or tree.find(exp.Distinct) is None:
+        return tree
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        groups = _groups(select)
+        keys = groups.args["group"].expressions if groups is not None else ()
+        if groups is None or any(isinstance(key, exp.Column) and lowered(key.name) in ids for key in keys):
+            continue
+        if select is made:
+            made = groups
+        else:
+            select.replace(groups)
+    return made
+
+
+def _groups(node: exp.Select) -> exp.Select | None:
+    """A SELECT DISTINCT of keys and of aggregates over all rows with some of them as GROUP BY these keys; None for others.
+
+    The rows with equal keys are equal, and DISTINCT keeps one of each; a window over the keys has the rows of their group,
+    and one over some of the keys, or none, those of several groups.
+    """
+    distinct = node.args.get("distinct")
+    plain = not any(node.args.get(key) for key in ("group", "having", "windows", "laterals"))
+    if distinct is None or distinct.args.get("on") or not plain:
+        return None
+    made = node.copy()
+    keys = [e.unalias() for e in made.expressions if e.find(exp.Window) is None]
+    windows = [w for w in made.find_all(exp.Window) if w.parent_select is made]
+    if not keys or not windows or any(not isinstance(key, exp.Column) and key.find(exp.Query) for key in keys):
+        return None
+    if any(isinstance(key.this if isinstance(key, exp.Column) else key, exp.Star) for key in keys):
+        return None
+    for window in windows:
+        value = _over_groups(window, keys)
+        if value is None:
+            return None
+        window.replace(exp.alias_(value, window.alias) if window.alias and window in made.expressions else value)
+    if not all(_is_of(e.unalias(), keys) for e in made.expressions):
+        return None
+    made.set("distinct", None)
+    made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
+    qualify = made.args.get("qualify")
+    if qualify is not None and made.find(exp.Window) is None:
+        made.set("having", exp.Having(this=qualify.this))
+        made.set("qualify", None)
+    return made
+
+
+def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:
+    """An aggregate of a window as that of a group, or of groups; None for other window functions."""
+    call: exp.Expr = window.this.this if isinstance(window.this, exp.Filter) else window.this
+    by = [bare(part) for part in window.args.get("partition_by") or ()]
+    if type(call) not in _AGGREGATES or any(window.args.get(k) for k in ("order", "spec", "alias")):
+        return None
+    if not all(part in keys for part in by):
+        return None
+    if set(by) == set(keys):
+        found: exp.Expr = window.this.copy()
+        return found
+    total = _TOTALS.get(type(call))
+    if total is None or isinstance(call.args.get("this"), exp.Distinct):
+        return None
+    return exp.Window(this=total(this=window.this.copy()), partition_by=[part.copy() for part in by], over="OVER")
+
+
+def _is_of(node: exp.Expr, keys: list[exp.Expr]) -> bool:
+    """Whether an expression is of keys and aggregates alone."""
+    if node in keys or isinstance(node, exp.AggFunc | exp.Filter):
+        return True
+    if isinstance(node, exp.Column | exp.Query):
+        return False
+    return all(_is_of(part, keys) for part in node.iter_expressions())
