@@ -1,4 +1,6 @@
-"""Tables of the analyst: rows of frames, relations and files, and of the parts of a query that read such tables alone."""
+"""Tables of the analyst: rows of frames, relations and files; parts of a query that read such tables alone, and values that
+are looked up in them.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,13 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.ranged.aggregates import aggregates
+from anondb.answers.ranged.sources import grouped
 from anondb.data.sources import is_file, open_source
 from anondb.data.types import typed
 from anondb.engine import DuckDBEngine, Table
 from anondb.errors import EngineError, InputError
-from anondb.query.parsing import lowered
+from anondb.query.parsing import conjoined, is_conjunct, lowered
 from anondb.reading.options import read_as
 
 
@@ -101,6 +105,96 @@ def with_own_rows(
         if name is not None:
             part.replace(exp.Table(this=exp.to_identifier(name), alias=named.copy(), joins=part.args.get("joins")))
     return made
+
+
+def with_lookups(tree: exp.Expr, own: Mapping[str, Collection[str]]) -> exp.Expr:
+    """A query with LEFT JOIN in place of scalar subqueries that look up a value of an analyst's table by a key.
+
+    Args:
+        tree: the query.
+        own: the columns of the analyst's tables, all names in lower case.
+    """
+    made, names = tree.copy(), dict[tuple[int, exp.Expr], exp.Identifier]()
+    for part in list(made.find_all(exp.Subquery)):
+        select, inside = part.parent_select, _place_of(part)
+        if select is None or inside is None or (found := _lookup(part.this, own)) is None:
+            continue
+        rows, keys = found
+        group = None if inside else select.args.get("group")
+        by = [key.unalias() for key in grouped(select, lambda column: False)] if group is not None else []
+        if (
+            group is not None
+            and part not in by
+            and not (set(group.args) == {"expressions"} and all(k in by for k in keys))
+        ):
+            continue
+        name, fresh = names.get((id(select), part.this)), exp.to_identifier(f"_lookup{len(names)}")
+        if name is None:
+            name = names[id(select), part.this.copy()] = fresh
+            on = [exp.EQ(this=exp.column(f"k{n}", name), expression=key.copy()) for n, key in enumerate(keys)]
+            side = None if _rejects_null(part) else "LEFT"
+            select.append("joins", exp.Join(this=rows.subquery(name.name), side=side, on=exp.and_(*on)))
+        if group is not None and part not in by:  # a group has one value of what is looked up by its keys
+            group.append("expressions", exp.column("v", name.copy()))
+        part.replace(exp.column("v", name.copy()))
+    return made
+
+
+def _place_of(part: exp.Subquery) -> bool | None:
+    """Whether a scalar subquery stands in WHERE or in an aggregate; None where no column may take its place."""
+    node, inside, select = part.parent, False, part.parent_select
+    while node is not None and node is not select:
+        if isinstance(node, exp.From | exp.Join | exp.In | exp.Exists | exp.Query):
+            return None
+        node, inside = node.parent, inside or isinstance(node, exp.AggFunc | exp.Where)
+    if select is None or select.is_star or select.args.get("from_") is None:
+        return None
+    alone = select.args.get("group") is None and any(list(aggregates(of)) for of in select.expressions)
+    return None if alone and not inside else inside
+
+
+def _rejects_null(part: exp.Subquery) -> bool:
+    """Whether a SELECT leaves the rows out where a scalar subquery is NULL, since it compares it in WHERE."""
+    node = part.parent
+    while isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Neg | exp.Paren | exp.Cast):
+        node = node.parent
+    compares = isinstance(node, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between)
+    if node is None or not compares or not is_conjunct(node):
+        return False
+    return isinstance(node.find_ancestor(exp.Where, exp.Having, exp.Qualify), exp.Where)
+
+
+def _lookup(query: exp.Expr, own: Mapping[str, Collection[str]]) -> tuple[exp.Select, list[exp.Expr]] | None:
+    """The rows (k0, k1, ..., v) of a subquery that looks up v, and what the query around compares with the keys."""
+    kept = {"expressions", "from_", "where"} >= {key for key, part in query.args.items() if part}
+    table = query.args["from_"].this if kept and isinstance(query, exp.Select) and query.args.get("from_") else None
+    if not isinstance(table, exp.Table) or table.db or lowered(table.name) not in own or len(query.expressions) != 1:
+        return None
+    alias, columns = lowered(table.alias_or_name), own[lowered(table.name)]
+
+    def own_columns(node: exp.Expr) -> list[bool]:
+        found = node.find_all(exp.Column)
+        return [lowered(c.table) == alias if c.table else lowered(c.name) in columns for c in found]
+
+    parts = conjoined(query.args["where"].this if query.args.get("where") else None)
+    outer = [part for part in parts if not all(own_columns(part))]
+    links = [link for part in outer if (link := _sides(part, own_columns)) is not None]
+    value = query.expressions[0].unalias()
+    if not links or len(links) < len(outer) or not all(own_columns(value)) or value.find(exp.AggFunc, exp.Query):
+        return None
+    listed = [key.copy().as_(f"k{n}") for n, (key, _) in enumerate(links)]
+    rows = exp.select(*listed, value.copy().as_("v")).from_(table.copy())
+    rows = rows.where(*(part.copy() for part in parts if part not in outer))
+    return rows, [key for _, key in links]
+
+
+def _sides(part: exp.Expr, own_columns: Callable[[exp.Expr], list[bool]]) -> tuple[exp.Expr, exp.Expr] | None:
+    """The sides of an equality: that with columns of the table alone, and that without."""
+    sides = (part.this, part.expression) if isinstance(part, exp.EQ) and not part.find(exp.Query) else ()
+    for one, other in (sides, sides[::-1]) if sides else ():
+        if (mine := own_columns(one)) and all(mine) and not any(own_columns(other)):
+            return one, other
+    return None
 
 
 def _is_plain(table: exp.Table, name: str) -> bool:

@@ -36,7 +36,7 @@ from anondb.session.catalog import Catalog, is_of_catalog, summarized
 from anondb.session.desk import Desk
 from anondb.session.files import Parts, notes_on, weakest
 from anondb.session.output import BOUNDS_HINT, CHOICES, SPREAD, output, selected_from
-from anondb.session.own_rows import registered, with_own_rows
+from anondb.session.own_rows import registered, with_lookups, with_own_rows
 from anondb.session.parameters import Prepared, numbered, with_parameters
 from anondb.session.pivots import Source, written_out
 from anondb.session.plans import Kept, repeatable
@@ -281,9 +281,9 @@ class Session:
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
         """
-        own = {lowered(name) for name, _ in self._desk.shapes}
+        own = {lowered(name): [*map(lowered, columns)] for name, columns in self._desk.shapes}
         with self._desk.storing(self._releases.is_whole) as store:
-            made = with_own_rows(tree, own, self._releases.persons_tables, store)
+            made = with_own_rows(with_lookups(tree, own), own, self._releases.persons_tables, store)
             if made != tree:
                 self._releases.bind(made)
             made, releases = self._chosen(made)
