@@ -271,6 +271,14 @@ def conjoined(condition: exp.Expr | None) -> list[exp.Expr]:
     return operands(inner) if isinstance(inner, exp.And) else [inner]
 
 
+def is_conjunct(condition: exp.Expr) -> bool:
+    """Whether a condition is one of those that AND connects in WHERE, HAVING or QUALIFY, where NULL is as false."""
+    at = condition.parent
+    while isinstance(at, exp.And | exp.Paren):
+        at = at.parent
+    return isinstance(at, exp.Where | exp.Having | exp.Qualify)
+
+
 def operands(node: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain of AND or OR, from left to right, without recursion."""
     kind, leaves, todo = type(node), [], [node]

@@ -272,3 +272,59 @@ def test_a_join_with_groups_by_more_than_the_item_has_no_bounds(named: Named) ->
     for listed, on in ((of_two, "ON s.item = f.item"), (OFTEN, "ON s.item <> f.item"), (of_two, "ON s.item = f.l")):
         sql = f"SELECT count(*) AS n FROM sales s JOIN {listed} f {on}"
         assert named[1].sql(sql).fetchall()[0][1:] == (None, None)
+
+
+PRICE = "(SELECT price FROM prices p WHERE p.item = s.item)"
+LOOKED_UP = [
+    (f"SELECT sum({PRICE}) AS n FROM sales s", "SELECT sum(price) AS n FROM sales JOIN prices USING (item)"),
+    (
+        f"SELECT count(*) AS n FROM sales s WHERE {PRICE} > 1.5",
+        "SELECT count(*) AS n FROM sales JOIN prices USING (item) WHERE price > 1.5",
+    ),
+    (
+        f"SELECT {PRICE} AS p, count(*) AS n FROM sales s GROUP BY {PRICE} ORDER BY 1, 2",
+        "SELECT price AS p, count(*) AS n FROM sales LEFT JOIN prices USING (item) GROUP BY price ORDER BY 1, 2",
+    ),
+    (
+        f"SELECT s.item, count(*) * coalesce({PRICE}, 0) AS n FROM sales s GROUP BY s.item ORDER BY 1",
+        "SELECT item, count(*) * coalesce(price, 0) AS n FROM sales LEFT JOIN prices USING (item) GROUP BY item, price "
+        "ORDER BY 1",
+    ),
+    (
+        f"SELECT item, n, {PRICE} AS p FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) s ORDER BY 1",
+        "SELECT item, n, price AS p FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) "
+        "LEFT JOIN prices USING (item) ORDER BY 1",
+    ),
+    (
+        f"SELECT count(*) AS n FROM (SELECT tid FROM sales s GROUP BY tid HAVING sum({PRICE}) > 3)",
+        "SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid HAVING sum(price) > 3)",
+    ),
+]
+
+
+@each("sql, plain", LOOKED_UP)
+def test_a_value_that_a_subquery_looks_up_is_that_of_a_join(named: Named, sql: str, plain: str) -> None:
+    assert rows(named, sql) == rows(named, plain)
+
+
+@each(
+    "sql, plain",
+    [
+        (
+            "SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING min(item) = max(item))",
+            f"SELECT count(*) AS n FROM {SIZES} WHERE n = 1",
+        ),
+        (
+            "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item <> 'milk' GROUP BY tid "
+            "HAVING min(item) <> max(item))",
+            "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item <> 'milk' GROUP BY tid HAVING count(*) > 1)",
+        ),
+        (f"SELECT pow(stddev_pop(n), 2) AS n FROM {SIZES}", f"SELECT var_pop(n) AS n FROM {SIZES}"),
+        (
+            "SELECT count(*) ** 2 AS n FROM sales WHERE item = 'milk'",
+            "SELECT count(*) * count(*) AS n FROM sales WHERE item = 'milk'",
+        ),
+    ],
+)
+def test_numbers_of_persons_may_be_written_in_another_way(named: Named, sql: str, plain: str) -> None:
+    assert rows(named, sql) == rows(named, plain)

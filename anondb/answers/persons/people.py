@@ -21,6 +21,7 @@ from anondb.answers.ranged.known import Column, Known, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
 from anondb.errors import InputError
+from anondb.query.aggregates import SPREADS
 from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import lowered
 from anondb.query.predicates import IDS, ITEMS, MEASURE, NEVER, ROWS, Plan, both, negate, on_item
@@ -112,7 +113,7 @@ class Persons(RowsOfPersons):
         ids.set("expressions", [exp.column(exp.to_identifier(column, quoted=True), table.alias_or_name)])
         try:
             return ids if _Facts(self, compiler).have_one_row(ids, env) or of_ids else None
-        except InputError:  # what no rule reads stays as it is written
+        except InputError:
             return None
 
 
@@ -153,8 +154,7 @@ class _Facts(Aggregates):
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(items)]
         columns += [_column(n, basics, len(keys), maybe=not keys and not sure) for n in range(len(basics))]
         known = Known(marked(tree, columns), tuple(columns), flagged=bool(keys), open=some and bool(keys))
-        known = replace(known, unsure=bool(keys) and not sure)
-        return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
+        return Facts(replace(known, unsure=bool(keys) and not sure), {key: n for n, key in enumerate(keys)}, replaced)
 
     def have_one_row(self, node: exp.Select, env: Env) -> bool:
         """Whether each person has at most one row of a SELECT."""
@@ -392,7 +392,7 @@ def _column(number: int, basics: Sequence[Basic], keys: int, *, maybe: bool) -> 
     if basic.terms:
         return Column(f"#{number}", bounded=True, present=True, whole=True)
     if basic.how not in COUNTED:
-        return Column(f"#{number}", bounded=True, maybe=maybe)
+        return Column(f"#{number}", bounded=True, least=0 if basic.how in SPREADS.values() else None, maybe=maybe)
     same = [n for n, b in enumerate(basics) if b.key == replace(basic, wanted=None).key and n != number]
     wholes = same + [n for n, b in enumerate(basics) if b.how == "rows" and b.wanted is None and n != number]
     least = int(keys > 0 and basic.how != "distinct" and basic.wanted is None)

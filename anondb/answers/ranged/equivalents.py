@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from anondb.query.parsing import bare, is_null, lowered, whole
+from anondb.query.parsing import bare, is_conjunct, is_null, lowered, whole
 
 _ROWS = {"expressions", "from_", "joins", "where", "with_"}
 _ENDED = (exp.Distinct, exp.Literal, exp.Order)
@@ -34,7 +34,9 @@ def with_known_names(tree: exp.Expr) -> exp.Expr:
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
     for node in reversed(list(made.find_all(exp.EQ, exp.NEQ))):
-        if (rows := _rows_compared(node)) is not None:
+        if (values := _values_compared(node)) is not None:
+            node.replace(values)
+        elif (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
             node.replace(among if isinstance(node, exp.EQ) else exp.paren(exp.Not(this=among), copy=False))
     for select in made.find_all(exp.Select):
@@ -42,6 +44,17 @@ def with_known_names(tree: exp.Expr) -> exp.Expr:
         if select.args.get("order") is not None:
             write_first_rows(select)
     return made
+
+
+def _values_compared(node: exp.Expr) -> exp.Expr | None:
+    """``min(x) = max(x)`` as a condition on the number of different values, which is NULL where there is none."""
+    sides = {type(side): side.this for side in (bare(node.args["this"]), bare(node.args["expression"]))}
+    if sides.keys() != {exp.Min, exp.Max} or sides[exp.Min] != sides[exp.Max]:
+        return None
+    different = exp.Count(this=exp.Distinct(expressions=[sides[exp.Min].copy()]))
+    number = different if is_conjunct(node) else exp.Nullif(this=different, expression=exp.Literal.number(0))
+    more = exp.GT if isinstance(node, exp.NEQ) else exp.EQ
+    return more(this=number, expression=exp.Literal.number(1))
 
 
 def _rows_compared(node: exp.Expr) -> exp.Query | None:

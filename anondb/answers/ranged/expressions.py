@@ -189,6 +189,8 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
             return _cast(node, this)
         if isinstance(node, exp.Abs):
             return values.absolute(node, this)
+        if isinstance(node, exp.Pow) and all(values.floor_of(value) is not None for value in (this, *rest)):
+            return values.rising(node, this)
         if isinstance(node, exp.Coalesce) and (this.sure is None or len(rest) == 1):
             return values.filled(this, rest[0])
         if isinstance(node, exp.Nullif):
