@@ -188,3 +188,20 @@ def test_is_distinct_from_chooses_groups(session: Session) -> None:
     by_town = "SELECT town, count(*) AS n FROM records GROUP BY town HAVING count(*) {} 7"
     one, two = (session.sql(by_town.format(sign)) for sign in ("<>", "IS DISTINCT FROM"))
     assert one.fetchall() == two.fetchall() and one.notes == two.notes
+
+
+@each(
+    "sql",
+    [
+        "SELECT town, n / sum(n) OVER () AS s FROM (SELECT town, count(*) AS n FROM records GROUP BY town)",
+        "SELECT town, n / nullif(sum(n) OVER (), 0) AS s FROM (SELECT town, count(*) AS n FROM records GROUP BY town)",
+        "SELECT town, age, n / sum(n) OVER (PARTITION BY town) AS s FROM "
+        "(SELECT town, age, count(*) AS n FROM records GROUP BY town, age)",
+        "SELECT town, count(*) / sum(count(*)) OVER (PARTITION BY town) AS s FROM records GROUP BY town, age",
+    ],
+)
+def test_a_share_of_groups_that_need_not_exist_is_1_at_most(session: Session, sql: str) -> None:
+    """The sum is over a group at least: that of the row."""
+    result = session.sql(sql)
+    assert not any("NULL" in note for note in result.notes)
+    assert {(low, high) for *_, low, high, _ in result.fetchall()} == {(0, 1)}

@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from anondb.answers.quotients import product_of
 from anondb.errors import InputError
 from anondb.query.parsing import bare, is_null
 from anondb.query.refusals import unsupported
@@ -274,6 +276,8 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
     away: exp.Expr = exp.GT(this=paren(c), expression=zero)
     if unsigned:
         ends = with_operands(node, a, d), with_operands(node, b, c)
+        if (times := _share(node)) is not None:
+            ends = ends[0], least(ends[1], exp.convert(times))
         if left.part is not None and right.upper is not None and left.part[0] == _plain(right.upper):
             ends = ends[0], least(ends[1], exp.convert(left.part[1]))
     else:
@@ -281,6 +285,18 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
         quotients = [with_operands(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
         ends = least(*quotients), greatest(*quotients)
     return Value(*(exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in ends), least=floor)
+
+
+def _share(node: exp.Expr) -> float | None:
+    """The factor by which a quotient multiplies ``x / sum(x) OVER (...)``, whose window has the row; None for others."""
+    whole = bare(node.expression)
+    whole = bare(whole.this) if isinstance(whole, exp.Nullif) else whole
+    if not isinstance(whole, exp.Window) or not isinstance(whole.this, exp.Sum) or whole.args.get("spec"):
+        return None
+    factors = product_of(node.this)
+    numbers = [float(f.name) for f in factors if isinstance(f, exp.Literal) and not f.is_string]
+    same = [f for f in factors if not isinstance(f, exp.Literal)] == [bare(whole.this.this)]
+    return prod(numbers) if same else None
 
 
 def rising(node: exp.Expr, value: Value) -> Value:
