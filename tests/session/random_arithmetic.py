@@ -105,6 +105,17 @@ def totals(a: Analyst) -> Asked:
         rows = "sales JOIN records USING (tid)" if key == "town" else "sales"
         number = a.one("count(*)", "count(*)", "sum(2)")
         total = a.one("sum({}) OVER ()", "(sum({}) OVER ())").format(number)
+        if a.rnd.random() < 0.4:
+            inner = f"SELECT {key} AS k0, {number} AS n FROM {rows}{a.where('item')} GROUP BY {key}"
+            over = a.one(
+                "sum(n) OVER ()",
+                "nullif(sum(n) OVER (), 0)",
+                "sum(n) OVER (PARTITION BY k0)",
+                "sum(n) OVER (ORDER BY k0)",
+            )
+            return Asked(
+                ("k0", f"{a.one('', '100.0 * ')}n / {over} AS n1"), f"FROM ({inner}){a.one('', ' WHERE n > 1')}"
+            )
         columns = (f"{key} AS k0", f"{number} * 1.0 / {total} AS n1", f"sum({number}) OVER () AS n2")
         return Asked(columns, f"FROM {rows}{a.where('item')} GROUP BY {key}")
     value = a.one(
@@ -143,6 +154,9 @@ def different_rows(a: Analyst) -> Asked:
             f"SELECT {a.one('count(*)', 'count(DISTINCT tid)')} FROM sales WHERE tid {a.one('IN', 'NOT IN')} ({owned})",
             f"SELECT count(DISTINCT tid) FROM sales WHERE {x} AND tid IN ({having})",
             "SELECT count(DISTINCT tid) FROM sales",
+            f"SELECT count(*) FROM ({owned})",
+            f"SELECT {a.one('count(*)', 'count(DISTINCT q.tid)')} FROM ({having}) q",
+            f"SELECT count(*) FROM (SELECT DISTINCT tid FROM sales WHERE {x}) q JOIN ({having}) r USING (tid)",
         ]
         if a.records:
             listed += [

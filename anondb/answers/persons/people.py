@@ -101,18 +101,18 @@ class Persons(RowsOfPersons):
         """
         return _Facts(self, compiler).facts(node, with_ctes(node, env, self.of_persons), ended)
 
-    def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
-        """The ids of the persons whom a SELECT of one count from a table counts; None if it counts something else."""
-        table, (call,) = node.args["from_"].this, aggregates(node.expressions[0])
-        column = None if lowered(table.name) in env else self.counts.id_column(table)
-        of_ids = isinstance(call.this, exp.Distinct) and [lowered(c.name) for c in call.this.expressions] == [column]
-        counts = of_ids or isinstance(call.this, exp.Star | exp.Literal)
-        if column is None or not counts or any(join.side for join in node.args.get("joins") or ()):
+    def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, exp.Table] | None:
+        """The ids of the persons whom a SELECT of one count counts, of whom a table has all; None if it counts others."""
+        source, (call,) = node.args["from_"].this, aggregates(node.expressions[0])
+        names, tables = self.ids_of(source, env), list(self.tables_of(node, env))
+        of_ids = isinstance(call.this, exp.Distinct) and {lowered(c.name) for c in call.this.expressions} == names
+        outer = any(join.side for join in node.args.get("joins") or ()) or any(t.this != tables[0].this for t in tables)
+        if len(names) != 1 or outer or not (of_ids or isinstance(call.this, exp.Star | exp.Literal)):
             return None
         ids = node.copy()
-        ids.set("expressions", [exp.column(exp.to_identifier(column, quoted=True), table.alias_or_name)])
+        ids.set("expressions", [exp.column(exp.to_identifier(min(names), quoted=True), source.alias_or_name or None)])
         try:
-            return ids if _Facts(self, compiler).have_one_row(ids, env) or of_ids else None
+            return (ids, tables[0]) if _Facts(self, compiler).have_one_row(ids, env) or of_ids else None
         except InputError:
             return None
 

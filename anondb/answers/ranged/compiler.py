@@ -47,8 +47,8 @@ class People(Protocol):
         """The groups and counts of a SELECT over tables of persons; if it is ``ended``, those that LIMIT needs."""
         ...
 
-    def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
-        """The ids of the persons whom a SELECT of one count from a table counts; None if it counts something else."""
+    def counted(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, exp.Table] | None:
+        """The ids of the persons whom a SELECT of one count counts, of whom a table has all; None if it counts others."""
         ...
 
 

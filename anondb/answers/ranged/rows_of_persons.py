@@ -56,16 +56,25 @@ class RowsOfPersons:
         cte = env.get(lowered(node.name)) if not node.db else None
         return cte.of_persons if cte is not None else self.counts.id_column(node) is not None
 
+    def tables_of(self, node: exp.Expr, env: Env) -> Iterator[exp.Table]:
+        """The tables of persons that a query reads, also by the names of common table expressions."""
+        for table in node.find_all(exp.Table):
+            cte = env.get(lowered(table.name)) if not table.db else None
+            if cte is not None:
+                yield from self.tables_of(cte.node.this, cte.env)
+            elif self.counts.id_column(table) is not None:
+                yield table
+
     def _ids(self, node: exp.Expr, env: Env) -> frozenset[str]:
         """The names of the id columns of the sources of a SELECT."""
-        return frozenset[str]().union(*(self._ids_of(source, env) for source in _sources(node)))
+        return frozenset[str]().union(*(self.ids_of(source, env) for source in _sources(node)))
 
-    def _ids_of(self, node: exp.Expr, env: Env) -> frozenset[str]:
+    def ids_of(self, node: exp.Expr, env: Env) -> frozenset[str]:
         """The names of the id columns of a source."""
         if isinstance(node, exp.Table):
             cte = env.get(lowered(node.name)) if not node.db else None
             if cte is not None:
-                return self._ids_of(exp.Subquery(this=cte.node.this, alias=cte.node.args["alias"]), cte.env)
+                return self.ids_of(exp.Subquery(this=cte.node.this, alias=cte.node.args["alias"]), cte.env)
             column = self.counts.id_column(node)
             return frozenset() if column is None else frozenset({column})
         inner: exp.Expr = node.this if isinstance(node, exp.Subquery) else node

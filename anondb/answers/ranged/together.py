@@ -17,7 +17,8 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren, exp.Cast,
 _PARTS = {"expressions", "from_", "joins", "where"}
 
 
-Counted = Callable[[exp.Select], exp.Select | None]  # the ids of the persons whom a SELECT counts; None if it does not
+Counted = Callable[[exp.Select], tuple[exp.Select, exp.Table] | None]
+"""The ids of the persons whom a SELECT counts, of whom a table has all; None if it counts others."""
 
 
 def together(node: exp.Select, counted: Counted) -> exp.Select:
@@ -87,13 +88,12 @@ def _sources(node: exp.Select) -> tuple[exp.Expr, list[exp.Expr]]:
 
 
 def _of_list(node: exp.Select, counted: Counted) -> exp.Select | None:
-    """A count of persons as one over the list of all persons of its first table; None for another number."""
+    """A count of persons as one over the list of all persons of a table; None for another number."""
     calls = list(aggregates(node.expressions[0]))
-    table = node.args["from_"].this.copy()
-    plain = len(calls) == 1 and isinstance(calls[0], exp.Count) and isinstance(table, exp.Table)
-    ids = counted(node) if plain else None
-    if ids is None:
+    found = counted(node) if len(calls) == 1 and isinstance(calls[0], exp.Count) else None
+    if found is None:
         return None
+    ids, table = found[0], found[1].copy()
     table.set("alias", None)
     column = ids.expressions[0].this
     every = exp.select(exp.column(column.copy())).distinct().from_(table)
@@ -108,8 +108,7 @@ def _is_total(node: exp.Select) -> bool:
     """Whether a query is one number of aggregates over rows of its own sources."""
     if not {"expressions", "from_"} <= {key for key, part in node.args.items() if part} <= _PARTS:
         return False
-    places = [node.args["from_"], *(node.args.get("joins") or ())]
-    names = {"", *(lowered(place.this.alias_or_name) for place in places)}
+    names = {"", *(lowered(place.alias_or_name) for place in node.find_all(exp.Table, exp.Subquery))}
     calls = list(aggregates(node.expressions[0]))
     left = {id(part) for part in node.expressions[0].walk(prune=lambda part: any(part is call for call in calls))}
     outside = [c for c in node.expressions[0].find_all(exp.Column, exp.Star, exp.Query) if id(c) in left]
