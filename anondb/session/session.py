@@ -19,6 +19,7 @@ from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.failing import failed
+from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.known import Known
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.spread import Spread
@@ -289,7 +290,8 @@ class Session:
             made, releases = self._chosen(made)
             if releases is not self._releases:
                 releases.bind(made)
-            return _compiled(with_known_names(made), releases, ended)
+            item = lowered(releases.manifest["item_column"])
+            return _compiled(with_item_windows(with_known_names(made), releases.persons, item), releases, ended)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
         """The columns of a query, and whether it reads tables of the original.

@@ -170,3 +170,24 @@ def different_rows(a: Analyst) -> Asked:
     return Asked(
         (f"{counted()} {a.one('', '* 100.0 ')}{sign} {_divisor(a, other) if sign == '/' else other} AS n0",), ""
     )
+
+
+def item_windows(a: Analyst) -> Asked:
+    """Conditions on an aggregate over all rows of the item of a row."""
+    call = a.one("count(*)", "count(DISTINCT tid)", f"count(*) FILTER (WHERE {a.test()})", "count(tid)")
+    over, met = (
+        f"{call} OVER (PARTITION BY {a.one('item', 's.item')})",
+        f"{a.one('>', '<=', '=', '<>')} {a.rnd.randint(0, 12)}",
+    )
+    rows = "sales s JOIN records USING (tid)" if a.records and a.rnd.random() < 0.3 else "sales s"
+    where = a.where("item")
+    if a.rnd.random() < 0.5:
+        inner = f"SELECT tid, item FROM {rows}{where} QUALIFY {over} {met}"
+    else:
+        inner = f"SELECT tid, item FROM (SELECT tid, item, {over} AS c FROM {rows}{where}) WHERE c {met}"
+    columns = a.one("count(*) AS c0", "count(DISTINCT tid) AS c0", "count(DISTINCT item) AS c0")
+    group = a.rnd.random() < 0.3 and "item)" not in columns
+    return Asked(
+        ("item AS k1", columns) if group else (columns,),
+        f"FROM ({inner}){a.where('item')}{' GROUP BY item' if group else ''}",
+    )

@@ -274,6 +274,37 @@ def test_a_join_with_groups_by_more_than_the_item_has_no_bounds(named: Named) ->
         assert named[1].sql(sql).fetchall()[0][1:] == (None, None)
 
 
+OFTEN_SOLD = "(SELECT item FROM sales GROUP BY item HAVING count(*) > 9)"
+BY_ITEM = [
+    (
+        "SELECT count(*) AS n FROM (SELECT item, count(*) OVER (PARTITION BY item) AS c FROM sales) WHERE c > 9",
+        f"SELECT count(*) AS n FROM sales WHERE item IN {OFTEN_SOLD}",
+    ),
+    (
+        "SELECT item, count(*) AS n FROM (SELECT tid, item FROM sales QUALIFY count(*) OVER (PARTITION BY item) > 9) "
+        "GROUP BY item",
+        f"SELECT item, count(*) AS n FROM sales WHERE item IN {OFTEN_SOLD} GROUP BY item",
+    ),
+    (
+        "SELECT count(DISTINCT tid) AS n FROM "
+        "(SELECT tid, item, count(DISTINCT tid) OVER (PARTITION BY item) AS c FROM sales) x "
+        "WHERE x.c > 9 AND x.item <> 'milk'",
+        f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN {OFTEN_SOLD} AND item <> 'milk'",
+    ),
+    (
+        "SELECT sum(price) AS n FROM "
+        "(SELECT price, count(*) OVER (PARTITION BY item) AS c FROM sales JOIN prices USING (item) WHERE item <> 'figs') "
+        "WHERE c > 9",
+        f"SELECT sum(price) AS n FROM sales JOIN prices USING (item) WHERE item <> 'figs' AND item IN {OFTEN_SOLD}",
+    ),
+]
+
+
+@each("sql, plain", BY_ITEM)
+def test_a_condition_on_all_rows_of_an_item_chooses_items(named: Named, sql: str, plain: str) -> None:
+    assert rows(named, sql) == rows(named, plain)
+
+
 PRICE = "(SELECT price FROM prices p WHERE p.item = s.item)"
 LOOKED_UP = [
     (f"SELECT sum({PRICE}) AS n FROM sales s", "SELECT sum(price) AS n FROM sales JOIN prices USING (item)"),

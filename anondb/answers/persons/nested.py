@@ -69,7 +69,7 @@ class Nested(Names):
         """Subqueries, and functions of lists of items; None for other expressions."""
         named = isinstance(node, exp.Anonymous) and self.compiler.tables.is_aggregate(node.name)
         if named or isinstance(node, exp.AggFunc | exp.Window):
-            raise unsupported(f"{name_of(node)} in this place")
+            raise unsupported(name_of(node))
         if isinstance(node, exp.Exists):
             query = node.this.unnest() if isinstance(node.this, exp.Subquery) else node.this
             if self.people.reads_persons(query, scope.env):
