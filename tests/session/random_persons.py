@@ -12,7 +12,8 @@ def counts(a: Analyst) -> Asked:
 
 
 def ratios(a: Analyst) -> Asked:
-    return Asked(a.numbers(lambda: a.arithmetic(a.number), 2), f"FROM sales{a.where()}")
+    numbers = a.numbers(lambda: a.arithmetic(a.number), 2)  # all may be constants
+    return Asked((*numbers, "count(*) AS c9"), f"FROM sales{a.where()}")
 
 
 def conditions(a: Analyst) -> Asked:
