@@ -133,6 +133,9 @@ def with_lookups(tree: exp.Expr, own: Mapping[str, Collection[str]]) -> exp.Expr
             name = names[id(select), part.this.copy()] = fresh
             on = [exp.EQ(this=exp.column(f"k{n}", name), expression=key.copy()) for n, key in enumerate(keys)]
             side = None if _rejects_null(part) else "LEFT"
+            for join in select.args.get("joins") or ():
+                if not any(join.args.get(key) for key in ("kind", "side", "method", "on", "using")):
+                    join.set("kind", "CROSS")  # a comma binds less than a join whose ON names the tables before it
             select.append("joins", exp.Join(this=rows.subquery(name.name), side=side, on=exp.and_(*on)))
         if group is not None and part not in by:  # a group has one value of what is looked up by its keys
             group.append("expressions", exp.column("v", name.copy()))

@@ -291,7 +291,7 @@ class Session:
             if releases is not self._releases:
                 releases.bind(made)
             item = lowered(releases.manifest["item_column"])
-            return _compiled(with_item_windows(with_known_names(made), releases.persons, item), releases, ended)
+            return _compiled(with_item_windows(with_known_names(made, item), releases.persons, item), releases, ended)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
         """The columns of a query, and whether it reads tables of the original.

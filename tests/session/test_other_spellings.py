@@ -313,6 +313,10 @@ LOOKED_UP = [
         "SELECT count(*) AS n FROM sales JOIN prices USING (item) WHERE price > 1.5",
     ),
     (
+        f"SELECT sum({PRICE}) AS n FROM sales s, sales o WHERE s.tid = o.tid AND o.item = 'milk'",
+        "SELECT sum(price) AS n FROM sales s JOIN prices USING (item) JOIN sales o ON s.tid = o.tid WHERE o.item = 'milk'",
+    ),
+    (
         f"SELECT {PRICE} AS p, count(*) AS n FROM sales s GROUP BY {PRICE} ORDER BY 1, 2",
         "SELECT price AS p, count(*) AS n FROM sales LEFT JOIN prices USING (item) GROUP BY price ORDER BY 1, 2",
     ),

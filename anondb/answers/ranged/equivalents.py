@@ -12,8 +12,13 @@ _ROWS = {"expressions", "from_", "joins", "where", "with_"}
 _ENDED = (exp.Distinct, exp.Literal, exp.Order)
 
 
-def with_known_names(tree: exp.Expr) -> exp.Expr:
-    """A query with other spellings in place of those that are not known here, with the same result in DuckDB."""
+def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
+    """A query with other spellings in place of those that are not known here, with the same result in DuckDB.
+
+    Args:
+        tree: the query.
+        item: the column of items, in lower case, of which extremes are compared.
+    """
     made = tree.copy()
     for call in list(made.find_all(exp.Anonymous, exp.IgnoreNulls, exp.WithinGroup)):
         if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
@@ -34,7 +39,7 @@ def with_known_names(tree: exp.Expr) -> exp.Expr:
         if isinstance(case.args.get("default"), exp.Null):
             case.set("default", None)
     for node in reversed(list(made.find_all(exp.EQ, exp.NEQ))):
-        if (values := _values_compared(node)) is not None:
+        if (values := _values_compared(node, item)) is not None:
             node.replace(values)
         elif (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
@@ -46,10 +51,12 @@ def with_known_names(tree: exp.Expr) -> exp.Expr:
     return made
 
 
-def _values_compared(node: exp.Expr) -> exp.Expr | None:
-    """``min(x) = max(x)`` as a condition on the number of different values, which is NULL where there is none."""
+def _values_compared(node: exp.Expr, item: str) -> exp.Expr | None:
+    """``min(item) = max(item)`` as a condition on the number of different items, which is NULL where there is none."""
     sides = {type(side): side.this for side in (bare(node.args["this"]), bare(node.args["expression"]))}
     if sides.keys() != {exp.Min, exp.Max} or sides[exp.Min] != sides[exp.Max]:
+        return None
+    if not isinstance(sides[exp.Min], exp.Column) or lowered(sides[exp.Min].name) != item:
         return None
     different = exp.Count(this=exp.Distinct(expressions=[sides[exp.Min].copy()]))
     number = different if is_conjunct(node) else exp.Nullif(this=different, expression=exp.Literal.number(0))
