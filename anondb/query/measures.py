@@ -251,6 +251,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     """The persons of a plan, grouped by what the release shows."""
     if plan.condition == NEVER:
         return []
+    low, high = (-inf, inf) if release.bags is not None else _ends_by_condition(plan)
     asked = asked_of(release, plan)
     plain = not asked.compared and not any(isinstance(test, OnValue) for test in asked.question.tests)
     plain = plain and len(asked.sums) == 1 and asked.sums[0].kind == SUM
@@ -258,10 +259,10 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
         complete = not release.suppressed
         added = _added_up(release, asked.classes, asked.sums[0], lambda c: asked.outcome(c, (), complete, ()))
         if added is not None:
-            return added
+            there = [g for g in added if low <= g.sums.max_greatest and g.sums.min_least <= high]
+            return [replace(g, sums=g.sums.within(low, high, g.persons)) for g in there]
     number = asked.attributes.index(plan.measure) if isinstance(plan.measure, Attribute) else None
     spans = [] if number is None else _spans(plan.condition, asked.attributes[number].name)
-    low, high = (-inf, inf) if release.bags is not None else _ends_by_condition(plan)
     groups = []
     for g in release.records(asked.classes, asked.attributes, asked.sums):
         met, values = asked.outcome(g.counts, g.cells, g.complete, g.states), g.sums

@@ -193,10 +193,12 @@ def test_shapes(engine: Engine, k: int) -> None:
             with pytest.raises(InputError) as refusal:
                 pytest.fail(f"{sql}: {release.session.sql(sql).fetchall()}")
             assert refusal.value.code in ("unsupported_query", "bad_sql") and words in str(refusal.value), sql
-        for sql in ("SELECT avg(age) AS n FROM records", "SELECT count_if(age > 20) AS n FROM records"):
-            ((_, low, high),) = release.session.sql(f"{sql} WHERE place IS NOT NULL").fetchall()
+        numbers = {"avg(age)": [None, None], "count_if(age > 20)": [0, 6]}  # with k > 1 it may be the average of nobody
+        for number, ends in numbers.items():
+            sql = f"SELECT {number} AS n FROM records"
+            ((_, *bounds),) = release.session.sql(f"{sql} WHERE place IS NOT NULL").fetchall()
             ((true,),) = truth(engine, f"{sql} WHERE place IS NOT NULL")
-            assert low == true == high if k == 1 else low is None or low <= true <= high
+            assert bounds == ([true, true] if k == 1 else ends)
         answer = release.answer("SELECT age AS years, count(*) AS n FROM records GROUP BY age ORDER BY years DESC")
         ages = [row[0] for row in answer.rows if row[0] is not None]
         assert ages == sorted(ages, reverse=True) and answer.columns == ("years",)
