@@ -28,7 +28,6 @@ OUTSIDE_NOTE = (
     "Internal error: an answer of a possible original lies outside of the bounds of this query. The bounds are left out; "
     "please report the query."
 )
-
 ZERO_NOTE = "A number has no bounds in a row where it may be divided by 0. Divide by nullif(n, 0)."
 
 

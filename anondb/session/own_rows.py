@@ -131,15 +131,15 @@ def with_lookups(tree: exp.Expr, own: Mapping[str, Collection[str]]) -> exp.Expr
         name, fresh = names.get((id(select), part.this)), exp.to_identifier(f"_lookup{len(names)}")
         if name is None:
             name = names[id(select), part.this.copy()] = fresh
-            on = [exp.EQ(this=exp.column(f"k{n}", name), expression=key.copy()) for n, key in enumerate(keys)]
+            on = [exp.EQ(this=exp.column(f"_key{n}", name), expression=key.copy()) for n, key in enumerate(keys)]
             side = None if _rejects_null(part) else "LEFT"
             for join in select.args.get("joins") or ():
                 if not any(join.args.get(key) for key in ("kind", "side", "method", "on", "using")):
                     join.set("kind", "CROSS")  # a comma binds less than a join whose ON names the tables before it
             select.append("joins", exp.Join(this=rows.subquery(name.name), side=side, on=exp.and_(*on)))
         if group is not None and part not in by:  # a group has one value of what is looked up by its keys
-            group.append("expressions", exp.column("v", name.copy()))
-        part.replace(exp.column("v", name.copy()))
+            group.append("expressions", exp.column("_value", name.copy()))
+        part.replace(exp.column("_value", name.copy()))
     return made
 
 
@@ -168,7 +168,7 @@ def _rejects_null(part: exp.Subquery) -> bool:
 
 
 def _lookup(query: exp.Expr, own: Mapping[str, Collection[str]]) -> tuple[exp.Select, list[exp.Expr]] | None:
-    """The rows (k0, k1, ..., v) of a subquery that looks up v, and what the query around compares with the keys."""
+    """The rows (_key0, _key1, ..., _value) of a subquery that looks a value up, and what is compared with the keys."""
     kept = {"expressions", "from_", "where"} >= {key for key, part in query.args.items() if part}
     table = query.args["from_"].this if kept and isinstance(query, exp.Select) and query.args.get("from_") else None
     if not isinstance(table, exp.Table) or table.db or lowered(table.name) not in own or len(query.expressions) != 1:
@@ -185,8 +185,8 @@ def _lookup(query: exp.Expr, own: Mapping[str, Collection[str]]) -> tuple[exp.Se
     value = query.expressions[0].unalias()
     if not links or len(links) < len(outer) or not all(own_columns(value)) or value.find(exp.AggFunc, exp.Query):
         return None
-    listed = [key.copy().as_(f"k{n}") for n, (key, _) in enumerate(links)]
-    rows = exp.select(*listed, value.copy().as_("v")).from_(table.copy())
+    listed = [key.copy().as_(f"_key{n}") for n, (key, _) in enumerate(links)]
+    rows = exp.select(*listed, value.copy().as_("_value")).from_(table.copy())
     rows = rows.where(*(part.copy() for part in parts if part not in outer))
     return rows, [key for _, key in links]
 

@@ -274,7 +274,7 @@ class Rows:
             total = self.aggregate(node.this, resolve)
             ends = [_each_over(end, over) for end in total.ends]
             own = arguments[0] if isinstance(node.this, exp.Sum) and not node.args.get("spec") else None
-            if own is not None and own.present and values.floor_of(own) is not None:  # the row is one of those
+            if ends and own is not None and own.present and values.floor_of(own) is not None:  # the row is one of those
                 ends = [values.greatest(ends[0], own.there[0]), *ends[1:2]]
             if not counted or self.sure is None:
                 return total.replaced(ends)

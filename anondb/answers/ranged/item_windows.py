@@ -18,7 +18,7 @@ def with_item_windows(tree: exp.Expr, persons: str, item: str) -> exp.Expr:
         tree: the query.
         persons, item: the table of persons and their items, and its column of items, in lower case.
     """
-    if tree.find(exp.Window) is None:
+    if tree.find(exp.Window) is None or any(lowered(cte.alias) == persons for cte in tree.find_all(exp.CTE)):
         return tree
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):  # outer ones first
@@ -80,7 +80,8 @@ def _write_in(node: exp.Select, source: exp.Table, item: str) -> None:
     alone = all(part.find(exp.Window) for part in parts) and not any(part.find(exp.Column, exp.Query) for part in rest)
     keys = {_key(window, item) for window in qualify.find_all(exp.Window)}
     key = keys.pop() if len(keys) == 1 else None
-    if key is None or not alone or any(e.find(exp.Window) for e in node.expressions):
+    named = source.args.get("alias")
+    if key is None or not alone or any(e.find(exp.Window) for e in node.expressions) or (named and named.columns):
         return
     if lowered(key.table) not in ("", lowered(source.alias_or_name)):
         return
