@@ -1,80 +1,116 @@
-"""Counts the supports of many itemsets at once."""
+"""Counts the supports of many itemsets at once, in arrays."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Table, reads
+from anondb.engine import Engine, Table, reads
 
 Ints = npt.NDArray[np.int64]
 
+CELLS = 1 << 25  # bytes of the matrix of one piece: which of its transactions hold which items
+HITS = 1 << 17  # transactions of the rarest items of sets that are looked up at once
+
 
 def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | exp.Query) -> Table:
-    """Count the support of every set that some transaction holds.
-
-    Each set is searched from its rarest item; the other items are probed one place at a time. So the cost depends on the
-    rarest items and not on the longest transactions. Sets of up to two items take one pass; longer ones
-    keep their hits in a work table between places.
+    """Count the support of every set.
 
     Args:
         engine: the engine.
         target: name of the work table to make.
-        transactions: ``(tid, item)``, each pair once.
+        transactions: ``(tid, item)``, each pair once, with ``tid`` in a range without large gaps.
         sets: ``(set_id, item)``, each pair once.
 
     Returns:
-        Work table ``(set_id, support)``; sets without support and the empty set are missing.
+        Work table ``(set_id, support)``; the empty set is missing.
     """
-    supports = reads.counted(transactions, "item", count="support", order="item")
-    ranked = engine.create(f"{target}_ranked", "utility/ranked", {"sets": sets, "supports": supports})
-    sizes = engine.select(reads.rows(ranked, "size", distinct=True, order="size"))["size"].tolist()
-    counted = _count_ranked(engine, target, transactions, ranked, sizes)
-    engine.drop(ranked)
-    return counted
+    rows = engine.select(reads.rows(sets, "set_id, item", order="set_id, item"))
+    number, starts, sizes = np.unique(rows["set_id"], return_index=True, return_counts=True)
+    supports = np.zeros(len(number), dtype=np.int64)
+    chosen = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+    groups = [rows["item"][starts[some][:, None] + np.arange(sizes[some[0]])] for some in chosen]
+    for some, counted in zip(chosen, _count(engine, transactions, groups), strict=True):
+        supports[some] = counted
+    return engine.put(target, {"set_id": ("INTEGER", number), "support": ("BIGINT", supports)})
 
 
-def _count_ranked(engine: Engine, target: str, transactions: Table, ranked: Table, sizes: list[int]) -> Table:
-    """Count the supports of ranked sets ``(set_id, item, place, size)``, whose distinct sizes are ``sizes``, ascending."""
-    first = exp.column("place", "one").eq(1)
-    columns = "one.set_id, other.tid, one.size"
-    hits: Table | exp.Query | NamedRows = reads.joined(ranked, transactions, "item", columns, where=first)
-    counts = {1: reads.counted(hits, "set_id", count="support", where=exp.column("size").eq(1))}
-    kept: list[Table] = []
-    for place in range(2, max(sizes, default=1) + 1):
-        tables = {"hits": hits, "ranked": ranked, "transactions": transactions}
-        hits = NamedRows("utility/next_hits", tables, {"place": place})
-        if place < sizes[-1]:
-            hits = engine.create(f"{target}_hits_{place}", hits)
-            kept.append(hits)
-        counts[place] = reads.counted(hits, "set_id", count="support", where=exp.column("size").eq(place))
-    wanted = [counts[place] for place in sizes or [1]]
-    if len(wanted) == 1:
-        result = engine.create(target, wanted[0])
-    else:
-        result = engine.create(target, exp.union(*wanted, distinct=False))
-    engine.drop(*kept)
-    return result
+def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints) -> Ints:
+    """Count the support of each row of ``itemsets``: item numbers of shape (sets, size), each once in a row."""
+    (supports,) = _count(engine, transactions, [itemsets])
+    return supports
 
 
-def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints, supports: Ints) -> Ints:
-    """Count the support of each row of ``itemsets``: item numbers of shape (sets, size), without repeated rows.
+def _count(engine: Engine, transactions: Table, groups: Sequence[Ints]) -> list[Ints]:
+    """The supports of the sets of each group, which have the same size.
 
-    ``supports`` are those of the single items, by item number.
+    Each set is searched from the item that is rarest in a piece of the transactions, so the cost depends on the rarest
+    items and not on the longest transactions.
     """
-    number, size = itemsets.shape
-    result = np.zeros(number, dtype=np.int64)
-    rarest_first = np.take_along_axis(itemsets, np.argsort(supports[itemsets], axis=1, kind="stable"), axis=1)
-    places = {
-        "set_id": np.repeat(np.arange(number), size),
-        "item": rarest_first.ravel(),
-        "place": np.tile(np.arange(1, size + 1), number),
-        "size": np.full(number * size, size),
-    }
-    ranked = engine.put("candidate_sets", {name: ("INTEGER", values) for name, values in places.items()})
-    counted = _count_ranked(engine, "candidate_supports", transactions, ranked, [size])
-    columns = engine.select(reads.rows(counted, "set_id, support", order="set_id"))
-    result[columns["set_id"]] = columns["support"]
-    engine.drop(ranked, counted)
-    return result
+    supports = [np.zeros(len(sets), dtype=np.int64) for sets in groups]
+    items = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(sets.ravel() for sets in groups)]))
+    places = [np.searchsorted(items, sets) for sets in groups]
+    for piece in _pieces(engine, transactions, items):
+        for total, sets in zip(supports, places, strict=True):
+            total += piece.count(sets)
+    return supports
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """Which of some transactions hold which items, by the places of both.
+
+    Attributes:
+        held: a row of truth values for each item.
+        tids: the transactions of the first item, then those of the second, and so on.
+        counts: the number of transactions of each item.
+    """
+
+    held: npt.NDArray[np.bool_]
+    tids: Ints
+    counts: Ints
+
+    def count(self, sets: Ints) -> Ints:
+        """How many of the transactions hold each set."""
+        sets = np.take_along_axis(sets, np.argsort(self.counts[sets], axis=1, kind="stable"), axis=1)
+        lengths = self.counts[sets[:, 0]]
+        ends = np.cumsum(lengths)
+        shift = (np.cumsum(self.counts) - self.counts)[sets[:, 0]] - (ends - lengths)  # from places among all hits
+        held, others = self.held.ravel(), sets.T[1:] * self.held.shape[1]
+        supports = np.zeros(len(sets), dtype=np.int64)
+        begin = 0
+        while begin < len(sets):
+            done = ends[begin] - lengths[begin]
+            end = max(begin + 1, int(np.searchsorted(ends, done + HITS, side="right")))
+            owner = np.repeat(np.arange(begin, end), lengths[begin:end])
+            tid = self.tids.take(shift.take(owner) + np.arange(done, ends[end - 1]))
+            for row in others:
+                kept = held.take(row.take(owner) + tid)
+                owner, tid = owner[kept], tid[kept]
+            supports += np.bincount(owner, minlength=len(sets))
+            begin = end
+        return supports
+
+
+def _pieces(engine: Engine, transactions: Table, items: Ints) -> Iterator[_Piece]:
+    """All transactions with some of the items, in pieces."""
+    ends = engine.select(reads.rows(transactions, "min(tid) AS first, max(tid) AS last, count(*) AS number"))
+    if not ends["number"][0] or not len(items):
+        return
+    kind = "SMALLINT" if len(items) < 1 << 15 else "INTEGER"  # NumPy sorts the former in linear time
+    columns = {"item": ("BIGINT", items), "place": (kind, np.arange(len(items)))}
+    numbered = engine.put("counted_items", columns)
+    first, last = int(ends["first"][0]), int(ends["last"][0])
+    step = min(max(1, CELLS // len(items)), last - first + 1)
+    for least in range(first, last + 1, step):
+        part = exp.column("tid", "one").between(least, least + step - 1)
+        rows = engine.select(reads.joined(transactions, numbered, "item", "one.tid, other.place", where=part))
+        place, tid = rows["place"], rows["tid"] - least
+        held = np.zeros((len(items), step), dtype=np.bool_)
+        held[place, tid] = True
+        yield _Piece(held, tid[np.argsort(place, kind="stable")], np.bincount(place, minlength=len(items)))
+    engine.drop(numbered)

@@ -129,7 +129,7 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
     rng = np.random.default_rng(seed)
 
     def supports_of(itemsets: Ints) -> Ints:
-        return count_itemsets(engine, transactions, itemsets, dataset.supports)
+        return count_itemsets(engine, transactions, itemsets)
 
     def from_pool(number: int) -> Drawn:
         return _itemsets_of_pool(supports_of, items, q, rng, number)
