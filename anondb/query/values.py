@@ -80,7 +80,7 @@ class Attribute:
     Attributes:
         name: its column.
         ends: the type of the ends of its ranges; None for categories.
-        has_null: whether a column marks the records whose value may be NULL.
+        has_null: for ranges, whether a column marks the records whose value may be NULL.
         values: for categories, each value with its published label; None is NULL.
         type: the type of the column in the original.
     """
@@ -96,6 +96,11 @@ class Attribute:
         """Whether it may have a type of which the manifest says VARCHAR, and whose values do not compare as texts."""
         kind = kind_of(self.type, [value for _, value in self.values if value is not None])
         return kind is not None and not kind.named
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether a person may have none of its values."""
+        return self.has_null or any(value is None for _, value in self.values)
 
     @property
     def dated(self) -> bool:

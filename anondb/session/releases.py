@@ -200,14 +200,11 @@ class Releases:
 
     @cached_property
     def attributes(self) -> Sequence[Attribute]:
-        """The relational attributes, with the values of all files; none without records."""
-        of = [release.attributes or () for release in self._opened]
+        """The relational attributes, with what any of the files says of their values; none without records."""
+        alike = zip(*(release.attributes or () for release in self._opened), strict=True)
         return tuple(
-            replace(
-                a,
-                values=frozenset().union(*(other.values for listed in of for other in listed if other.name == a.name)),
-            )
-            for a in of[0]
+            replace(of[0], has_null=any(a.has_null for a in of), values=frozenset().union(*(a.values for a in of)))
+            for of in alike
         )
 
     # ---------------------------------------------------------------- values

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -129,3 +131,20 @@ def test_a_condition_to_group_by_is_null_for_null(session: Session, key: str, ex
     rows = session.sql(f"SELECT {key} AS k, count(*) AS n FROM records GROUP BY k").fetchall()
     bounds = {k: (low, high) for k, _, low, high, *_ in rows}
     assert all(bounds[k][0] <= n <= bounds[k][1] for k, n in expected.items()), rows
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_values_that_are_missing_in_one_of_two_files(tmp_path: Path, order: int) -> None:
+    with anondb.connect() as db:
+        for name, ages, towns in (("a", [20, 21, 22], "ABA"), ("b", [20, None, 23], ["B", None, "A"])):
+            ids = [f"{name}{n}" for n in range(12)]
+            people = pd.DataFrame({"tid": ids, "age": pd.array(ages * 4, dtype="Int64"), "town": [*towns] * 4})
+            sales = pd.DataFrame({"tid": ids, "item": ["milk", "figs"] * 6})
+            options: Any = {"records": people, "quasi_identifiers": "age,town", "name": name, "queries": 1}
+            db.anonymize(sales, model=anondb.KkmAnonymity(2, 1), **options).publish(tmp_path / f"{name}.duckdb")
+    with anondb.open([tmp_path / f"{name}.duckdb" for name in "ab"[::order]]) as session:
+        for column in ("age", "town"):
+            (counted,) = session.sql(f"SELECT count({column}) AS n FROM records").fetchall()
+            (held,) = session.sql(f"SELECT count(*) AS n FROM records WHERE {column} IS NOT NULL").fetchall()
+            assert counted == held
+            assert counted[1] <= 20 < counted[2] == 24

@@ -153,7 +153,7 @@ class Composer:
         if isinstance(atom, Number):
             return atom.present != ALWAYS
         if isinstance(atom, Of):
-            return any(a.has_null for a in self._reader.releases.attributes if a.name == atom.attribute)
+            return any(a.may_be_null for a in self._reader.releases.attributes if a.name == atom.attribute)
         if isinstance(atom, Item) or isinstance(tree, exp.Literal):
             return False
         if not isinstance(tree, exp.Case) or tree.args.get("default") is None:
