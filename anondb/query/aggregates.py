@@ -33,7 +33,6 @@ from anondb.query.classes import Size, Sums
 from anondb.query.evaluate import Outcome
 from anondb.query.parsing import bare
 from anondb.query.refusals import only, unsupported
-from anondb.query.totals import Bounds
 
 CONT, DISC = "quantile_cont", "quantile_disc"
 QUANTILES = (exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc)
@@ -278,28 +277,3 @@ def spread(function: str, groups: Iterable[Group], *, error: bool) -> Aggregated
             return None, None
         persons.append(Alike(low, high, g.persons, g.outcome.least > 0))
     return spread_of(function, persons, error=error) if persons else (None, None)
-
-
-def average_over(parts: Sequence[tuple[Aggregated, Bounds]]) -> Aggregated:
-    """The average over the persons of several releases; without bounds if there may be no person, and it would be NULL.
-
-    Args:
-        parts: for each release the average, if there are any persons, and their number.
-    """
-    parts = [(average, persons) for average, persons in parts if persons[1]]
-    if not any(persons[0] for _, persons in parts):
-        return None, None
-    return _end(parts, 0, 1), _end(parts, 1, -1)
-
-
-def _end(parts: Sequence[tuple[Aggregated, Bounds]], place: int, sign: int) -> Number:
-    """The least average (sign 1) or the greatest one (sign -1): persons who may be left out count while they move it."""
-    ends = [(average[place], persons) for average, persons in parts]
-    known = [(sign * end, persons) for end, persons in ends if end is not None]
-    if len(known) < len(ends):
-        return None
-    total, number = fsum(end * persons[0] for end, persons in known), sum(persons[0] for _, persons in known)
-    for end, (least, most) in sorted(known, key=lambda one: one[0]):
-        if end * number < total:
-            total, number = total + end * (most - least), number + most - least
-    return sign * total / number

@@ -15,7 +15,7 @@ from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.evaluate import Question
 from anondb.query.item_tests import finite
-from anondb.query.measures import TOTAL_ERROR, averaged, counted, has_sums, measured, scaled
+from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.predicates import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan, Weights, both
 from anondb.query.refusals import unsupported
@@ -80,35 +80,52 @@ def _shown(attribute: Attribute, value: Value | None) -> str | int | float | Non
     return int(value) if attribute.whole else float(value)
 
 
-def _aggregate(release: Opened, plan: Plan) -> Answer:
-    """An aggregate of numbers over persons."""
-    if release.anatomy:
-        raise unsupported("an aggregate of numbers, from a release in buckets")
-    lower, upper = _in_supports(release, plan, measured(release, plan))
-    people = replace(plan, counts=IDS, measure=None, aggregate="", some=False)
-    always = plan.aggregate == "sum" or plan.some
-    if not always and not answer_plan(release, people).bounds[0]:  # the aggregate of nobody is NULL
-        lower = upper = None
-    return Answer(((lower, upper),), plan.notes)
+def aggregate_of(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
+    """An aggregate of numbers over persons, without bounds if there need not be any and it would be NULL.
+
+    Args:
+        parts: the plan of each release; these have different persons.
+
+    Raises:
+        InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
+    """
+    for release, plan in parts:
+        if release.anatomy:
+            raise unsupported("an aggregate of numbers, from a release in buckets")
+        check(release, plan)
+    plan = parts[0][1]
+    ends = _in_supports(parts, measured(parts))
+    return ends if plan.aggregate == "sum" or plan.some or _persons(parts)[0] else (None, None)
 
 
-def _in_supports(release: Opened, plan: Plan, found: Aggregated) -> Aggregated:
+def _persons(parts: Sequence[tuple[Opened, Plan]]) -> Bounds:
+    """How many persons an aggregate is over."""
+    people = [(release, replace(plan, counts=IDS, measure=None, aggregate="", some=False)) for release, plan in parts]
+    lower, upper = zip(*(answer_plan(release, plan).bounds for release, plan in people), strict=True)
+    return sum(lower), sum(upper)
+
+
+def _in_supports(parts: Sequence[tuple[Opened, Plan]], found: Aggregated) -> Aggregated:
     """A sum or an average of weights of items, within what item supports say of the items and of the persons."""
+    plan = parts[0][1]
     weights, (low, high) = plan.measure, found
-    summed = isinstance(weights, Weights) and weights.kind == SUM and plan.aggregate in ("sum", "avg")
-    if release.supported is None or not summed or has_sums(plan.condition):
+    if not isinstance(weights, Weights) or weights.kind != SUM or plan.aggregate not in ("sum", "avg"):
         return found
-    assert isinstance(weights, Weights)
-    if release.suppressed and (weights.by_label is not None or finite(weights.test) is None):
+    every = weights.by_label is None and finite(weights.test) is not None
+    told = all(release.supported is not None and (every or not release.suppressed) for release, _ in parts)
+    if not told or has_sums(plan.condition):
         return found
-    alone = replace(plan, measure=None, aggregate="")
-    ends = _total(release, replace(alone, test=weights.test), weights)
+    totals = (
+        _total(release, replace(asked, measure=None, aggregate="", test=weights.test), weights)
+        for release, asked in parts
+    )
+    lower, upper = map(fsum, zip(*totals, strict=True))
     if plan.aggregate == "avg":
-        persons = answer_plan(release, replace(alone, counts=IDS)).bounds
+        persons = _persons(parts)
         if not persons[0]:
             return found
-        ends = min(ends[0] / n for n in persons), max(ends[1] / n for n in persons)
-    least, most = scaled(plan, ends)
+        lower, upper = min(lower / n for n in persons), max(upper / n for n in persons)
+    least, most = scaled(plan, (lower, upper))
     assert least is not None and most is not None
     return least if low is None else max(low, least), most if high is None else min(high, most)
 
@@ -166,7 +183,9 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
     """
     check(release, plan)
     if plan.counts == MEASURE:
-        return _histogram(release, plan) if plan.aggregate == "histogram" else _aggregate(release, plan)
+        if plan.aggregate == "histogram":
+            return _histogram(release, plan)
+        return Answer((aggregate_of([(release, plan)]),), plan.notes)
     if plan.counts == PAIRS:
         release.original.check_order(symmetric=SIGNS["<>"] <= plan.signs or not plan.signs & SIGNS["<>"])
         counted = Plan(IDS, plan.condition, labels=plan.labels)
@@ -182,15 +201,3 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return Answer(tuple(_value_rows(release, plan)), plan.notes)
     ends = answered(release, plan, unbounded=unbounded) if anatomy is None else anatomy.scalar(plan)
     return Answer((ends,), plan.notes)
-
-
-def average_in(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
-    """The average of a plan over the persons of a release who have a number, and how many they are.
-
-    Raises:
-        InputError: ``unsupported_query`` or ``query_too_complex``.
-    """
-    if release.anatomy:
-        raise unsupported("an aggregate of numbers, from a release in buckets")
-    check(release, plan)
-    return averaged(release, plan)

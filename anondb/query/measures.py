@@ -84,25 +84,22 @@ def of_cell(attribute: Attribute, cell: Cell, persons: int, spans: Sequence[Span
 # --- reading them from the release ----------------------------------------------------------------------------------
 
 
-def measured(release: Opened, plan: Plan) -> Aggregated:
-    """The aggregate of a plan over persons: of the sums of their items, or of a relational number.
+def measured(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
+    """The aggregate of a plan over persons, if there are any: of the sums of their items, or of a relational number.
+
+    Args:
+        parts: the plan of each release; these have different persons.
 
     Raises:
         InputError: ``unsupported_query`` or ``query_too_complex``.
     """
-    groups = groups_of(release, plan)
+    plan = parts[0][1]
+    groups = [group for release, asked in parts for group in groups_of(release, asked)]
     if plan.aggregate in SPREADS.values():
         error = isinstance(plan.measure, Weights) and bool(plan.measure.error)
         ends = spread(plan.aggregate, groups, error=error)
     else:
         ends = aggregated(plan.aggregate, groups, plan.share)
-    number = plan.measure if isinstance(plan.measure, Attribute) and plan.aggregate != "sum" else None
-    if (
-        number is not None
-        and (number.has_null or not plan.some)
-        and not any(g.outcome.least and g.persons for g in groups)
-    ):
-        return None, None  # all may be NULL
     low, high = scaled(plan, ends)
     return (max(low, 1.0) if low is not None and _is_count_held(plan) else low), high
 
@@ -114,16 +111,6 @@ def _is_count_held(plan: Plan) -> bool:
         return False
     between = plan.aggregate in ("avg", "min", "max") or plan.share is not None
     return between and at_least(1, weights.test) in conjuncts(plan.condition)
-
-
-def averaged(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
-    """The average of a plan over the persons who have a number, NULL if there are none, and bounds of their number.
-
-    Raises:
-        InputError: see ``measured``.
-    """
-    groups = groups_of(release, plan)
-    return scaled(plan, aggregated("avg", groups)), total([(g.outcome, g.persons) for g in groups])
 
 
 def scaled(plan: Plan, ends: Aggregated) -> Aggregated:

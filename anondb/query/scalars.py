@@ -119,7 +119,7 @@ def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, None]:
         blocks = release.blocks(release.passing(question.tests))
         return _occurrences(release, question, blocks, ())[0], None
     summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum")
-    low, _ = measured(release, summed)
+    low, _ = measured([(release, summed)])
     return 0 if low is None else ceil(low - 1e-9), None
 
 

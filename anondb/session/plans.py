@@ -16,8 +16,7 @@ from anondb.answers.persons.aggregates import LISTED_NOTE
 from anondb.answers.persons.sums import Bounds, Row
 from anondb.answers.persons.terms import Choice, OnPart, choices
 from anondb.query import Plan
-from anondb.query.aggregates import CONT, DISC, SPREADS, Aggregated, average_over
-from anondb.query.answer import Answer, answer_plan, average_in
+from anondb.query.answer import Answer, aggregate_of, answer_plan
 from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
 from anondb.query.item_tests import ItemAll, ItemAny, ItemNot, ItemTest, Labels, item_all, item_any, item_not
@@ -131,15 +130,13 @@ class Plans:
             plan = replace(plan, most=None)  # the largest of a sum may be small in each part
         releases[0].together.asked = [release.schema for release in releases]
         answered: list[tuple[Sequence[Row], Bounds]] = []
-        averages: list[tuple[Aggregated, Any]] = []
         plans: list[Plan] = []
         localized = [(release, _localized(plan, release, place)) for place, release in enumerate(releases)]
         live = [(release, asked) for release, asked in localized if asked.condition != NEVER] or localized[:1]
+        together = len(live) > 1 and plan.aggregate not in ("", "sum", "histogram")
         for release, asked in live:
-            asked = replace(asked, some=asked.some and len(live) == 1)  # a group may be in another part alone
             unknown = unknown_items(release, asked, written)
-            if plan.aggregate == "avg" and len(live) > 1:
-                averages.append(average_in(release, asked))
+            if together:
                 notes.update(dict.fromkeys([*plan.notes, *unknown]))
                 continue
             answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
@@ -150,27 +147,13 @@ class Plans:
             plans.append(asked)
             listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
             answered.append((answer.rows, (0, release.size if listing and release.suppressed else 0)))
-        if averages:
-            return [average_over(averages)]
+        if together:
+            return [aggregate_of(live)]
         if self._opened[0].attributes:
             return _summed(plan.aggregate, answered)
         return self._sums.get(
             (tuple(plans), tuple(id(release) for release, _ in live)), partial(_summed, plan.aggregate, answered)
         )
-
-
-def _put_together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
-    """A count or a sum, the least or the greatest number of disjoint persons from those of each part.
-
-    Raises:
-        InputError: ``unsupported_query`` for a quantile or a variance.
-    """
-    if aggregate in (CONT, DISC, *SPREADS.values()):
-        what = "a quantile" if aggregate in (CONT, DISC) else "a variance"
-        raise unsupported(f"{what} over several files", "Ask each file.")
-    how: Any = {"min": min, "max": max}.get(aggregate, sum)
-    lower, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
-    return lower, upper
 
 
 def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
@@ -179,7 +162,8 @@ def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> 
         return _counts_added(answers)
     parts = [({row[:-2]: row[-2:] for row in rows}, absent) for rows, absent in answers]
     keys = dict.fromkeys(key for rows, _ in parts for key in rows)
-    return [(*key, *_put_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
+    bounds = {key: zip(*(rows.get(key, absent) for rows, absent in parts), strict=True) for key in keys}
+    return [(*key, *(None if None in ends else sum(ends) for ends in of)) for key, of in bounds.items()]
 
 
 def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:

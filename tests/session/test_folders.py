@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-from itertools import product
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +17,6 @@ from session.checker import check_bounds
 import anondb
 from anondb.errors import InputError
 from anondb.ledger.stored import find_release
-from anondb.query.aggregates import average_over
 from anondb.release.publish import publish
 from anondb.session.files import check_alike, notes_on, weakest
 
@@ -66,15 +64,20 @@ def test_links_to_files(folder: Path, tmp_path: Path) -> None:
     assert caught.value.code == "different_releases"
 
 
-AVERAGES = (
-    "SELECT avg(n) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) AS b",
+SIZES = "FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) AS b"
+AGGREGATES = (
+    f"SELECT avg(n) {SIZES}",
     "SELECT avg(n) FROM (SELECT tid, count(*) AS n FROM sales WHERE item IN ('a', 'e') GROUP BY tid) AS b",
     "SELECT avg(n) FROM (SELECT tid, sum(price) AS n FROM sales JOIN prices USING (item) GROUP BY tid) AS b",
+    *(
+        f"SELECT {number} FROM (SELECT tid, count(*) AS n FROM sales WHERE item IN ('a', 'b', 'e') GROUP BY tid) AS b"
+        for number in ("min(n)", "max(n)", "median(n)", "quantile_disc(n, 0.9)", "stddev_pop(n)", "var_samp(n)")
+    ),
 )
 
 
 @pytest.mark.slow
-def test_averages_over_files_enclose_the_truth(tmp_path: Path) -> None:
+def test_aggregates_over_files_enclose_the_truth(tmp_path: Path) -> None:
     """Of weeks of different sizes and items."""
     prices = pd.DataFrame({"item": list("abcdef"), "price": [1.5, 2.0, 4.0, 8.0, 16.0, -3.0]})
     drawn = random.Random(3)
@@ -85,7 +88,7 @@ def test_averages_over_files_enclose_the_truth(tmp_path: Path) -> None:
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
     with anondb.connect(tmp_path / "owner.duckdb", threads=1) as db:
         db.sql("; ".join(f"CREATE TABLE {n} AS FROM '{tmp_path / n}.csv'" for n in ("sales", "food", "prices")))
-        truths = [db.sql(text).fetchall()[0][0] for text in AVERAGES]  # type: ignore[union-attr]
+        truths = [db.sql(text).fetchall()[0][0] for text in AGGREGATES]  # type: ignore[union-attr]
         db.sql(
             "CREATE ANONYMIZED VIEW weeks AS SELECT * FROM sales WITH (k = 9, m = 2, taxonomy = 'food', queries = 1,"
             f" partition_by = 'week', publish = '{tmp_path / 'weeks'}')"
@@ -93,32 +96,13 @@ def test_averages_over_files_enclose_the_truth(tmp_path: Path) -> None:
     with anondb.open(tmp_path / "weeks") as session:
         session.register("prices", prices)
         found = []
-        for text, truth in zip(AVERAGES, truths, strict=True):
+        for text, truth in zip(AGGREGATES, truths, strict=True):
             ((estimate, lower, upper),) = session.sql(text).fetchall()
             found.append((lower, upper))
             top = inf if upper is None else upper  # items are suppressed in one of the weeks
-            assert lower is not None and lower <= truth <= top and lower <= estimate <= top and lower < top
-    assert [upper is None for _, upper in found] == [True, False, False]
-
-
-def test_an_average_over_releases_is_the_tightest() -> None:
-    """Beside all numbers of persons and both ends of all averages."""
-    draw = random.Random(5)
-    for _ in range(300):
-        parts = []
-        for _ in range(draw.randint(1, 3)):
-            low, few = draw.randint(-4, 4), draw.randint(0, 2)
-            high, many = low + draw.randint(0, 3), few + draw.randint(0, 2)
-            parts.append(((low, high), (few, many)))
-        numbers = [n for n in product(*(range(n[0], n[1] + 1) for _, n in parts)) if sum(n)]
-        lower, upper = average_over(parts)
-        if not sum(n[0] for _, n in parts):
-            assert lower is None and upper is None
-            continue
-        for end, place, pick in ((lower, 0, min), (upper, 1, max)):
-            means = [sum(a[place] * n for (a, _), n in zip(parts, some, strict=True)) / sum(some) for some in numbers]
-            assert end == pytest.approx(pick(means))
-    assert average_over([((1.0, None), (3, 3)), ((1.0, 1.0), (1, 1))]) == (1.0, None)
+            assert lower is not None and lower <= truth <= top and lower <= estimate <= top
+            assert (lower == top) == ("min(n)" in text)
+    assert [n for n, (_, upper) in enumerate(found) if upper is None] == [0]
 
 
 CHOSEN = [

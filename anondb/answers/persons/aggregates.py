@@ -227,8 +227,9 @@ class Aggregates(Sums):
             how = {"min": "max", "max": "min"}[how]
         if (factor != 1 or constant) and how not in ("avg", "min", "max"):
             raise unsupported(f"the function {how.upper()} of an expression")
-        some = basic.some and whole and present == ALWAYS
-        plan = Plan(MEASURE, both(condition, present), measure=measured, aggregate=how, share=basic.share, some=some)
+        counted = both(condition, present)
+        some = basic.some and whole and counted == condition
+        plan = Plan(MEASURE, counted, measure=measured, aggregate=how, share=basic.share, some=some)
         bounds = self.times(self.one(plan), float(factor)) if factor != 1 else self.one(plan)
         if not constant:
             return bounds

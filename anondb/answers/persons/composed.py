@@ -237,6 +237,9 @@ class Composer:
         return self._basic(Basic("combined", terms=found)) if kinds in ({"rows"}, {"ids"}) else None
 
     def _measured(self, how: str, value: exp.Expr, wanted: exp.Expr | None, share: Fraction | None = None) -> exp.Expr:
+        """An aggregate of a number of each person who has one."""
+        if all(isinstance(self._reader.atom(tree), Of | Number) for tree in self._trees(value)):
+            wanted = self._where_present(value, wanted)
         return self._unless_empty(self._basic(Basic(how, value, wanted, share, some=True)), wanted)
 
     def _is_measure(self, tree: exp.Expr) -> bool:

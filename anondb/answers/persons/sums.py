@@ -19,6 +19,7 @@ from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all
 from anondb.query.pairs import is_single
+from anondb.query.parsing import is_null
 from anondb.query.predicates import (
     ALWAYS,
     IDS,
@@ -270,7 +271,8 @@ class Sums(Values):
         atom = self.atom(tree)
         if isinstance(atom, Of):
             attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
-            return (attribute, ALWAYS), Fraction(1), Fraction(0)
+            present = self.decided(exp.Not(this=is_null(tree))).true if attribute.may_be_null else ALWAYS
+            return (attribute, present), Fraction(1), Fraction(0)
         if isinstance(atom, Number):
             if atom.values and not all(isinstance(v, int | float) or hasattr(v, "as_tuple") for _, v in atom.values):
                 raise unsupported("an aggregate of values that are not numbers")
