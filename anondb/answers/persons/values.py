@@ -5,31 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.persons.conditions import cases_of
 from anondb.answers.persons.decided import has_value
 from anondb.answers.persons.domains import UNKNOWN, check_fixed, check_plain, typeof
 from anondb.answers.persons.relations import Relations
-from anondb.answers.persons.terms import (
-    Item,
-    Looked,
-    Number,
-    Of,
-    OnPart,
-    Part,
-    Truth,
-)
-from anondb.query.predicates import (
-    ALWAYS,
-    NEVER,
-    Condition,
-    both,
-    either,
-    negate,
-    on_item,
-)
+from anondb.answers.persons.terms import Item, Looked, Number, Of, OnPart, Part, Truth
+from anondb.query.predicates import ALWAYS, MAX_BRANCHES, NEVER, Condition, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import SUM
 
@@ -161,7 +147,9 @@ class Values(Relations):
                 if met != NEVER:
                     part = self.replaced(tree, lambda a, of=of: of.get(a))  # type: ignore[misc]
                     parts += [(both(met, more), one) for more, one in self.branches(part)]
-        elif tree.find(exp.Case, exp.If):
+        elif cases := [node for node in tree.find_all(exp.Case, exp.If) if not isinstance(node.parent, exp.Case)]:
+            if len(cases) > 1 and prod(len(cases_of(case)) for case in cases) > MAX_BRANCHES:
+                raise too_complex(f"its values depend on {len(cases)} conditions at once")
             parts = self.branches(tree)
         parts = parts or self.by_number(tree, every=True) or []
         if not parts:
