@@ -144,7 +144,9 @@ class Shown:
         keys = [name for name, is_key in zip(_base(result.columns), self.answer.keys, strict=True) if is_key]
         self.keys = [name for name in keys if not computed(name)]
         self.conditions = [name for name in keys if computed(name)]
-        self.estimated = [n for n in keys for note in result.notes if f"column {n!r} is computed from estimates" in note]
+        self.estimated = [
+            n for n in keys for note in result.notes if f"column {n!r} is computed from estimates" in note
+        ]
         self.rows: dict[Key, tuple[dict[str, Any], list[Number]]] = {}
         for key, numbers in self.answer.rows.items():
             named = dict(zip(keys, key, strict=True))

@@ -155,3 +155,18 @@ def test_a_number_without_bounds_says_how_to_divide(release: tuple[Session, Rang
     plain = session.sql(f"SELECT 1.0 * {APPLES} / {rare} AS v")
     assert ends(plain) == (None, None) and ["nullif" in note for note in plain.notes] == [True]
     assert not any("nullif" in n for n in session.sql(f"SELECT 1.0 * {APPLES} / nullif({rare}, 0) AS v").notes)
+
+
+def test_products_of_differences_have_bounds(release: tuple[Session, Ranges]) -> None:
+    """Each product repeats both bounds of both factors."""
+    session, _ = release
+    counts = (
+        "SELECT count(DISTINCT tid) FILTER (WHERE item = 'wine 1') AS m, count(DISTINCT tid) - 4 AS n FROM transactions"
+    )
+    low, high = ends(session.sql(f"SELECT m - n AS d FROM ({counts})"))
+    assert low < 0 < high
+    lower, upper = low, high
+    for _ in range(7):
+        products = [one * other for one in (lower, upper) for other in (low, high)]
+        lower, upper = min(products), max(products)
+    assert ends(session.sql(f"SELECT {' * '.join(['(m - n)'] * 8)} AS d FROM ({counts})")) == (lower, upper)

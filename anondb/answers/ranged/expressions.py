@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
 from math import floor
 
 from sqlglot import exp
@@ -45,8 +44,15 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
         InputError: ``unsupported_query``.
     """
     known = resolve(node)
-    if known is not None:
-        return known
+    return computed(node, resolve) if known is None else known
+
+
+def computed(node: exp.Expr, resolve: Resolve) -> Value:
+    """The value of an operation, from those of its operands.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
     if isinstance(node, exp.Paren):
         return read(node.this, resolve)
     if isinstance(node, exp.Subquery | exp.Select | exp.SetOperation):
@@ -74,7 +80,7 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
     value = _ranged(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
     if sure and value.upper is not None:
         value = replace(value, sure=sure)
-    if value.lower is not None and sum(1 for _ in islice(value.lower.walk(), MAX_NODES)) == MAX_NODES:
+    if value.is_longer(MAX_NODES):
         raise too_complex("the bounds of an expression with so many operations would take too long")
     filled = isinstance(node, FILLED) or (isinstance(node, exp.Case) and node.args.get("default") is not None)
     return replace(value, present=filled and all(part.present for part in parts))

@@ -238,6 +238,25 @@ class Sources:
             kept.append((name, unread if value.exact and flagged else value))
         self.by_alias[-1] = alias, kept
 
+    def once(self, value: Value, *, over: bool) -> Value:
+        """A value of each row of the only source as columns of it, since bounds of operations repeat their operands.
+
+        Args:
+            value: the value; one of other columns stays as it is.
+            over: whether it may be a window function.
+        """
+        clause = self.tree.args.get("from_")
+        source = None if clause is None or self.tree.args.get("joins") else clause.this
+        columns = [column for end in value.ends for column in end.find_all(exp.Column)]
+        windows = any(end.find(exp.Window, exp.AggFunc) for end in value.ends)
+        if source is None or (windows and not over) or any(column.table != source.alias for column in columns):
+            return value
+        ends = {fresh("w"): end for end in value.ends}
+        every = exp.Column(this=exp.Star(), table=exp.to_identifier(source.alias))
+        inner = exp.select(every, *(end.copy().as_(name) for name, end in ends.items())).from_(source)
+        self.tree.set("from_", exp.From(this=inner.subquery(source.alias, copy=False)))
+        return value.replaced([exp.column(name, source.alias) for name in ends])
+
     def total(self, value: Value) -> Value:
         """An aggregate over all rows of the only source, as columns of its rows: much quicker than a window function."""
         if value.unknown:

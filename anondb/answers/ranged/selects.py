@@ -11,9 +11,9 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average, over_all
 from anondb.answers.ranged.asking import rows_kept
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
-from anondb.answers.ranged.expressions import read
+from anondb.answers.ranged.expressions import computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
-from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, fresh, projected
+from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, projected
 from anondb.answers.ranged.leading import check_limits, leading, number_of_rows
 from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
@@ -21,6 +21,8 @@ from anondb.answers.ranged.subqueries import among, beside_rows, exists, scalar
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
+
+MANY_NODES = 60  # of an expression that is computed once, in a column
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 
@@ -132,7 +134,7 @@ class SelectRows:
                 value = self.sources.total(self._windowed.aggregate(node.this, self.resolve))
                 total = total_of_rows(node.this, self.node)
                 return value if total is None else narrowed(value, scalar(total, self.compiler, self.env))
-            value = self._computed_once(self._windowed.window(node, self.resolve))
+            value = self.sources.once(self._windowed.window(node, self.resolve), over=self._all_groups)
             terms = node.args["order"].expressions if node.args.get("order") is not None else ()
             if not all(read(term.this, self.resolve).exact for term in terms):
                 self.compiler.notes[ORDER_NOTE] = None
@@ -152,6 +154,9 @@ class SelectRows:
             return among(node, self.resolve, self.compiler, self.env)
         if isinstance(node, exp.Exists):
             return exists(node, self.compiler, self.env)
+        if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
+            value = computed(node, self.resolve)
+            return self.sources.once(value, over=False) if value.is_longer(MANY_NODES) else value
         return None
 
     def _check_function(self, node: exp.Anonymous) -> None:
@@ -164,17 +169,6 @@ class SelectRows:
     def _all_groups(self) -> bool:
         """Whether the SELECT is over groups of persons, and its windows are over all of them."""
         return self.facts is not None and self.node.args.get("having") is None
-
-    def _computed_once(self, value: Value) -> Value:
-        """A window function over all groups as columns of the groups: bounds of operations repeat their operands."""
-        if not self._all_groups:
-            return value
-        source = self.sources.tree.args["from_"].this
-        ends = {fresh("w"): end for end in value.ends}
-        every = exp.Column(this=exp.Star(), table=exp.to_identifier(source.alias))
-        inner = exp.select(every, *(end.copy().as_(name) for name, end in ends.items())).from_(source)
-        self.sources.tree.set("from_", exp.From(this=inner.subquery(source.alias, copy=False)))
-        return value.replaced([exp.column(name, source.alias) for name in ends])
 
     def _key(self, node: exp.Expr) -> int | None:
         """The column of a grouped expression; columns are compared by their names."""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,10 @@ class Value:
     def ends(self) -> list[exp.Expr]:
         """Its expressions: one, two, two with ``sure``, or none."""
         return [end for end in (self.lower, self.upper, self.sure) if end is not None]
+
+    def is_longer(self, nodes: int) -> bool:
+        """Whether its lower end has more nodes."""
+        return self.lower is not None and any(True for _ in islice(self.lower.walk(), nodes, None))
 
     def replaced(self, ends: Sequence[exp.Expr]) -> Value:
         """The same with other expressions, as many as in ``ends``."""
