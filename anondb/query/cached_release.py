@@ -32,6 +32,7 @@ from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_o
 
 if TYPE_CHECKING:
     from anondb.query.by_item import ItemRow
+    from anondb.query.reading import Holdings
     from anondb.query.supported import SupportedAnswers
 
 _NEEDED = {
@@ -96,6 +97,7 @@ class Opened:
         self.summed: dict[Weights, Summed] = {}
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
         self.lines: dict[bool, tuple[int, int | None]] = {}  # the number of all rows (``scalars.answered``)
+        self.held_before: tuple[object, Holdings] | None = None  # of the last attributes (``reading.holdings``)
         self._matching = Matching()
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:

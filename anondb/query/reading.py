@@ -255,7 +255,16 @@ def _weights(rows: tuple[tuple[int, int], ...]) -> exp.Query:
 
 def holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute] = ()) -> Holdings:
     """The transactions of each released item, by label, including transactions without a relevant item; with their
-    published values of some attributes."""
+    published values of some attributes. Those of the last attributes are kept: each group of a query asks for them."""
+    if not attributes:
+        return _holdings(release, classes, ())
+    asked = dict(classes.of), tuple(classes.parts), classes.default, tuple(classes.radices), tuple(attributes)
+    if release.held_before is None or release.held_before[0] != asked:
+        release.held_before = asked, _holdings(release, classes, attributes)
+    return release.held_before[1]
+
+
+def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]) -> Holdings:
     none = (0,) * len(classes.parts)
     complete = not release.suppressed
     if not classes.parts and not release.local and not attributes:
