@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,6 @@ from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_o
 
 if TYPE_CHECKING:
     from anondb.query.by_item import ItemRow
-    from anondb.query.reading import Holdings
     from anondb.query.supported import SupportedAnswers
 
 _NEEDED = {
@@ -97,7 +96,7 @@ class Opened:
         self.summed: dict[Weights, Summed] = {}
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
         self.lines: dict[bool, tuple[int, int | None]] = {}  # the number of all rows (``scalars.answered``)
-        self.held_before: tuple[object, Holdings] | None = None  # of the last attributes (``reading.holdings``)
+        self.before: dict[str, Any] = {}  # what was asked for last (``reading.last``)
         self._matching = Matching()
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:

@@ -142,6 +142,11 @@ class Classes:
     radices: Sequence[int]
     wide: bool
 
+    @property
+    def key(self) -> object:
+        """What equal classes have in common."""
+        return dict(self.of), tuple(self.parts), self.default, tuple(self.radices), self.wide
+
     def weights(self) -> list[int]:
         """The weight of each class in a signature."""
         if self.wide:

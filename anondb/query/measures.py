@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import ceil, floor, inf, isinf
 
@@ -36,6 +36,7 @@ from anondb.query.predicates import (
     leaves,
     replaced,
 )
+from anondb.query.reading import last
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
 from anondb.query.summed import SUM, VALUES, Summed, summed
@@ -251,7 +252,10 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     number = asked.attributes.index(plan.measure) if isinstance(plan.measure, Attribute) else None
     spans = [] if number is None else _spans(plan.condition, asked.attributes[number].name)
     groups = []
-    for g in release.records(asked.classes, asked.attributes, asked.sums):
+    read = partial(release.records, asked.classes, asked.attributes, asked.sums)
+    shown = [replace(one, labels=(), shares={}) for one in asked.sums]  # whose shares follow from the weights
+    key = asked.classes.key, plan.measure, asked.compared, shown, asked.attributes
+    for g in last(release, "records", key, read) if asked.attributes else read():
         met, values = asked.outcome(g.counts, g.cells, g.complete, g.states), g.sums
         if number is not None:
             value = of_cell(asked.attributes[number], g.cells[number], g.records, spans)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sqlglot import exp
@@ -30,6 +30,7 @@ SHORT = (1 << 16) - 1  # the largest number of two bytes
 ROW_BYTES = 16  # counted for a row: it takes 4 or 8, and up to 32 more while those of one file are added up
 MAX_LISTED = 2_000  # released items whose weights are written into a statement
 Holdings = dict[str, Counter[Holding]]
+T = TypeVar("T")
 
 
 class Together:
@@ -258,10 +259,15 @@ def holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute] 
     published values of some attributes. Those of the last attributes are kept: each group of a query asks for them."""
     if not attributes:
         return _holdings(release, classes, ())
-    asked = dict(classes.of), tuple(classes.parts), classes.default, tuple(classes.radices), tuple(attributes)
-    if release.held_before is None or release.held_before[0] != asked:
-        release.held_before = asked, _holdings(release, classes, attributes)
-    return release.held_before[1]
+    return last(release, "holdings", (classes.key, *attributes), lambda: _holdings(release, classes, attributes))
+
+
+def last(release: Opened, what: str, key: object, make: Callable[[], T]) -> T:
+    """What a release has for a key, which is kept until another one is asked for."""
+    before: tuple[object, T] | None = release.before.get(what)
+    if before is None or before[0] != key:
+        before = release.before[what] = key, make()
+    return before[1]
 
 
 def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]) -> Holdings:
