@@ -38,6 +38,9 @@ def weekly_tests(a: Analyst) -> Asked:
 def weekly_sizes(a: Analyst) -> Asked:
     sizes = f"(SELECT tid, week, count(*) AS n FROM sales{a.where()} GROUP BY tid, week) AS q"
     test = a.one("", f" WHERE {_week(a)}", " WHERE n > 1")
+    if a.rnd.random() < 0.5:
+        over = ("avg(n)", "max(n)", "min(n)", "median(n)", "quantile_disc(n, 0.8)", "stddev_pop(n)", "var_samp(n)")
+        return Asked(a.numbers(lambda: a.one(*over), 2), f"FROM {sizes}{test}")
     columns = (
         "week AS k0",
         *a.numbers(lambda: a.one("count(*)", "avg(n)", "max(n)", "min(n)", "sum(n)", "median(n)"), 2),
