@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.decided import Decided, by_parts, certain, has_value
+from anondb.answers.persons.decided import Decided, by_parts, certain, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import Quantities, condition_in
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth
@@ -27,6 +27,7 @@ from anondb.query.values import HAS_LIST, on_value
 
 LISTED_ITEMS = either(NOT_EMPTY, HAS_LIST)
 """The condition that the list of a person's items is not NULL: a person without items has an empty one, or none."""
+MAX_CASES = 400  # of CASE in one expression, with those in its results
 MAX_TRUTHS = 5  # conditions of a person in one expression, each true or false
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
@@ -140,7 +141,8 @@ class Conditions(Quantities, ABC):
 
     def branches(self, tree: exp.Expr) -> list[tuple[Condition, exp.Expr]]:
         """The expressions without CASE that an expression stands for, each with the condition under which it does."""
-        case = next((node for node in tree.find_all(exp.Case, exp.If) if not isinstance(node.parent, exp.Case)), None)
+        nodes = tree.find_all(exp.Case, exp.If)
+        case = next((node for node in nodes if node is tree or not isinstance(node.parent, exp.Case)), None)
         if case is None:
             return [(ALWAYS, tree)]
         listed: list[tuple[Condition, exp.Expr]] = []
@@ -149,8 +151,10 @@ class Conditions(Quantities, ABC):
             met = self.where(condition)
             here = both(*before, met)
             if here != NEVER:
-                made = value if case is tree else _with(tree, case, value)
+                made = value if case is tree else with_part(tree, case, value)
                 listed += [(both(here, more), part) for more, part in self.branches(made)]
+                if len(listed) > MAX_CASES:
+                    raise too_complex(f"an expression has more than {MAX_CASES} cases")
             before.append(negate(met))
         return [(met, part) for met, part in listed if met != NEVER]
 
@@ -381,14 +385,6 @@ def cases_of(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
         for b in node.args["ifs"]
     ]
     return [*cases, (exp.true(), node.args.get("default") or exp.null())]
-
-
-def _with(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """A copy of an expression with another one in place of a part of it."""
-    made = tree.copy()
-    same = next(b for a, b in zip(tree.walk(), made.walk(), strict=True) if a is part)
-    same.replace(exp.paren(value.copy()))
-    return made
 
 
 def _is_literal(node: exp.Expr) -> bool:

@@ -25,9 +25,22 @@ from anondb.answers.persons.terms import (
 )
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
-from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, conjuncts, either, negate
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    AtLeast,
+    Condition,
+    Weights,
+    at_least,
+    both,
+    conjuncts,
+    either,
+    negate,
+)
 from anondb.query.refusals import name_of, too_complex, unsupported
-from anondb.query.summed import MAX, MIN
+from anondb.query.summed import MAX, MAX_VALUES, MIN
+
+FEW_KINDS = 3  # of rows, which are not added up one by one
 
 
 class Numbers(Kinds):
@@ -82,16 +95,40 @@ class Numbers(Kinds):
 
     def _numbers(self, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
         """The number of rows."""
-        parts: list[exp.Expr] = []
-        for scope in scopes:
-            for cell in self.cells(scope.rows, open_rows=scope.rows.rows if len(scope.rows.rows) == 1 else frozenset()):
-                parts.append(self._number_of(cell, met))
+        cells = [
+            cell
+            for scope in scopes
+            for cell in self.cells(scope.rows, open_rows=scope.rows.rows if len(scope.rows.rows) == 1 else frozenset())
+        ]
+        if (kinds := self._kinds_of_items(cells, met)) is not None:
+            return kinds
+        parts = [self._number_of(cell, met) for cell in cells]
         if not parts:
             return exp.Literal.number(0)
         total = parts[0]
         for part in parts[1:]:
             total = exp.Add(this=total, expression=part)
         return total
+
+    def _kinds_of_items(self, cells: Sequence[Cell], met: Condition) -> exp.Expr | None:
+        """The number of rows where each kind is one row for those who have an item of a list, as the number of different
+        kinds of their items, the rows of SELECT DISTINCT id, category; None for other rows.
+
+        A person has as many of these rows as there are kinds of which they have an item, which is what it counts.
+        """
+        parts = [set(conjuncts(cell.person)) for cell in cells if cell.test is None]
+        if len(parts) < max(FEW_KINDS, len(cells)) or len(parts) > MAX_VALUES:
+            return None
+        common = set.intersection(*parts)
+        listed: list[tuple[str, int]] = []
+        for kind, own in enumerate(part - common for part in parts):
+            leaf = own.pop() if len(own) == 1 else None
+            labels = self.labels(leaf.test) if isinstance(leaf, AtLeast) and leaf.count == 1 else None
+            if labels is None:
+                return None
+            listed += [(label, kind) for label in sorted(labels)]
+        number = self.column(Number(values_of(listed)))
+        return self._case_value([(both(*common), number)], exp.Literal.number(0), met)
 
     def _number_of(self, cell: Cell, met: Condition) -> exp.Expr:
         if cell.second is not None:

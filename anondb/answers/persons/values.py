@@ -125,7 +125,7 @@ class Values(Relations):
                 grouped.setdefault(of, []).append(met)
             return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
         if atom.weights.by_label is not None and atom.weights.kind == SUM:
-            cases = _as_cases(tree)
+            cases = as_cases(tree)
             by_case = None if cases is None else self._values_by_case(cases, [])
             if by_case is None:
                 raise unsupported("GROUP BY a sum of numbers of items")
@@ -174,7 +174,7 @@ class Values(Relations):
         return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]
 
 
-def _as_cases(tree: exp.Expr) -> exp.Expr | None:
+def as_cases(tree: exp.Expr) -> exp.Expr | None:
     """A condition that is cast as CASE with its three values; CASE as it is; None for other expressions."""
     if isinstance(tree, exp.Cast) and isinstance(tree.this.unnest(), CONDITIONS):
         met = tree.this.unnest()
