@@ -302,7 +302,7 @@ class Numbers(Kinds):
     def _extreme(self, call: exp.Expr, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
         """The greatest or the least value of the rows."""
         if len(scopes) > 1:
-            raise unsupported(f"{name_of(call)} over rows of several kinds")
+            return self._extreme_of_kinds(call, scopes, trees, met)
         (scope,), (tree,) = scopes, trees
         if not self.rows_of(tree):
             present = self.closed(scope.rows)
@@ -315,6 +315,22 @@ class Numbers(Kinds):
             for condition, test in self._one_row(scope.rows, tree)
         ]
         return cases[0][1] if len(cases) == 1 else self._case_value(cases, exp.null(), met)
+
+    def _extreme_of_kinds(
+        self, call: exp.Expr, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition
+    ) -> exp.Expr:
+        """The greatest or the least of several numbers, each in some rows: the first, by their size, that has a row."""
+        if any(self.atoms_of(tree) for tree in trees):
+            raise unsupported(f"{name_of(call)} over rows of several kinds")
+        values = {tree: self.value(tree) for tree in trees}
+        if not all(isinstance(value, int | float) for value in values.values()):
+            raise unsupported(f"{name_of(call)} over rows of several kinds")
+        listed = sorted(
+            zip(scopes, trees, strict=True), key=lambda of: values[of[1]], reverse=isinstance(call, exp.Max)
+        )
+        cases = [(self.closed(scope.rows), tree) for scope, tree in listed]
+        last = cases.pop() if self._holds(cases[-1][0], met) else (NEVER, exp.null())
+        return self._case_value(cases, last[1], met)
 
     def _extreme_of(
         self, tree: exp.Expr, test: ItemTest, kind: str, name: str, condition: Condition, met: Condition
