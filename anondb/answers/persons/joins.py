@@ -154,7 +154,9 @@ class Joins(PerPerson):
             raise unsupported("a join of persons with estimates", "Join the results of two queries.")
         left, key = self.resolved(found[0], scope), found[1]
         taken = [c for c in pool if id(c) not in scope.done and _is_of_source(c, alias, names - set(listed), scope)]
-        query = exp.select(exp.column(key.name, alias)).from_(node.copy()).where(*(c.copy() for c in taken))
+        source = node.copy()
+        source.set("alias", source.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias)))
+        query = exp.select(exp.column(key.name, alias)).from_(source).where(*(c.copy() for c in taken))
         number = self.column(Refused("a join of persons with estimates", "Join the results of two queries."))
         placed = [
             Column(alias, name, left if name == lowered(key.name) else number, name in listed) for name in sorted(names)

@@ -380,4 +380,5 @@ def case_of(condition: exp.Expr, value: exp.Expr, other: exp.Expr) -> exp.Expr:
 
 
 def _literal(value: Any) -> exp.Expr:
-    return typed(value, "")
+    made = typed(value, "")
+    return exp.cast(made, "DOUBLE") if isinstance(value, float) else made

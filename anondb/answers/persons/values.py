@@ -21,6 +21,7 @@ from anondb.answers.persons.terms import (
     Part,
     Truth,
 )
+from anondb.query.parsing import bare
 from anondb.query.predicates import (
     ALWAYS,
     NEVER,
@@ -46,7 +47,7 @@ class Values(Relations):
         Raises:
             InputError: ``unsupported_query``: they cannot be listed.
         """
-        tree = tree.unnest()
+        tree = bare(tree)
         if not self.atoms_of(tree):
             check_fixed(tree)
             ((value, kind),) = self.releases.rows(exp.select(tree.copy(), typeof(tree)))
