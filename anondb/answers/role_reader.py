@@ -191,6 +191,7 @@ class RoleReader(ValueRoles):
             whole = node is self._outermost and self._is_row_with_id(inner, scope, env)
             role = Role.ID if whole else self.value(inner, scope, env)
             key = grouped is not None and (inner in grouped or (grouped == [] and not self.has_aggregate(inner)))
+            key = key or any(_is_same(inner, g) for g in grouped or ())
             name = lowered(selected.alias_or_name)
             key = key or (
                 grouped is not None
@@ -332,6 +333,12 @@ def _keys(scope: Scope) -> list[exp.Column]:
 def _either(one: Role, two: Role) -> Role:
     """The role of a column of a set operation whose sides have different ones."""
     return Role.VALUE if Role.VALUE in (one, two) else Role.TOTAL if Role.TOTAL in (one, two) else one
+
+
+def _is_same(one: exp.Expr, two: exp.Expr) -> bool:
+    """Whether two columns are one, of which perhaps one has the name of its table."""
+    named = isinstance(one, exp.Column) and isinstance(two, exp.Column) and lowered(one.name) == lowered(two.name)
+    return named and len({lowered(column.text("table")) for column in (one, two)} - {""}) < 2
 
 
 def _is_star(node: exp.Expr) -> bool:

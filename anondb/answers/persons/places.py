@@ -73,8 +73,7 @@ class Places(Nested):
         atoms = [atom for atom in self.atoms_of(number) if isinstance(atom, Number)]
         if any(self.labels(atom.weights.test) is None for atom in atoms):
             raise unsupported("the places of items that may be suppressed")
-        most = sum(len(self.labels(atom.weights.test) or ()) for atom in atoms)
-        most += sum(not scope.rows.rows for scope in scopes)
+        most = len(scopes) * max([1, *(len(self.labels(atom.weights.test) or ()) for atom in atoms)])
         if most > MAX_PLACES:
             raise too_complex(f"a person may have more than {MAX_PLACES} rows")
         listed = [self._placed(1, met, first, self._first_key(window, scopes, met))]

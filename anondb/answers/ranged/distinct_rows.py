@@ -106,17 +106,17 @@ def _is_of_names(node: exp.Expr, source: exp.Table, names: set[str]) -> bool:
     outside = [c for c in node.find_all(exp.Column) if c.find_ancestor(exp.Query) is node.find_ancestor(exp.Query)]
     if not queries or outside or node.find(exp.AggFunc) is None:
         return False
-    for query in queries:
-        selects = list(query.find_all(exp.Select))
-        inner = selects[0].args["from_"].this if selects and selects[0].args.get("from_") else None
-        if len(selects) != 1 or not isinstance(inner, exp.Table) or (inner.name, inner.db) != (source.name, source.db):
+    for select in (select for query in queries for select in query.find_all(exp.Select)):
+        inner = select.args["from_"].this if select.args.get("from_") else None
+        if not isinstance(inner, exp.Table) or (inner.name, inner.db) != (source.name, source.db):
             return False
-        if lowered(inner.alias_or_name) == lowered(source.alias_or_name) or selects[0].args.get("joins"):
+        if inner.args.get("alias") is not None and inner.args["alias"].columns:
             return False
-        of_row = [c for c in query.find_all(exp.Column) if lowered(c.table) == lowered(source.alias_or_name)]
-        if not of_row or not {lowered(c.name) for c in of_row} <= names:
-            return False
-    return True
+    tables = [table for query in queries for table in query.find_all(exp.Table, exp.Subquery) if table is not query]
+    if any(lowered(table.alias_or_name) == lowered(source.alias_or_name) for table in tables):
+        return False
+    of_row = [c for c in node.find_all(exp.Column) if lowered(c.table) == lowered(source.alias_or_name)]
+    return bool(of_row) and {lowered(c.name) for c in of_row} <= names
 
 
 def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:

@@ -44,6 +44,10 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
         elif (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
             node.replace(among if isinstance(node, exp.EQ) else exp.paren(exp.Not(this=among), copy=False))
+    for window in made.find_all(exp.Window):
+        if (extreme := _first_of_order(window)) is not None:
+            window.set("this", extreme)
+            window.set("order", None)
     for select in made.find_all(exp.Select):
         _write_windows(select)
         if select.args.get("order") is not None:
@@ -70,6 +74,15 @@ def _rows_compared(node: exp.Expr) -> exp.Query | None:
     listed = isinstance(right, exp.Any) if isinstance(node, exp.EQ) else isinstance(right, exp.All)
     found = right.this.unnest() if listed else None
     return found if isinstance(found, exp.Query) else None
+
+
+def _first_of_order(window: exp.Window) -> exp.Expr | None:
+    """``first_value(n) OVER (ORDER BY n DESC)`` as the greatest n: NULL comes last; None for other windows."""
+    order = window.args["order"].expressions if window.args.get("order") is not None else []
+    plain = len(order) == 1 and not order[0].args.get("nulls_first") and not window.args.get("spec")
+    if not plain or not isinstance(window.this, exp.FirstValue) or bare(order[0].this) != bare(window.this.this):
+        return None
+    return (exp.Max if order[0].args.get("desc") else exp.Min)(this=window.this.this.copy())
 
 
 def _write_windows(select: exp.Select) -> None:

@@ -32,9 +32,11 @@ def with_extremes(tree: exp.Expr) -> exp.Expr:
             node.replace(found)
     for node in list(made.find_all(exp.Exists)):
         if (found := _of_none(node)) is not None:
-            negated = isinstance(node.parent, exp.Not)
-            place = node.parent if negated else node
-            place.replace(found if negated else exp.Not(this=exp.paren(found)))
+            around = node.parent
+            if isinstance(around, exp.Not):
+                around.replace(found)
+            else:
+                node.replace(exp.Not(this=exp.paren(found)))
     return made
 
 
