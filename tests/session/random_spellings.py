@@ -234,3 +234,34 @@ def classes(a: Analyst) -> Asked:
         return Asked((f"{case} AS k0", column), f"FROM ({counts}) GROUP BY 1", filtered=True)
     where = a.one("", "", f" WHERE n > {two}", " WHERE k IS NOT NULL")
     return Asked(("k AS k0", column), f"FROM (SELECT n, {case} AS k FROM ({counts})){where} GROUP BY k", filtered=True)
+
+
+def parts_of_lists(a: Analyst) -> Asked:
+    """Parts of the list of a person's items, sums of counts, different pairs, and rows beside other ones."""
+    shape = a.rnd.random()
+    if shape < 0.3:
+        of = a.one(
+            f"list_filter(l, lambda x: {a.test('x')})",
+            f"list_intersect(l, [{a.items()}])",
+            f"list_filter(l, lambda x: x = {a.item()})",
+        )
+        met = a.one(f"len({of}) {_sign(a)} {a.rnd.randint(0, 2)}", f"list_contains({of}, {a.item()})")
+        return Asked(
+            ("count(*) AS c0",), f"FROM (SELECT tid, list(item) AS l FROM sales{a.where()} GROUP BY tid) WHERE {met}"
+        )
+    if shape < 0.55:
+        terms = [f"count(*) FILTER (WHERE {a.test()})" for _ in range(a.rnd.randint(2, 3))]
+        total = " + ".join(terms) + a.one("", "", " - 1", " + 0.5")
+        return Asked(
+            ("count(*) AS c0",),
+            f"FROM (SELECT tid, {total} AS k FROM sales{a.where()} GROUP BY tid) WHERE k {_sign(a)} {a.rnd.randint(0, 3)}",
+        )
+    if shape < 0.7:
+        rows = a.one(f"sales{a.where()}", "sales JOIN prices USING (item)", "(FROM sales UNION ALL FROM sales)")
+        return Asked((f"count(DISTINCT ({a.one('tid, item', 'item, tid')})) AS c0",), f"FROM {rows}")
+    further = a.test("o.item")
+    other = f"o.tid = s.tid AND o.item <> s.item{a.one('', f' AND {further}')}"
+    test = f"{a.one('NOT ', '')}EXISTS (SELECT 1 FROM sales o WHERE {other}){a.one('', f' AND {a.test()}')}"
+    if a.rnd.random() < 0.5:
+        return Asked(("item AS k0", "count(*) AS c1"), f"FROM sales s WHERE {test} GROUP BY item")
+    return Asked((a.one("count(*) AS c0", "count(DISTINCT tid) AS c0"),), f"FROM sales s WHERE {test}")

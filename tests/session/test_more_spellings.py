@@ -199,7 +199,32 @@ BY_CLASS = [
         "'some', count(*) FROM c WHERE n > 4 AND NOT n > 9 HAVING count(*) > 0",
     ),
 ]
+TWO_OF_THREE = (
+    "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('milk', 'bread', 'figs') GROUP BY tid "
+    "HAVING count(*) >= 2)"
+)
+ITEMS = "(SELECT tid, list(item) AS l FROM sales GROUP BY tid)"
+PARTS = [
+    (f"SELECT count(*) AS n FROM {ITEMS} WHERE len(list_intersect(l, ['milk', 'bread', 'figs'])) >= 2", TWO_OF_THREE),
+    (
+        f"SELECT count(*) AS n FROM {ITEMS} WHERE len(list_filter(l, lambda item: item IN ('milk', 'bread', 'figs'))) > 1",
+        TWO_OF_THREE,
+    ),
+    (
+        "SELECT count(*) AS n FROM (SELECT tid, sum((item = 'milk')::INT) + count(*) FILTER (item = 'bread') + "
+        "count_if(item = 'figs') AS k FROM sales GROUP BY tid) WHERE k > 1.5",
+        TWO_OF_THREE,
+    ),
+    ("SELECT count(DISTINCT (tid, item)) AS n FROM sales", "SELECT count(*) AS n FROM sales"),
+    (
+        "SELECT item, count(*) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND "
+        "o.item <> s.item) GROUP BY item",
+        "SELECT item, count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(*) = 1) "
+        "GROUP BY item",
+    ),
+]
 EQUAL = {
+    "parts of the items of a person are counted": PARTS,
     "persons may have all items of a list": DIVISION,
     "lists of items are compared": LISTS,
     "the value of a row is compared with that of its person": DEAREST,

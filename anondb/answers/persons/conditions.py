@@ -20,7 +20,7 @@ from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, 
 from anondb.errors import InputError
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare, operands
-from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, OnSum, both, either, negate, on_item
+from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, SUM
 from anondb.query.values import HAS_LIST, on_value
@@ -360,8 +360,7 @@ class Conditions(Quantities, ABC):
         coefficients, constant = difference
         weights = self.combined(coefficients)
         present = both(*(atom.present for atom in coefficients))
-        limit = float(-constant * weights.scale)
-        above, least = OnSum(weights, limit, open=True), OnSum(weights, limit, open=False)
+        above, least = self.beyond(weights, -constant * weights.scale)
         of_signs: dict[type[exp.Expr], Condition] = {
             exp.GT: above,
             exp.GTE: least,

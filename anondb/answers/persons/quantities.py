@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.answers.persons.domains import Domains, check_plain, typed
 from anondb.answers.persons.terms import Atom, Number, Of, Part, choices
 from anondb.answers.persons.weights import weights_of
-from anondb.query.item_tests import ItemTest, passes, patterns
+from anondb.query.item_tests import ItemTest, Labels, passes, patterns
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported
@@ -238,10 +238,19 @@ class Quantities(Domains):
             inside = self.passing(weights.test, listed)
             for label in inside:
                 total[label] = total.get(label, Fraction(0)) + factor * Fraction(of[label]) / weights.scale
+        if all(weight == 1 for weight in total.values()):
+            return Weights(Labels(frozenset(total)))
         from decimal import Decimal
 
         made = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
         return weights_of([(label, value if value % 1 else int(value)) for label, value in made])
+
+    @staticmethod
+    def beyond(weights: Weights, limit: Fraction) -> tuple[Condition, Condition]:
+        """The conditions that a sum is above a limit, and that it is not below it: of ones, on a number of items."""
+        if weights.by_label is None and weights.kind == SUM:
+            return at_least(limit // 1 + 1, weights.test), at_least(-(-limit // 1), weights.test)
+        return OnSum(weights, float(limit), open=True), OnSum(weights, float(limit), open=False)
 
     def passing(self, test: ItemTest, labels: frozenset[str]) -> frozenset[str]:
         """Those of some labels that pass a test."""

@@ -48,8 +48,9 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
         if (extreme := _first_of_order(window)) is not None:
             window.set("this", extreme)
             window.set("order", None)
-    for select in made.find_all(exp.Select):
+    for select in list(made.find_all(exp.Select)):
         _write_windows(select)
+        _write_tuples(select)
         if select.args.get("order") is not None:
             write_first_rows(select)
     return made
@@ -83,6 +84,21 @@ def _first_of_order(window: exp.Window) -> exp.Expr | None:
     if not plain or not isinstance(window.this, exp.FirstValue) or bare(order[0].this) != bare(window.this.this):
         return None
     return (exp.Max if order[0].args.get("desc") else exp.Min)(this=window.this.this.copy())
+
+
+def _write_tuples(select: exp.Select) -> None:
+    """Write ``SELECT count(DISTINCT (a, b))`` as the number of different rows: a tuple of NULLs is no NULL."""
+    shown = select.expressions[0].unalias() if len(select.expressions) == 1 else None
+    what = shown.this.expressions if isinstance(shown, exp.Count) and isinstance(shown.this, exp.Distinct) else []
+    if len(what) != 1 or not isinstance(what[0], exp.Tuple) or not {k for k, v in select.args.items() if v} <= _ROWS:
+        return
+    rows = exp.Select(expressions=[part.copy() for part in what[0].expressions], distinct=exp.Distinct())
+    for key in ("from_", "joins", "where"):
+        rows.set(key, select.args.get(key))
+        select.set(key, None)
+    counted = exp.alias_(exp.Count(this=exp.Star(), big_int=True), select.expressions[0].alias or "n", quoted=True)
+    select.set("expressions", [counted])
+    select.set("from_", exp.From(this=rows.subquery("different_rows", copy=False)))
 
 
 def _write_windows(select: exp.Select) -> None:
