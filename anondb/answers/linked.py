@@ -25,7 +25,7 @@ def unlinked(node: exp.Select, scope: Scope) -> str | None:
         node: the SELECT.
         scope: its sources; it gets the persons of each.
     """
-    scope.persons = {n: (id(scope), n) for n, (_, relation) in enumerate(scope.sources) if relation.of_persons}
+    scope.persons = persons_of(scope)
     outer = set[Person]()
     linking = set[int]()
     for one, two in _equal(node):
@@ -40,6 +40,11 @@ def unlinked(node: exp.Select, scope: Scope) -> str | None:
         return JOINED
     used = (column for column in _columns(node) if scope.role(column) is Role.ID and not scope.owners(column))
     return OUTER if any(id(column) not in linking for column in used) else None
+
+
+def persons_of(scope: Scope) -> dict[int, Person]:
+    """The sources of persons, each of another person until conditions on ids are read."""
+    return {n: (id(scope), n) for n, (_, relation) in enumerate(scope.sources) if relation.of_persons}
 
 
 def _equal(node: exp.Select) -> Iterator[tuple[exp.Column, exp.Column]]:

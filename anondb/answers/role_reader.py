@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
-from anondb.answers.linked import unlinked
+from anondb.answers.linked import persons_of, unlinked
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
 from anondb.answers.value_roles import ValueRoles
 from anondb.query.parsing import lowered
@@ -174,6 +174,7 @@ class RoleReader(ValueRoles):
             self._source(source, scope, env)
         self.keys[id(node)] = _keys(scope)
         self.unread = self.unread or unlinked(node, scope)
+        of_outer = any(person[0] != id(scope) for person in scope.persons.values())  # the person of a query around it
         grouped = self.grouped(node)
         self.named[id(node)] = {lowered(g.name) for g in grouped or () if isinstance(g, exp.Column) and scope.owners(g)}
         aggregated = grouped is not None or any(self.has_aggregate(e) for e in node.expressions)
@@ -190,12 +191,13 @@ class RoleReader(ValueRoles):
             whole = node is self._outermost and self._is_row_with_id(inner, scope, env)
             role = Role.ID if whole else self.value(inner, scope, env)
             key = grouped is not None and (inner in grouped or (grouped == [] and not self.has_aggregate(inner)))
+            key = key or any(_is_same(inner, g) for g in grouped or ())
             name = lowered(selected.alias_or_name)
             key = key or (
                 grouped is not None
                 and any(isinstance(g, exp.Column) and not g.table and lowered(g.name) == name for g in grouped)
             )
-            if (key or by_id or (distinct and not node.args["distinct"].args.get("on"))) and role.computed:
+            if (key or by_id or of_outer or (distinct and not node.args["distinct"].args.get("on"))) and role.computed:
                 role = Role.KEY  # a number of one person is no number of a group
             columns.append((name, role))
             scope.aliases[name] = role
@@ -281,6 +283,7 @@ class RoleReader(ValueRoles):
                 self.misuse("a condition on an id")
             return
         if isinstance(node, exp.Lateral):
+            scope.persons = persons_of(scope)
             relation = self.query(node.this, env, scope) if isinstance(node.this, exp.Query) else Relation(())
             if not isinstance(node.this, exp.Query):
                 self.value(node.this, scope, env)
@@ -330,6 +333,12 @@ def _keys(scope: Scope) -> list[exp.Column]:
 def _either(one: Role, two: Role) -> Role:
     """The role of a column of a set operation whose sides have different ones."""
     return Role.VALUE if Role.VALUE in (one, two) else Role.TOTAL if Role.TOTAL in (one, two) else one
+
+
+def _is_same(one: exp.Expr, two: exp.Expr) -> bool:
+    """Whether two columns are one, of which perhaps one has the name of its table."""
+    named = isinstance(one, exp.Column) and isinstance(two, exp.Column) and lowered(one.name) == lowered(two.name)
+    return named and len({lowered(column.text("table")) for column in (one, two)} - {""}) < 2
 
 
 def _is_star(node: exp.Expr) -> bool:

@@ -31,6 +31,7 @@ class ValueRoles(ABC):
 
     functions: Functions
     ids: set[str]
+    chosen: set[int]
 
     @abstractmethod
     def query(self, node: exp.Expr, env: Env, outer: Scope | None) -> Relation:
@@ -69,8 +70,9 @@ class ValueRoles(ABC):
         if isinstance(node, exp.In):
             return self._in(node, scope, env)
         if isinstance(node, exp.Exists):
-            self.query(node.this, env, scope)
-            return Role.KEY
+            relation = self.query(node.this, env, scope)
+            chosen = id(node.this.unnest()) in self.chosen and not relation.of_persons
+            return Role.VALUE if chosen else Role.KEY
         if isinstance(node, exp.Window):
             return self._window(node, scope, env)
         if isinstance(node, exp.Case | exp.If):

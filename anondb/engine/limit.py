@@ -22,6 +22,7 @@ current: ContextVar[TimeLimit | None] = ContextVar("limit", default=None)
 
 _LOOK = 0.02  # seconds between two looks at the memory
 _AGAIN = 0.05  # seconds until a statement is interrupted again, which had not begun
+_LATE = 0.3  # of the time
 
 
 class TimeUp(BaseException):
@@ -143,12 +144,17 @@ class TimeLimit:
         self._calling = self._up = self._raised = self._over = False
         self._ended = threading.Event()
         self._now, self._pace = (time.process_time, os.cpu_count() or 1) if cpu else (time.monotonic, 1)
-        self._end, self._full = self._now() + left, full
+        self._all, self._end, self._full = left, self._now() + left, full
 
     @property
     def left(self) -> float:
         """The seconds that are left."""
         return max(0.0, self._end - self._now())
+
+    @property
+    def is_late(self) -> bool:
+        """Whether so little time is left that what an answer can do without should not begin."""
+        return self.left < _LATE * self._all
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:

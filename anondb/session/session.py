@@ -21,6 +21,8 @@ from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.known import Known
+from anondb.answers.ranged.laterals import with_subqueries
+from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.spread import Spread
 from anondb.answers.tables import OwnTables, WorldTables
@@ -291,7 +293,8 @@ class Session:
             if releases is not self._releases:
                 releases.bind(made)
             item = lowered(releases.manifest["item_column"])
-            return _compiled(with_item_windows(with_known_names(made, item), releases.persons, item), releases, ended)
+            made = with_extremes(with_subqueries(with_known_names(made, item)))
+            return _compiled(with_item_windows(made, releases.persons, item), releases, ended)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
         """The columns of a query, and whether it reads tables of the original.

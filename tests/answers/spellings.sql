@@ -635,3 +635,78 @@ SELECT b.n, count(s.tid) AS k FROM (SELECT tid, count(*) AS n FROM sales GROUP B
 SELECT n AS size, count(*) AS persons FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) GROUP BY n ORDER BY n;
 SELECT n AS size, count(DISTINCT tid) AS persons FROM (SELECT tid, count(*) OVER (PARTITION BY tid) AS n FROM sales) GROUP BY n ORDER BY size;
 SELECT len(l) AS size, count(*) AS persons FROM (SELECT list(item) AS l FROM sales GROUP BY tid) GROUP BY ALL ORDER BY ALL;
+
+-- first_place_per_person
+SELECT count(*) AS n FROM (SELECT tid, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE r = 1;
+SELECT count(DISTINCT tid) AS n FROM sales;
+SELECT count(*) AS n FROM (SELECT tid FROM sales QUALIFY row_number() OVER (PARTITION BY tid ORDER BY item) = 1);
+SELECT count(*) AS n FROM (SELECT DISTINCT ON (tid) tid, item FROM sales ORDER BY tid, item);
+
+-- two_places_per_person
+SELECT count(*) AS n FROM (SELECT tid, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE r <= 2;
+SELECT coalesce(sum(least(c, 2)), 0) AS n FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid);
+SELECT count(*) AS n FROM (SELECT tid FROM sales QUALIFY rank() OVER (PARTITION BY tid ORDER BY item) <= 2);
+SELECT count(DISTINCT tid) + count(DISTINCT tid) FILTER (WHERE c >= 2) AS n FROM (SELECT tid, count(*) OVER (PARTITION BY tid) AS c FROM sales);
+
+-- first_item_of_basket
+SELECT i, count(*) AS n FROM (SELECT tid, min(item) AS i FROM sales GROUP BY tid) GROUP BY i;
+SELECT item AS i, count(*) AS n FROM (SELECT item, row_number() OVER (PARTITION BY tid ORDER BY item) AS r FROM sales) WHERE r = 1 GROUP BY item;
+
+-- dearest_price_of_basket [prices]
+SELECT m, count(*) AS n FROM (SELECT tid, max(price) AS m FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY m;
+SELECT price AS m, count(DISTINCT tid) AS n FROM (SELECT tid, price, max(price) OVER (PARTITION BY tid) AS t FROM sales JOIN prices USING (item)) WHERE price = t GROUP BY price;
+SELECT price AS m, count(*) AS n FROM (SELECT tid, price FROM sales JOIN prices USING (item) QUALIFY row_number() OVER (PARTITION BY tid ORDER BY price DESC, item) = 1) GROUP BY ALL;
+
+-- counts_by_nested_subquery
+SELECT item, count(*) AS n FROM sales GROUP BY item;
+SELECT DISTINCT item, (SELECT count(*) FROM sales s2 WHERE s2.item = s.item) AS n FROM sales s;
+SELECT i.item, l.n FROM (SELECT DISTINCT item FROM sales) i, LATERAL (SELECT count(*) AS n FROM sales s WHERE s.item = i.item) l;
+
+-- rows_of_items_above_300
+SELECT count(*) AS n FROM sales WHERE item IN (SELECT item FROM sales GROUP BY item HAVING count(DISTINCT tid) > 300);
+SELECT count(*) AS n FROM sales s WHERE (SELECT count(*) FROM sales s2 WHERE s2.item = s.item) > 300;
+SELECT count(*) AS n FROM sales JOIN (SELECT item, count(*) AS c FROM sales GROUP BY item) USING (item) WHERE c > 300;
+
+-- most_frequent_items
+SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) = (SELECT max(c) FROM (SELECT count(*) AS c FROM sales GROUP BY item));
+SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) >= ALL (SELECT count(*) FROM sales GROUP BY item);
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE NOT EXISTS (SELECT 1 FROM c d WHERE d.n > c.n);
+
+-- all_of_three
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('tea', 'coffee', 'milk') GROUP BY tid HAVING count(DISTINCT item) = 3);
+SELECT count(*) AS n FROM (SELECT DISTINCT tid FROM sales s WHERE NOT EXISTS (SELECT 1 FROM (VALUES ('tea'), ('coffee'), ('milk')) v(i) WHERE NOT EXISTS (SELECT 1 FROM sales t WHERE t.tid = s.tid AND t.item = v.i)));
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING list_has_all(list(item), ['tea', 'coffee', 'milk']));
+
+-- all_of_category [food]
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('pregnancy test', 'glucose test strips') GROUP BY tid HAVING count(*) = 2);
+SELECT count(DISTINCT s.tid) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM food f WHERE f.parent = 'tests' AND f.node NOT IN (SELECT t.item FROM sales t WHERE t.tid = s.tid));
+SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN food ON node = item AND parent = 'tests' GROUP BY tid HAVING count(*) = (SELECT count(*) FROM food WHERE parent = 'tests'));
+
+-- categories_per_person [food]
+SELECT k, count(*) AS n FROM (SELECT tid, count(DISTINCT parent) AS k FROM sales JOIN food ON node = item GROUP BY tid) GROUP BY k;
+SELECT k, count(*) AS n FROM (SELECT tid, count(*) AS k FROM (SELECT DISTINCT tid, parent FROM sales JOIN food ON node = item) GROUP BY tid) GROUP BY k;
+WITH p AS (SELECT tid, parent FROM sales, food WHERE node = item GROUP BY tid, parent) SELECT k, count(*) AS n FROM (SELECT tid, count(parent) AS k FROM p GROUP BY tid) GROUP BY 1;
+
+-- items_never_with
+SELECT count(DISTINCT item) AS n FROM sales WHERE item NOT IN (SELECT b.item FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'coffee');
+SELECT count(*) AS n FROM (SELECT item FROM sales EXCEPT SELECT item FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'coffee'));
+SELECT count(*) AS n FROM (SELECT item FROM sales GROUP BY item HAVING count(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'coffee')) = 0);
+
+-- exactly_one_of_three
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item IN ('tea', 'coffee', 'bread') GROUP BY tid HAVING count(*) = 1);
+SELECT count(*) AS n FROM (SELECT tid, sum((item = 'tea')::INT) + sum((item = 'coffee')::INT) + sum((item = 'bread')::INT) AS k FROM sales GROUP BY tid) WHERE k = 1;
+SELECT count(*) AS n FROM (SELECT list(item) AS l FROM sales GROUP BY tid) WHERE len(list_intersect(l, ['tea', 'coffee', 'bread'])) = 1;
+
+-- bought_alone
+SELECT item, count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(*) = 1) GROUP BY item;
+SELECT item, count(*) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item <> s.item) GROUP BY item;
+SELECT item, count(*) AS n FROM (SELECT item, count(*) OVER (PARTITION BY tid) AS c FROM sales) WHERE c = 1 GROUP BY item;
+
+-- classes_of_items
+SELECT CASE WHEN n >= 300 THEN 'A' WHEN n >= 2 THEN 'B' ELSE 'C' END AS class, count(*) AS items FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) GROUP BY 1;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT class, count(*) AS items FROM (SELECT if(n < 2, 'C', if(n < 300, 'B', 'A')) AS class FROM c) x GROUP BY x.class;
+
+-- distance_from_best
+SELECT item, max(count(*)) OVER () - count(*) AS gap FROM sales GROUP BY item;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, (SELECT max(n) FROM c) - n AS gap FROM c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, first_value(n) OVER (ORDER BY n DESC) - n AS gap FROM c;

@@ -12,6 +12,7 @@ from session import (
     random_listings,
     random_merged,
     random_persons,
+    random_spellings,
     random_tables,
     random_unions,
     random_weeks,
@@ -31,6 +32,7 @@ KINDS: dict[str, Callable[[Analyst], Asked]] = {
         random_layers,
         random_merged,
         random_arithmetic,
+        random_spellings,
     )
     for name, make in vars(module).items()
     if getattr(make, "__module__", None) == module.__name__ and not name.startswith("_")

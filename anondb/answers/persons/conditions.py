@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,20 +13,22 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.decided import Decided, by_parts, certain, has_value
+from anondb.answers.persons.decided import Decided, by_parts, certain, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import Quantities, condition_in
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth
 from anondb.errors import InputError
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare, operands
-from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, OnSum, both, either, negate, on_item
+from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, SUM
 from anondb.query.values import HAS_LIST, on_value
 
 LISTED_ITEMS = either(NOT_EMPTY, HAS_LIST)
 """The condition that the list of a person's items is not NULL: a person without items has an empty one, or none."""
+MAX_BESIDE = 64  # values of a number of the person beside an item
+MAX_CASES = 400  # of CASE in one expression, with those in its results
 MAX_TRUTHS = 5  # conditions of a person in one expression, each true or false
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
@@ -64,13 +66,10 @@ class Conditions(Quantities, ABC):
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Boolean):
             inner = self.decided(tree.this)
             return certain(inner.true if tree.expression.this else inner.false)
-        if (
-            isinstance(tree, exp.Coalesce)
-            and len(tree.expressions) == 1
-            and isinstance(tree.expressions[0], exp.Boolean)
-        ):
+        other = tree.expressions[0] if isinstance(tree, exp.Coalesce) and len(tree.expressions) == 1 else None
+        if isinstance(other, exp.Boolean):
             inner = self.decided(tree.this)
-            return certain(negate(inner.false) if tree.expressions[0].this else inner.true)
+            return certain(negate(inner.false) if other.this else inner.true)
         atom = self.atom(tree)
         if isinstance(atom, Truth):
             return Decided(atom.true, atom.false)
@@ -116,6 +115,8 @@ class Conditions(Quantities, ABC):
             return self.decided(exp.and_(*ends))
         if all(isinstance(atom, Number) for atom in atoms):
             return self._on_numbers(tree)
+        if len(rows) == 1 and (cases := self.by_number(tree, most=MAX_BESIDE)) is not None:
+            return self._either((met, self.decided(one)) for met, one in cases)
         if len(rows) == 2 and all(isinstance(atom, Item) for atom in atoms) and isinstance(tree, exp.EQ | exp.NEQ):
             raise unsupported("a comparison of the items of a self-join in this place", "Join them by AND.")
         raise unsupported(f"{name} of an item beside another value", "Compare each with a literal.")
@@ -140,7 +141,8 @@ class Conditions(Quantities, ABC):
 
     def branches(self, tree: exp.Expr) -> list[tuple[Condition, exp.Expr]]:
         """The expressions without CASE that an expression stands for, each with the condition under which it does."""
-        case = next((node for node in tree.find_all(exp.Case, exp.If) if not isinstance(node.parent, exp.Case)), None)
+        nodes = tree.find_all(exp.Case, exp.If)
+        case = next((node for node in nodes if node is tree or not isinstance(node.parent, exp.Case)), None)
         if case is None:
             return [(ALWAYS, tree)]
         listed: list[tuple[Condition, exp.Expr]] = []
@@ -149,15 +151,21 @@ class Conditions(Quantities, ABC):
             met = self.where(condition)
             here = both(*before, met)
             if here != NEVER:
-                made = value if case is tree else _with(tree, case, value)
+                made = value if case is tree else with_part(tree, case, value)
                 listed += [(both(here, more), part) for more, part in self.branches(made)]
+                if len(listed) > MAX_CASES:
+                    raise too_complex(f"an expression has more than {MAX_CASES} cases")
             before.append(negate(met))
         return [(met, part) for met, part in listed if met != NEVER]
 
     def _by_branches(self, tree: exp.Expr) -> Decided:
-        parts = [(met, self.decided(part)) for met, part in self.branches(tree)]
-        true, false = ([both(met, getattr(part, name)) for met, part in parts] for name in ("true", "false"))
-        return Decided(either(*true), either(*false))
+        return self._either((met, self.decided(part)) for met, part in self.branches(tree))
+
+    @staticmethod
+    def _either(parts: Iterable[tuple[Condition, Decided]]) -> Decided:
+        """What is decided in cases, one of which each person is in."""
+        cases = list(parts)
+        return Decided(*(either(*(both(met, getattr(part, w)) for met, part in cases)) for w in ("true", "false")))
 
     # ---------------------------------------------------------------- one atom
 
@@ -306,7 +314,7 @@ class Conditions(Quantities, ABC):
         if not isinstance(tree, _COMPARED):
             return None
         kind: type[exp.Expr] = type(tree)
-        left, right = tree.this.unnest(), tree.expression.unnest()
+        left, right = bare(tree.this), bare(tree.expression)
         if self.atom(left) != atom:
             kind, left, right = _MIRRORED.get(kind, kind), right, left
         if self.atom(left) != atom or self.atoms_of(right):
@@ -331,8 +339,8 @@ class Conditions(Quantities, ABC):
         """A comparison of sums: of their difference with a constant; else the condition for each value of a number."""
         compared = isinstance(tree, _COMPARED)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
-            part = tree.this.unnest()
-            part = part.this.unnest() if type(part) is exp.Cast else part
+            part = bare(tree.this)
+            part = bare(part.this) if type(part) is exp.Cast else part
             if isinstance(part, exp.Predicate | exp.Connector | exp.Not):
                 return certain(negate(self.decided(part).known))
             if self.linear(part) is not None:  # a sum is NULL if a part of it is
@@ -348,13 +356,11 @@ class Conditions(Quantities, ABC):
                     if compared
                     else f"{name_of(condition_in(tree))} of several numbers of a person"
                 )
-            parts = [(met, self.decided(one)) for met, one in cases]
-            return Decided(*(either(*(both(m, getattr(of, w)) for m, of in parts)) for w in ("true", "false")))
+            return self._either((met, self.decided(one)) for met, one in cases)
         coefficients, constant = difference
         weights = self.combined(coefficients)
         present = both(*(atom.present for atom in coefficients))
-        limit = float(-constant * weights.scale)
-        above, least = OnSum(weights, limit, open=True), OnSum(weights, limit, open=False)
+        above, least = self.beyond(weights, -constant * weights.scale)
         of_signs: dict[type[exp.Expr], Condition] = {
             exp.GT: above,
             exp.GTE: least,
@@ -381,14 +387,6 @@ def cases_of(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
         for b in node.args["ifs"]
     ]
     return [*cases, (exp.true(), node.args.get("default") or exp.null())]
-
-
-def _with(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
-    """A copy of an expression with another one in place of a part of it."""
-    made = tree.copy()
-    same = next(b for a, b in zip(tree.walk(), made.walk(), strict=True) if a is part)
-    same.replace(exp.paren(value.copy()))
-    return made
 
 
 def _is_literal(node: exp.Expr) -> bool:

@@ -52,3 +52,11 @@ def by_parts(tree: exp.Expr) -> exp.Expr | None:
         return None
     equal = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in zip(left, right, strict=True)))
     return exp.not_(equal) if isinstance(tree, exp.NEQ) else equal
+
+
+def with_part(tree: exp.Expr, part: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """A copy of an expression with another one in place of a part of it."""
+    made = tree.copy()
+    same = next(b for a, b in zip(tree.walk(), made.walk(), strict=True) if a is part)
+    same.replace(exp.paren(value.copy()))
+    return made

@@ -127,7 +127,7 @@ class Domains:
 
     def atom(self, node: exp.Expr) -> Atom | None:
         """The atom that an expression is; None for others."""
-        node = node.unnest()
+        node = bare(node)
         return self.atoms.get(node.name) if isinstance(node, exp.Column) and not node.table else None
 
     def atoms_of(self, tree: exp.Expr) -> list[Atom]:
@@ -202,7 +202,7 @@ class Domains:
         Raises:
             InputError: ``ambiguous_item``: they depend on the type of the items.
         """
-        tree = tree.unnest()
+        tree = bare(tree)
         found = self._evaluated.get(tree)
         if found is None:
             found = self._evaluated[tree] = self._evaluate(tree)

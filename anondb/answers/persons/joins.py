@@ -13,6 +13,7 @@ from anondb.answers.persons.terms import Column, Id, Item, Looked, PersonRows, R
 from anondb.answers.ranged.dependent_keys import group_columns
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.sources import source_rows
+from anondb.errors import InputError
 from anondb.query.parsing import bare, conjoined, lowered, operands
 from anondb.query.predicates import (
     NEVER,
@@ -33,10 +34,16 @@ class Joins(PerPerson):
 
     def filtered(self, scope: Scope, pool: Sequence[exp.Expr]) -> Scope:
         """The rows that satisfy conditions which AND connects."""
+        unread: list[InputError] = []
         for condition in pool:
             if id(condition) in scope.done:
                 continue
-            scope = replace(scope, rows=self._where(self.resolved(condition, scope), scope.rows))
+            try:
+                scope = replace(scope, rows=self._where(self.resolved(condition, scope), scope.rows))
+            except InputError as error:
+                unread.append(error)
+        if unread and scope.rows.where != NEVER:  # else another condition holds for no row
+            raise unread[0]
         return scope
 
     def _where(self, tree: exp.Expr, rows: PersonRows) -> PersonRows:
@@ -147,7 +154,9 @@ class Joins(PerPerson):
             raise unsupported("a join of persons with estimates", "Join the results of two queries.")
         left, key = self.resolved(found[0], scope), found[1]
         taken = [c for c in pool if id(c) not in scope.done and _is_of_source(c, alias, names - set(listed), scope)]
-        query = exp.select(exp.column(key.name, alias)).from_(node.copy()).where(*(c.copy() for c in taken))
+        source = node.copy()
+        source.set("alias", source.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias)))
+        query = exp.select(exp.column(key.name, alias)).from_(source).where(*(c.copy() for c in taken))
         number = self.column(Refused("a join of persons with estimates", "Join the results of two queries."))
         placed = [
             Column(alias, name, left if name == lowered(key.name) else number, name in listed) for name in sorted(names)

@@ -12,6 +12,7 @@ from anondb.answers.persons.conditions import LISTED_ITEMS
 from anondb.answers.persons.domains import wrapped
 from anondb.answers.persons.numbers import Numbers
 from anondb.answers.persons.terms import (
+    Item,
     Listing,
     Number,
     Refused,
@@ -41,6 +42,7 @@ _OF_LISTS: Mapping[type[exp.Expr], str] = {
     exp.Contains: "one",
 }
 _CALLS = {"list_has_all": "all", "array_has_all": "all", "list_has_any": "any", "array_has_any": "any", "len": "len"}
+_INTERSECTIONS = ("list_intersect", "array_intersect")
 _TURNED = {"any": "any", "all": "inside", "inside": "all"}  # what a function says if the list is its second argument
 
 
@@ -101,6 +103,8 @@ class Names(Numbers):
     def _list_function(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """A function of the list of a person's items; None for other expressions."""
         kind, this, other = "", None, None
+        if (part := self._part_of_list(node, scope)) is not None:
+            return part
         if isinstance(node, LISTS):
             kind = next((kind for of, kind in _OF_LISTS.items() if isinstance(node, of)), "len")
             this, other = node.this, node.args.get("expression")
@@ -144,6 +148,32 @@ class Names(Numbers):
             met = _in_list(listing, Labels(labels))
         true = both(met, there) if kind == "inside" or not labels else met
         return self.column(Truth(true, both(negate(met), there)))
+
+    def _part_of_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
+        """The list of those items of a person that are in another list, or that a condition chooses; None for others."""
+        named = isinstance(node, exp.Anonymous) and lowered(node.name) in _INTERSECTIONS and len(node.expressions) == 2
+        chosen = isinstance(node, exp.ArrayFilter) and isinstance(node.expression, exp.Lambda)
+        if not (named or chosen):
+            return None
+        for this, other in [node.expressions, node.expressions[::-1]] if named else [(node.this, node.expression)]:
+            listing = self.atom(self.resolved(this, scope, quiet=True))
+            if not isinstance(listing, Listing):
+                continue
+            if named:
+                labels = self._texts(self.resolved(other, scope), one=False)
+                self.written |= labels
+                return self.column(replace(listing, test=item_all(listing.test, Labels(labels))))
+            if len(other.expressions) == 1 and not other.this.find(exp.Query, exp.Lambda):
+                made, name = exp.paren(other.this.copy()), lowered(other.expressions[0].name)
+                for each in [i for i in made.find_all(exp.Identifier) if not isinstance(i.parent, exp.Column)]:
+                    if lowered(each.name) == name:
+                        each.replace(self.column(Item(-1)))
+                tree = self.resolved(made, scope)
+                if not all(isinstance(atom, Item) for atom in self.atoms_of(tree)):
+                    return None
+                test = self.test(tree, lambda value: value is not None and bool(value))
+                return self.column(replace(listing, test=item_all(listing.test, test)))
+        return None
 
     def _texts(self, tree: exp.Expr, *, one: bool) -> frozenset[str]:
         values = [tree.unnest()] if one else tree.unnest().expressions if isinstance(tree.unnest(), exp.Array) else []

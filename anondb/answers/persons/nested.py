@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.domains import wrapped
+from anondb.answers.persons.domains import cell, typeof, wrapped
 from anondb.answers.persons.names import Names
 from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.terms import (
     Choice,
+    Column,
     Id,
     Item,
     PersonRows,
@@ -26,13 +27,15 @@ from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.errors import InputError
 from anondb.query.item_tests import Labels, item_not
-from anondb.query.parsing import lowered
-from anondb.query.predicates import ALWAYS, Condition, either, on_item
+from anondb.query.parsing import conjoined, lowered
+from anondb.query.predicates import ALWAYS, Condition, both, either, on_item
 from anondb.query.refusals import name_of, only, unsupported
 
 if TYPE_CHECKING:
     from anondb.answers.persons.people import Persons
 
+_KNOWN_ROWS = {"expressions", "from_", "where", "distinct"}
+MAX_KNOWN = 100  # rows of known tables of which each is a condition on a person
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}  # parts of a SELECT that has one row if it aggregates
 
 
@@ -73,7 +76,8 @@ class Nested(Names):
         if isinstance(node, exp.Exists):
             query = node.this.unnest() if isinstance(node.this, exp.Subquery) else node.this
             if self.people.reads_persons(query, scope.env):
-                return self.column(self._truth(self._some(query, scope, "EXISTS")))
+                found = self._some_known(query, scope) or self._truth(self._some(query, scope, "EXISTS"))
+                return self.column(found)
             return exp.Exists(this=self._inlined(query, scope))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return self._among(node, scope)
@@ -96,6 +100,38 @@ class Nested(Names):
             if not self.is_linked(rows, scope):
                 raise unsupported(f"{what} without the outer id", "Compare the id with the one of the outer query.")
         return either(*map(self.closed, listed))
+
+    def _some_known(self, query: exp.Expr, scope: Scope) -> Truth | None:
+        """Whether some row of a known table meets conditions on the person of the queries around: of each row in turn, whose
+        columns are constants; None for rows of persons.
+
+        Double NOT EXISTS asks so whether the person has all items of a list.
+        """
+        if not isinstance(query, exp.Select) or not {k for k, v in query.args.items() if v} <= _KNOWN_ROWS:
+            return None
+        place = query.args["from_"].this if query.args.get("from_") else None
+        several = self._has_aggregate(query) or any(e.find(exp.Explode) for e in query.expressions)
+        if place is None or several or self.people.is_source(place, scope.env):
+            return None
+        where, alias = query.args.get("where"), lowered(place.alias_or_name)
+        parts = conjoined(where.this if where is not None else None)
+        listed = exp.select("*").from_(place.copy())
+        names = {lowered(c.name) for c in self.compiler.query(listed, scope.env).columns}
+        kept = [part for part in parts if not part.find(exp.Query) and _names_alone(part, alias, names)]
+        known = self.compiler.query(listed.where(*(part.copy() for part in kept)), scope.env)
+        columns = [exp.column(f"c{n}", "k") for n in range(len(known.columns))]
+        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("k")))
+        asked = exp.select(*columns, *map(typeof, columns)).from_(source).limit(MAX_KNOWN + 1)
+        rows = self.releases.rows(asked) if known.exact else []
+        if not known.exact or len(rows) > MAX_KNOWN:
+            raise unsupported("EXISTS over many rows of a table of your own, or over rows that counts choose")
+        found: list[Condition] = []
+        for row in rows:
+            values = [cell(value, str(kind)) for value, kind in zip(row, row[len(columns) :], strict=False)]
+            named = [Column(alias, lowered(c.name), v) for c, v in zip(known.columns, values, strict=True)]
+            inner = Scope(PersonRows(tuple(named)), scope.env, scope)
+            found.append(both(*(self.where(self.resolved(p, inner)) for p in parts if p not in kept)))
+        return self._truth(either(*found))
 
     def _among(self, node: exp.In, scope: Scope) -> exp.Expr:
         """IN with a subquery: of ids, of known values, or of items that counts choose."""
@@ -240,3 +276,9 @@ class Nested(Names):
                     return value
                 column.replace(wrapped(value))
         return made
+
+
+def _names_alone(part: exp.Expr, alias: str, names: set[str]) -> bool:
+    """Whether a condition of a subquery names columns of its only source alone."""
+    columns = part.find_all(exp.Column)
+    return all(lowered(c.table) == alias if c.table else lowered(c.name) in names for c in columns)

@@ -25,9 +25,22 @@ from anondb.answers.persons.terms import (
 )
 from anondb.answers.persons.weights import values_of, weights_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
-from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, conjuncts, either, negate
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    AtLeast,
+    Condition,
+    Weights,
+    at_least,
+    both,
+    conjuncts,
+    either,
+    negate,
+)
 from anondb.query.refusals import name_of, too_complex, unsupported
-from anondb.query.summed import MAX, MIN
+from anondb.query.summed import MAX, MAX_VALUES, MIN
+
+FEW_KINDS = 3  # of rows, which are not added up one by one
 
 
 class Numbers(Kinds):
@@ -82,16 +95,40 @@ class Numbers(Kinds):
 
     def _numbers(self, scopes: Sequence[Scope], met: Condition) -> exp.Expr:
         """The number of rows."""
-        parts: list[exp.Expr] = []
-        for scope in scopes:
-            for cell in self.cells(scope.rows, open_rows=scope.rows.rows if len(scope.rows.rows) == 1 else frozenset()):
-                parts.append(self._number_of(cell, met))
+        cells = [
+            cell
+            for scope in scopes
+            for cell in self.cells(scope.rows, open_rows=scope.rows.rows if len(scope.rows.rows) == 1 else frozenset())
+        ]
+        if (kinds := self._kinds_of_items(cells, met)) is not None:
+            return kinds
+        parts = [self._number_of(cell, met) for cell in cells]
         if not parts:
             return exp.Literal.number(0)
         total = parts[0]
         for part in parts[1:]:
             total = exp.Add(this=total, expression=part)
         return total
+
+    def _kinds_of_items(self, cells: Sequence[Cell], met: Condition) -> exp.Expr | None:
+        """The number of rows where each kind is one row for those who have an item of a list, as the number of different
+        kinds of their items, the rows of SELECT DISTINCT id, category; None for other rows.
+
+        A person has as many of these rows as there are kinds of which they have an item, which is what it counts.
+        """
+        parts = [set(conjuncts(cell.person)) for cell in cells if cell.test is None]
+        if len(parts) < max(FEW_KINDS, len(cells)) or len(parts) > MAX_VALUES:
+            return None
+        common = set.intersection(*parts)
+        listed: list[tuple[str, int]] = []
+        for kind, own in enumerate(part - common for part in parts):
+            leaf = own.pop() if len(own) == 1 else None
+            labels = self.labels(leaf.test) if isinstance(leaf, AtLeast) and leaf.count == 1 else None
+            if labels is None:
+                return None
+            listed += [(label, kind) for label in sorted(labels)]
+        number = self.column(Number(values_of(listed)))
+        return self._case_value([(both(*common), number)], exp.Literal.number(0), met)
 
     def _number_of(self, cell: Cell, met: Condition) -> exp.Expr:
         if cell.second is not None:
@@ -265,7 +302,7 @@ class Numbers(Kinds):
     def _extreme(self, call: exp.Expr, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition) -> exp.Expr:
         """The greatest or the least value of the rows."""
         if len(scopes) > 1:
-            raise unsupported(f"{name_of(call)} over rows of several kinds")
+            return self._extreme_of_kinds(call, scopes, trees, met)
         (scope,), (tree,) = scopes, trees
         if not self.rows_of(tree):
             present = self.closed(scope.rows)
@@ -278,6 +315,22 @@ class Numbers(Kinds):
             for condition, test in self._one_row(scope.rows, tree)
         ]
         return cases[0][1] if len(cases) == 1 else self._case_value(cases, exp.null(), met)
+
+    def _extreme_of_kinds(
+        self, call: exp.Expr, scopes: Sequence[Scope], trees: Sequence[exp.Expr], met: Condition
+    ) -> exp.Expr:
+        """The greatest or the least of several numbers, each in some rows: the first, by their size, that has a row."""
+        if any(self.atoms_of(tree) for tree in trees):
+            raise unsupported(f"{name_of(call)} over rows of several kinds")
+        values = {tree: self.value(tree) for tree in trees}
+        if not all(isinstance(value, int | float) for value in values.values()):
+            raise unsupported(f"{name_of(call)} over rows of several kinds")
+        listed = sorted(
+            zip(scopes, trees, strict=True), key=lambda of: values[of[1]], reverse=isinstance(call, exp.Max)
+        )
+        cases = [(self.closed(scope.rows), tree) for scope, tree in listed]
+        last = cases.pop() if self._holds(cases[-1][0], met) else (NEVER, exp.null())
+        return self._case_value(cases, last[1], met)
 
     def _extreme_of(
         self, tree: exp.Expr, test: ItemTest, kind: str, name: str, condition: Condition, met: Condition
@@ -327,4 +380,5 @@ def case_of(condition: exp.Expr, value: exp.Expr, other: exp.Expr) -> exp.Expr:
 
 
 def _literal(value: Any) -> exp.Expr:
-    return typed(value, "")
+    made = typed(value, "")
+    return exp.cast(made, "DOUBLE") if isinstance(value, float) else made

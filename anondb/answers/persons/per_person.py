@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from anondb.answers.persons.domains import UNKNOWN, cell, wrapped
 from anondb.answers.persons.names import refused
-from anondb.answers.persons.nested import Nested
 from anondb.answers.persons.numbers import case_of
+from anondb.answers.persons.places import Places
 from anondb.answers.persons.terms import (
     Column,
     Id,
@@ -33,7 +33,7 @@ from anondb.query.refusals import name_of, unsupported
 MAX_VALUES = 200  # of an item's function by which the rows of a person are divided
 
 
-class PerPerson(Nested):
+class PerPerson(Places):
     """Reads groups of the rows of each person."""
 
     @abstractmethod
@@ -79,10 +79,11 @@ class PerPerson(Nested):
             named = exp.column(exp.to_identifier(column.name, quoted=True))
             holder = window.parent
             window.replace(exp.alias_(named, window.alias_or_name) if isinstance(holder, exp.Select) else named)
+        listed = self.with_places(made, listed)
         names = {lowered(e.alias): e.this for e in made.expressions if isinstance(e, exp.Alias)}
         listed = [replace(scope, aliases=names) for scope in listed]
         qualify = made.args.get("qualify")
-        return made, [self.filtered(scope, conjoined(qualify.this)) for scope in listed] if qualify else listed
+        return made, possible([self.filtered(s, conjoined(qualify.this)) for s in listed]) if qualify else listed
 
     def _is_of_persons(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
         """Whether a window function is an aggregate over all rows of the person of the row."""
@@ -348,6 +349,11 @@ class PerPerson(Nested):
                 weights = values_of(listed)
         numbers = [(condition, self.column(Number(replace(weights, test=test)))) for condition, test in cases]
         return self._case_value(numbers, exp.Literal.number(0), met)
+
+
+def possible(scopes: Sequence[Scope]) -> list[Scope]:
+    """Those alternatives of rows that some person may have; one at least, which has the columns."""
+    return [scope for scope in scopes if scope.rows.where != NEVER] or list(scopes[:1])
 
 
 def _without_rows(values: tuple[Any, ...], scope: Scope, key: exp.Expr) -> tuple[tuple[Any, ...], Scope]:

@@ -15,7 +15,8 @@ from sqlglot import exp
 from anondb.answers.persons.domains import Domains, check_plain, typed
 from anondb.answers.persons.terms import Atom, Number, Of, Part, choices
 from anondb.answers.persons.weights import weights_of
-from anondb.query.item_tests import ItemTest, passes, patterns
+from anondb.query.item_tests import ItemTest, Labels, passes, patterns
+from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, SUM, VALUES
@@ -142,7 +143,8 @@ class Quantities(Domains):
 
     def of_values(self, tree: exp.Expr, atom: Atom, values: Sequence[Any]) -> list[Any]:
         """The value of an expression for each value of an atom."""
-        kind_of = self.releases.part_type if isinstance(atom, Part) else ""
+        doubles = any(isinstance(value, float) for value in values)  # keys, which match as texts
+        kind_of = self.releases.part_type if isinstance(atom, Part) else "DOUBLE" if doubles else ""
         cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind_of)]) for n, v in enumerate(values)]
         if not cells:
             return []
@@ -155,7 +157,9 @@ class Quantities(Domains):
         self.kinds[tree] = next((str(k) for _, k in found if k != '"NULL"'), "VARCHAR")
         return [one for one, _ in found]
 
-    def by_number(self, tree: exp.Expr, *, every: bool = False) -> list[tuple[Condition, exp.Expr]] | None:
+    def by_number(
+        self, tree: exp.Expr, *, every: bool = False, most: int = MAX_VALUES
+    ) -> list[tuple[Condition, exp.Expr]] | None:
         """An expression for each value of the number in it that has the fewest; None if it has many, or if ``every`` number
         must have few and one has many.
 
@@ -168,19 +172,21 @@ class Quantities(Domains):
                 listed[atom] = len(atom.values)
             elif isinstance(atom, Number) and labels is not None and atom.weights.by_label is None:
                 listed[atom] = len(labels) + 1
-        if not listed or min(listed.values()) > MAX_VALUES or self.releases.bags:
+        if not listed or min(listed.values()) > most or self.releases.bags:
             return None
-        if every and (len(listed) < len(self.atoms_of(tree)) or max(listed.values()) > MAX_VALUES):
+        if every and (len(listed) < len(self.atoms_of(tree)) or max(listed.values()) > most):
             return None
         of = min(listed, key=lambda atom: listed[atom])
         values = self.values_of_number(replace(of, present=ALWAYS), tree)
-        cases = [(both(of.present, met), _cell(value, "")) for value, met in values]
+        cases = [
+            (both(of.present, met), _cell(value, "DOUBLE" if isinstance(value, float) else "")) for value, met in values
+        ]
         cases += [(negate(of.present), exp.null())] if of.present != ALWAYS else []
         return [(met, self.replaced(tree, lambda a, v=v: v if a == of else None)) for met, v in cases]  # type: ignore[misc]
 
     def linear(self, tree: exp.Expr) -> tuple[dict[Number, Fraction], Fraction] | None:
         """An expression as a sum of multiples of numbers and a constant; None if it is none."""
-        tree = tree.unnest()
+        tree = bare(tree)
         atom = self.atom(tree)
         if isinstance(atom, Number):
             return ({atom: Fraction(1)}, Fraction(0)) if atom.weights.kind == SUM else None
@@ -232,10 +238,19 @@ class Quantities(Domains):
             inside = self.passing(weights.test, listed)
             for label in inside:
                 total[label] = total.get(label, Fraction(0)) + factor * Fraction(of[label]) / weights.scale
+        if all(weight == 1 for weight in total.values()):
+            return Weights(Labels(frozenset(total)))
         from decimal import Decimal
 
         made = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
         return weights_of([(label, value if value % 1 else int(value)) for label, value in made])
+
+    @staticmethod
+    def beyond(weights: Weights, limit: Fraction) -> tuple[Condition, Condition]:
+        """The conditions that a sum is above a limit, and that it is not below it: of ones, on a number of items."""
+        if weights.by_label is None and weights.kind == SUM:
+            return at_least(limit // 1 + 1, weights.test), at_least(-(-limit // 1), weights.test)
+        return OnSum(weights, float(limit), open=True), OnSum(weights, float(limit), open=False)
 
     def passing(self, test: ItemTest, labels: frozenset[str]) -> frozenset[str]:
         """Those of some labels that pass a test."""

@@ -9,6 +9,7 @@ from itertools import count
 from sqlglot import exp
 
 from anondb.answers.persons.joins import MAX_BRANCHES, Joins
+from anondb.answers.persons.per_person import possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.query.parsing import conjoined, lowered
@@ -24,7 +25,7 @@ from anondb.query.predicates import (
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.values import LISTED
 
-PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "with_")
+PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "with_", "order")
 
 
 class Relations(Joins):
@@ -226,7 +227,7 @@ class Relations(Joins):
             made = [more for scope in made for more in self._joined(place, scope, pool)]
             if len(made) > MAX_BRANCHES:
                 raise unsupported("rows of persons with too many cases")
-        return [self.filtered(scope, pool) for scope in made]
+        return possible([self.filtered(scope, pool) for scope in made])
 
     @staticmethod
     def aliases(node: exp.Select) -> dict[str, exp.Expr]:

@@ -130,6 +130,9 @@ class Rows(Conditions):
         """Rows of which one exists if two items compare so: a number of items takes the place of variables that go."""
         tests, person, mixed = split(settled(rows.where))
         one, two = tests.get(left, ANY_ITEM), tests.get(right, ANY_ITEM)
+        outer = {left, right} - rows.rows
+        if sign == "<>" and len(outer) == 1 and not {left, right} & kept:
+            return self._other_than(rows, *({left, right} - outer), *outer)
         gone = {left, right} - kept
         used = any({left, right} & rows_of(part) for part in mixed) or any(
             {left, right} & {a, b} for _, a, b in rows.compared
@@ -141,6 +144,21 @@ class Rows(Conditions):
         met = both(at_least(1, one), at_least(1, two), at_least(number, item_any(one, two)))
         others = (on_item(row, test) for row, test in tests.items() if row not in gone)
         return replace(rows, where=both(person, *mixed, met, *others), rows=rows.rows - gone)
+
+    @staticmethod
+    def _other_than(rows: PersonRows, inner: int, outer: int) -> PersonRows:
+        """Rows with another item than that of a row of the person in a query around: of the items that pass a test there
+        are two, or one if the item around does not pass it."""
+        tests, person, mixed = split(settled(rows.where))
+        if any(inner in rows_of(part) for part in mixed) or any(inner in (a, b) for _, a, b in rows.compared):
+            raise unsupported("a comparison of the items of a self-join", "Group by both items, or name one of them.")
+        test = tests.pop(inner, ANY_ITEM)
+        two, one = (
+            both(on_item(outer, test), at_least(2, test)),
+            both(on_item(outer, item_not(test)), at_least(1, test)),
+        )
+        others = (on_item(row, of) for row, of in tests.items())
+        return replace(rows, where=both(person, *mixed, either(two, one), *others), rows=rows.rows - {inner})
 
     # ---------------------------------------------------------------- numbers of rows
 

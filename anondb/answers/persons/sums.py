@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.answers.persons.domains import UNKNOWN
 from anondb.answers.persons.rows import FLIPPED, MOST_CELLS, Cell
 from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Truth
-from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values
+from anondb.answers.persons.values import CONDITIONS, MAX_TERMS, Values, as_cases
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all
 from anondb.query.pairs import is_single
@@ -154,6 +154,8 @@ class Sums(Values):
 
     def sum_in(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
         """The sum of an expression over rows; 0 where no row has a value."""
+        if isinstance(tree, exp.Cast) and self._is_mixed(tree):
+            tree = as_cases(tree) or tree  # a condition as a number: the rows for which it is true
         parts = self.branches(tree) if self._is_mixed(tree) and tree.find(exp.Case, exp.If) else [(ALWAYS, tree)]
         found = [self._sum_of_values(rows, [(self.value(v), met) for met, v in parts if not self.atoms_of(v)])]
         for met, value in parts:
@@ -395,5 +397,4 @@ def merged(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _number(value: Any) -> float:
-    whole = float(value).is_integer()
-    return int(value) if whole else float(value)
+    return int(value) if float(value).is_integer() else float(value)

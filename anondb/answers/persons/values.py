@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from math import prod
 from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.conditions import cases_of
 from anondb.answers.persons.decided import has_value
 from anondb.answers.persons.domains import UNKNOWN, check_fixed, check_plain, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.terms import Item, Looked, Number, Of, OnPart, Part, Truth
-from anondb.query.predicates import ALWAYS, MAX_BRANCHES, NEVER, Condition, both, either, negate, on_item
+from anondb.query.parsing import bare
+from anondb.query.predicates import ALWAYS, NEVER, Condition, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import SUM
 
@@ -32,7 +31,7 @@ class Values(Relations):
         Raises:
             InputError: ``unsupported_query``: they cannot be listed.
         """
-        tree = tree.unnest()
+        tree = bare(tree)
         if not self.atoms_of(tree):
             check_fixed(tree)
             ((value, kind),) = self.releases.rows(exp.select(tree.copy(), typeof(tree)))
@@ -111,7 +110,7 @@ class Values(Relations):
                 grouped.setdefault(of, []).append(met)
             return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
         if atom.weights.by_label is not None and atom.weights.kind == SUM:
-            cases = _as_cases(tree)
+            cases = as_cases(tree)
             by_case = None if cases is None else self._values_by_case(cases, [])
             if by_case is None:
                 raise unsupported("GROUP BY a sum of numbers of items")
@@ -147,9 +146,7 @@ class Values(Relations):
                 if met != NEVER:
                     part = self.replaced(tree, lambda a, of=of: of.get(a))  # type: ignore[misc]
                     parts += [(both(met, more), one) for more, one in self.branches(part)]
-        elif cases := [node for node in tree.find_all(exp.Case, exp.If) if not isinstance(node.parent, exp.Case)]:
-            if len(cases) > 1 and prod(len(cases_of(case)) for case in cases) > MAX_BRANCHES:
-                raise too_complex(f"its values depend on {len(cases)} conditions at once")
+        elif tree.find(exp.Case, exp.If):
             parts = self.branches(tree)
         parts = parts or self.by_number(tree, every=True) or []
         if not parts:
@@ -162,7 +159,7 @@ class Values(Relations):
         return [(value, either(*mets)) for value, mets in grouped.items() if either(*mets) != NEVER]
 
 
-def _as_cases(tree: exp.Expr) -> exp.Expr | None:
+def as_cases(tree: exp.Expr) -> exp.Expr | None:
     """A condition that is cast as CASE with its three values; CASE as it is; None for other expressions."""
     if isinstance(tree, exp.Cast) and isinstance(tree.this.unnest(), CONDITIONS):
         met = tree.this.unnest()

@@ -27,11 +27,11 @@ def with_groups(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
         tree: the query.
         ids: the names of ids, in lower case: rows of single persons stay as they are.
     """
-    if tree.find(exp.Window) is None or tree.find(exp.Distinct) is None:
+    if tree.find(exp.Window, exp.Subquery) is None or tree.find(exp.Distinct) is None:
         return tree
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
-        groups = _groups(select)
+        groups = _groups(select) or _with_nested(select)
         keys = groups.args["group"].expressions if groups is not None else ()
         if groups is None or any(isinstance(key, exp.Column) and lowered(key.name) in ids for key in keys):
             continue
@@ -73,6 +73,50 @@ def _groups(node: exp.Select) -> exp.Select | None:
         made.set("having", exp.Having(this=qualify.this))
         made.set("qualify", None)
     return made
+
+
+def _with_nested(node: exp.Select) -> exp.Select | None:
+    """A SELECT DISTINCT of keys beside subqueries that name keys alone as GROUP BY these keys; None for others.
+
+    Such as ``DISTINCT item, (SELECT count(*) FROM sales o WHERE o.item = s.item) FROM sales s``.
+    """
+    parts = {"expressions", "from_", "where", "distinct", "with_", "order", "limit", "offset"}
+    source = node.args["from_"].this if node.args.get("from_") else None
+    distinct = node.args.get("distinct")
+    if distinct is None or distinct.args.get("on") or not {key for key, part in node.args.items() if part} <= parts:
+        return None
+    keys = [e.unalias() for e in node.expressions if isinstance(e.unalias(), exp.Column)]
+    others = [e.unalias() for e in node.expressions if not isinstance(e.unalias(), exp.Column)]
+    if not isinstance(source, exp.Table) or not keys or any(isinstance(key.this, exp.Star) for key in keys):
+        return None
+    if not others or not all(_is_of_names(e, source, {lowered(key.name) for key in keys}) for e in others):
+        return None
+    made = node.copy()
+    made.set("distinct", None)
+    made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
+    return made
+
+
+def _is_of_names(node: exp.Expr, source: exp.Table, names: set[str]) -> bool:
+    """Whether an expression is of subqueries over the same table that name columns of the row by these names alone.
+
+    Each such subquery has all columns of the table, so a name without a table is its own.
+    """
+    queries = [q for q in node.find_all(exp.Subquery) if q.find_ancestor(exp.Query) is node.find_ancestor(exp.Query)]
+    outside = [c for c in node.find_all(exp.Column) if c.find_ancestor(exp.Query) is node.find_ancestor(exp.Query)]
+    if not queries or outside or node.find(exp.AggFunc) is None:
+        return False
+    for select in (select for query in queries for select in query.find_all(exp.Select)):
+        inner = select.args["from_"].this if select.args.get("from_") else None
+        if not isinstance(inner, exp.Table) or (inner.name, inner.db) != (source.name, source.db):
+            return False
+        if inner.args.get("alias") is not None and inner.args["alias"].columns:
+            return False
+    tables = [table for query in queries for table in query.find_all(exp.Table, exp.Subquery) if table is not query]
+    if any(lowered(table.alias_or_name) == lowered(source.alias_or_name) for table in tables):
+        return False
+    of_row = [c for c in node.find_all(exp.Column) if lowered(c.table) == lowered(source.alias_or_name)]
+    return bool(of_row) and {lowered(c.name) for c in of_row} <= names
 
 
 def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:

@@ -44,8 +44,13 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
         elif (rows := _rows_compared(node)) is not None:
             among = exp.In(this=node.this, query=exp.Subquery(this=rows))
             node.replace(among if isinstance(node, exp.EQ) else exp.paren(exp.Not(this=among), copy=False))
-    for select in made.find_all(exp.Select):
+    for window in made.find_all(exp.Window):
+        if (extreme := _first_of_order(window)) is not None:
+            window.set("this", extreme)
+            window.set("order", None)
+    for select in list(made.find_all(exp.Select)):
         _write_windows(select)
+        _write_tuples(select)
         if select.args.get("order") is not None:
             write_first_rows(select)
     return made
@@ -70,6 +75,30 @@ def _rows_compared(node: exp.Expr) -> exp.Query | None:
     listed = isinstance(right, exp.Any) if isinstance(node, exp.EQ) else isinstance(right, exp.All)
     found = right.this.unnest() if listed else None
     return found if isinstance(found, exp.Query) else None
+
+
+def _first_of_order(window: exp.Window) -> exp.Expr | None:
+    """``first_value(n) OVER (ORDER BY n DESC)`` as the greatest n: NULL comes last; None for other windows."""
+    order = window.args["order"].expressions if window.args.get("order") is not None else []
+    plain = len(order) == 1 and not order[0].args.get("nulls_first") and not window.args.get("spec")
+    if not plain or not isinstance(window.this, exp.FirstValue) or bare(order[0].this) != bare(window.this.this):
+        return None
+    return (exp.Max if order[0].args.get("desc") else exp.Min)(this=window.this.this.copy())
+
+
+def _write_tuples(select: exp.Select) -> None:
+    """Write ``SELECT count(DISTINCT (a, b))`` as the number of different rows: a tuple of NULLs is no NULL."""
+    shown = select.expressions[0].unalias() if len(select.expressions) == 1 else None
+    what = shown.this.expressions if isinstance(shown, exp.Count) and isinstance(shown.this, exp.Distinct) else []
+    if len(what) != 1 or not isinstance(what[0], exp.Tuple) or not {k for k, v in select.args.items() if v} <= _ROWS:
+        return
+    rows = exp.Select(expressions=[part.copy() for part in what[0].expressions], distinct=exp.Distinct())
+    for key in ("from_", "joins", "where"):
+        rows.set(key, select.args.get(key))
+        select.set(key, None)
+    counted = exp.alias_(exp.Count(this=exp.Star(), big_int=True), select.expressions[0].alias or "n", quoted=True)
+    select.set("expressions", [counted])
+    select.set("from_", exp.From(this=rows.subquery("different_rows", copy=False)))
 
 
 def _write_windows(select: exp.Select) -> None:

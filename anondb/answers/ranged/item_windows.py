@@ -1,9 +1,14 @@
-"""Conditions on an aggregate over all rows of the item of a row: ``QUALIFY count(*) OVER (PARTITION BY item) > 9`` as IN."""
+"""Conditions on an aggregate over all rows of the item of a row: ``QUALIFY count(*) OVER (PARTITION BY item) > 9`` as IN.
+
+So is ``WHERE (SELECT count(*) FROM sales o WHERE o.item = s.item) > 9``: the rows of the item are those of its group, which
+has the row itself; what else the subquery asks of its rows becomes FILTER.
+"""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import link
 from anondb.query.parsing import bare, conjoined, lowered
 
 _ENDED = ("group", "having", "distinct", "order", "limit", "offset")
@@ -18,10 +23,12 @@ def with_item_windows(tree: exp.Expr, persons: str, item: str) -> exp.Expr:
         tree: the query.
         persons, item: the table of persons and their items, and its column of items, in lower case.
     """
-    if tree.find(exp.Window) is None or any(lowered(cte.alias) == persons for cte in tree.find_all(exp.CTE)):
+    nested = any(query.find_ancestor(exp.Where) for query in tree.find_all(exp.Subquery))
+    if not (nested or tree.find(exp.Window)) or any(lowered(cte.alias) == persons for cte in tree.find_all(exp.CTE)):
         return tree
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):  # outer ones first
+        _write_nested(select, persons, item)
         clause = select.args.get("from_")
         source = clause.this if clause is not None else None
         if isinstance(source, exp.Subquery) and not select.args.get("joins"):
@@ -29,6 +36,75 @@ def with_item_windows(tree: exp.Expr, persons: str, item: str) -> exp.Expr:
         if isinstance(source, exp.Table) and not source.db and lowered(source.name) == persons:
             _write_in(select, source, item)
     return made
+
+
+def _write_nested(node: exp.Select, persons: str, item: str) -> None:
+    """Write conditions of WHERE on aggregates over the rows with the item of a row as IN."""
+    where = node.args.get("where")
+    clause, joins = node.args.get("from_"), node.args.get("joins") or []
+    sources = [place.this for place in ([clause, *joins] if clause is not None else [])]
+    own = {lowered(t.alias_or_name) for t in sources if _is_plain(t, persons)}
+    if any(join.side or join.method or join.kind not in ("", "INNER", "CROSS") for join in joins):
+        return  # the item of a row may be NULL, of which no row is
+    parts = conjoined(where.this if where else None)
+    written = [_among_items(part, persons, item, own) or part for part in parts]
+    if any(one is not other for one, other in zip(parts, written, strict=True)):
+        node.set("where", exp.Where(this=exp.and_(*(part.copy() for part in written))))
+
+
+def _is_plain(source: exp.Expr, persons: str) -> bool:
+    """Whether a source is the table of persons and their items, with its own names of columns."""
+    named = source.args.get("alias")
+    plain = isinstance(source, exp.Table) and not source.db and lowered(source.name) == persons
+    return plain and not (named is not None and named.columns)
+
+
+def _among_items(part: exp.Expr, persons: str, item: str, own: set[str]) -> exp.In | None:
+    """A condition on aggregates over the rows with the item of a row of one of these sources as a list of items."""
+    queries = [q for q in part.find_all(exp.Subquery) if q.find_ancestor(exp.Query) is part.find_ancestor(exp.Query)]
+    found = [_of_item(query.this, persons, item) for query in queries]
+    keys = {of[1] for of in found if of is not None}
+    if not found or None in found or len(keys) > 1 or lowered(next(iter(keys)).table) not in own:
+        return None
+    having = part.copy()
+    copies = [q for q in having.find_all(exp.Subquery) if q.find_ancestor(exp.Query) is None]
+    for query, of in zip(copies, found, strict=True):
+        assert of is not None
+        query.replace(of[0])
+    if any(column.find_ancestor(exp.AggFunc, exp.Filter) is None for column in having.find_all(exp.Column)):
+        return None
+    key = exp.column(exp.to_identifier(item, quoted=True))
+    groups = exp.select(key.copy()).from_(exp.Table(this=exp.to_identifier(persons, quoted=True)))
+    groups = groups.group_by(key).having(having)
+    return exp.In(this=keys.pop().copy(), query=exp.Subquery(this=groups))
+
+
+def _of_item(query: exp.Expr, persons: str, item: str) -> tuple[exp.Expr, exp.Column] | None:
+    """The aggregate of a subquery over the rows with the item of a row around it, and that item; None for others."""
+    if not isinstance(query, exp.Select) or {k for k, v in query.args.items() if v} != {
+        "expressions",
+        "from_",
+        "where",
+    }:
+        return None
+    source, shown = query.args["from_"].this, query.expressions[0].unalias()
+    call = shown.this if isinstance(shown, exp.Filter) else shown
+    if len(query.expressions) != 1 or not _is_plain(source, persons) or not isinstance(call, exp.AggFunc):
+        return None
+    alias = lowered(source.alias_or_name)
+    parts = conjoined(query.args["where"].this)
+    links = [(part, sides) for part in parts if (sides := link(part, {"", alias})) is not None]
+    equal = [(part, outer) for part, (inner, outer) in links if lowered(inner.name) == lowered(outer.name) == item]
+    rest = [*(part for part in parts if not equal or part is not equal[0][0]), *shown.find_all(exp.Filter)]
+    inside = [column for part in [shown, *rest] for column in part.find_all(exp.Column)]
+    if not equal or any(p.find(exp.Query) for p in rest) or any(lowered(c.table) not in ("", alias) for c in inside):
+        return None
+    made, wanted = call.copy(), [part.copy() for part in rest if not isinstance(part, exp.Filter)]
+    wanted += [shown.expression.this.copy()] if isinstance(shown, exp.Filter) else []
+    whole = exp.Filter(this=made, expression=exp.Where(this=exp.and_(*wanted))) if wanted else made
+    for column in whole.find_all(exp.Column):
+        column.set("table", None)
+    return whole, equal[0][1]
 
 
 def _key(window: exp.Expr, item: str) -> exp.Column | None:

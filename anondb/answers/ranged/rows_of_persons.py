@@ -32,11 +32,18 @@ class RowsOfPersons:
 
     counts: Tables
 
-    def of_persons(self, node: exp.Expr, env: Env) -> bool:
-        """Whether the rows of a query belong to single persons, so that they cannot be shown."""
+    def of_persons(self, node: exp.Expr, env: Env, *, once: bool = False) -> bool:
+        """Whether the rows of a query belong to single persons, so that they cannot be shown.
+
+        Args:
+            node: the query.
+            env: the common table expressions that it sees.
+            once: whether equal rows are one, as in a set operation around it: then only rows with ids are of persons.
+        """
         env = with_ctes(node, env, self.of_persons)
         if isinstance(node, exp.Subquery | exp.SetOperation):
-            return self.of_persons(node.this, env)
+            once = once or bool(isinstance(node, exp.SetOperation) and node.args.get("distinct"))
+            return self.of_persons(node.this, env, once=once)
         if not isinstance(node, exp.Select) or not any(self.is_source(s, env) for s in _sources(node)):
             return False
         ids = self._ids(node, env)
@@ -45,7 +52,9 @@ class RowsOfPersons:
         if any(has_aggregate(p, self.counts.is_aggregate) for p in (*node.expressions, node.args.get("having"))):
             return False
         selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
-        return node.args.get("distinct") is None or any(isinstance(e, exp.Star) or _named(e, ids) for e in selected)
+        return (node.args.get("distinct") is None and not once) or any(
+            isinstance(e, exp.Star) or _named(e, ids) for e in selected
+        )
 
     def is_source(self, node: exp.Expr, env: Env) -> bool:
         """Whether a table or subquery in a FROM clause has the rows of single persons."""

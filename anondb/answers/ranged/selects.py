@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average, over_all
 from anondb.answers.ranged.asking import rows_kept
-from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
+from anondb.answers.ranged.compiler import GROUPED, ROWS_HINT, Compiler, Env, Facts
 from anondb.answers.ranged.expressions import computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
 from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, projected
@@ -261,7 +261,7 @@ class SelectRows:
             return Rows()
         keys = [read(node, self.resolve) for node in grouped(self.node, lambda c: self.sources.column(c) is not None)]
         if not all(key.exact for key in keys):
-            raise unsupported("GROUP BY an estimate")
+            raise unsupported(GROUPED)
         self.sources.tree.set("group", exp.Group(expressions=[key.expression.copy() for key in keys]))
         sure = self._rows.sure
         return Rows(None if sure is None else exp.LogicalOr(this=sure.copy()), open=self._rows.open)

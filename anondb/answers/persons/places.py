@@ -1,0 +1,115 @@
+"""``row_number() OVER (PARTITION BY id ORDER BY item)``: the places of a person's rows, as one row for each place.
+
+Numbered from 1, the rows of a person who has n of them have the places 1 to n, in whatever order. So the rows with a place k
+are one row of each person with k rows or more, and nothing but the place and what the person has is known of them; but the
+first key of the order is known of the first row: it is the least one of the person's rows, or the greatest one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from anondb.answers.persons.nested import Nested
+from anondb.answers.persons.terms import Column, Id, Item, Number, PersonRows, Refused, Scope
+from anondb.errors import InputError
+from anondb.query.predicates import Condition, either
+from anondb.query.refusals import too_complex, unsupported
+
+MAX_PLACES = 100  # of the rows of a person
+_RANKS = (exp.Rank, exp.DenseRank)
+_UNPLACED = Refused(
+    "an item by its place among those of the person", "Name the item, or take the first one by min(item)."
+)
+
+
+class Places(Nested):
+    """Reads the places of the rows of each person."""
+
+    def with_places(self, made: exp.Select, scopes: Sequence[Scope]) -> list[Scope]:
+        """The rows of a SELECT with a column in place of a window function that numbers those of each person.
+
+        Args:
+            made: the SELECT, in which the function becomes a column.
+            scopes: the rows of FROM and WHERE.
+        """
+        windows = [w for w in made.find_all(exp.Window) if w.parent_select is made and self._numbers_rows(w, scopes)]
+        if not windows:
+            return list(scopes)
+        if len(set(windows)) > 1:
+            raise unsupported("several numbers of the rows of a person")
+        listed = self._one_each(windows[0], scopes)
+        for window in windows:
+            named = exp.column(exp.to_identifier("_place", quoted=True))
+            holder = window.parent
+            window.replace(exp.alias_(named, window.alias_or_name) if isinstance(holder, exp.Select) else named)
+        return listed
+
+    def _numbers_rows(self, window: exp.Window, scopes: Sequence[Scope]) -> bool:
+        """Whether a window function gives the rows of each person the numbers from 1 on, each once."""
+        by = window.args.get("partition_by") or []
+        if (
+            len(by) != 1
+            or window.args.get("spec")
+            or not isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank)
+        ):
+            return False
+        if not all(isinstance(self.atom(self.resolved(by[0], scope, quiet=True)), Id) for scope in scopes):
+            return False
+        if not isinstance(window.this, _RANKS):
+            return True
+        keys = [self.atom(self.resolved(key, scopes[0], quiet=True)) for key in _keys(window)]
+        return len(scopes) == 1 and any(isinstance(k, Item) and scopes[0].rows.rows == {k.row} for k in keys)
+
+    def _one_each(self, window: exp.Window, scopes: Sequence[Scope]) -> list[Scope]:
+        """One row of a person for each place."""
+        first, met = scopes[0], either(*(self.closed(scope.rows) for scope in scopes))
+        for scope in scopes:
+            self.check_exact(scope.rows)
+            self.check_one(scope.rows)
+        number = self.aggregated(exp.Count(this=exp.Star()), scopes, met)
+        atoms = [atom for atom in self.atoms_of(number) if isinstance(atom, Number)]
+        if any(self.labels(atom.weights.test) is None for atom in atoms):
+            raise unsupported("the places of items that may be suppressed")
+        most = len(scopes) * max([1, *(len(self.labels(atom.weights.test) or ()) for atom in atoms)])
+        if most > MAX_PLACES:
+            raise too_complex(f"a person may have more than {MAX_PLACES} rows")
+        listed = [self._placed(1, met, first, self._first_key(window, scopes, met))]
+        for place in range(2, most + 1):
+            enough = exp.GTE(this=exp.paren(number.copy()), expression=exp.Literal.number(place))
+            listed.append(self._placed(place, self.where(enough), first, {}))
+        return listed
+
+    def _first_key(self, window: exp.Window, scopes: Sequence[Scope], met: Condition) -> dict[exp.Expr, exp.Expr]:
+        """The first key of the order that tells the rows of a person apart, in the first row, by its expression."""
+        for ordered in window.args["order"].expressions if window.args.get("order") is not None else ():
+            tree = self.resolved(ordered.this, scopes[0], quiet=True)
+            if len(scopes) == 1 and self.rows_of(tree) and not ordered.args.get("nulls_first"):
+                call = exp.Max if ordered.args.get("desc") else exp.Min  # both pass NULL over
+                try:
+                    return {tree.unnest(): self.aggregated(call(this=ordered.this.copy()), scopes, met)}
+                except InputError:
+                    return {}
+            if len(scopes) > 1 or not isinstance(self.atom(tree), Id):
+                return {}
+        return {}
+
+    def _placed(self, place: int, where: Condition, scope: Scope, known: dict[exp.Expr, exp.Expr]) -> Scope:
+        """The rows with a place, of those persons for whom a condition holds."""
+        columns = [self._of_place(column, known) for column in scope.rows.columns]
+        columns.append(Column("", "_place", exp.Literal.number(place)))
+        return replace(scope, rows=PersonRows(tuple(columns), where=where, people=scope.rows.people))
+
+    def _of_place(self, column: Column, known: dict[exp.Expr, exp.Expr]) -> Column:
+        if not self.rows_of(column.value):
+            return column
+        value = known.get(column.value.unnest())
+        return replace(column, value=self.column(_UNPLACED) if value is None else value.copy())
+
+
+def _keys(window: exp.Window) -> list[exp.Expr]:
+    """The keys of the order of a window."""
+    order = window.args.get("order")
+    return [] if order is None else [ordered.this for ordered in order.expressions]

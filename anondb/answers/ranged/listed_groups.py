@@ -1,0 +1,111 @@
+"""GROUP BY a CASE of estimates: ``CASE WHEN n > 9 THEN 'often' ELSE 'rarely' END``, one row for each of its constants.
+
+A row belongs to the group of the constant that its CASE has. So the groups are UNION ALL of a SELECT without GROUP BY for
+each constant, over the rows with it, which is there if there is such a row.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.answers.ranged.sources import grouped
+from anondb.query.parsing import bare, lowered
+
+MAX_LISTED = 12  # constants of a CASE
+_PARTS = {"expressions", "from_", "joins", "where", "group", "having", "with_"}
+
+
+def by_constants(node: exp.Select) -> exp.Query | None:
+    """A SELECT that groups by one CASE of constants as a row for each of these; None for other queries."""
+    if node.args.get("group") is None or not {k for k, v in node.args.items() if v} <= _PARTS or node.find(exp.Window):
+        return None
+    node = _merged(node)
+    keys = grouped(node, lambda column: False)
+    key = bare(keys[0]) if len(keys) == 1 else None
+    results = list(dict.fromkeys(_results(key))) if isinstance(key, exp.Case) else []
+    if not results or len(results) > MAX_LISTED or not all(isinstance(r, exp.Literal | exp.Null) for r in results):
+        return None
+    assert isinstance(key, exp.Case)
+    having = node.args.get("having")
+    shown = [e.unalias() for e in node.expressions if bare(e.unalias()) != key]
+    if any(_names_rows(part) for part in [*shown, *([having.this] if having is not None else [])]):
+        return None
+    return exp.union(*(_of(node, key, result) for result in results), distinct=False)
+
+
+def _results(node: exp.Expr) -> list[exp.Expr]:
+    """The constants of CASE, and of CASE in its results."""
+    node = bare(node)
+    if not isinstance(node, exp.Case):
+        return [node.copy()]
+    results = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default") or exp.null()]
+    return [one for result in results for one in _results(result)]
+
+
+def _names_rows(node: exp.Expr) -> bool:
+    """Whether an expression names a column of a row outside of aggregates."""
+    query = node.find_ancestor(exp.Query)
+    return any(
+        column.find_ancestor(exp.AggFunc, exp.Filter, exp.Query) is query for column in node.find_all(exp.Column)
+    )
+
+
+def _merged(node: exp.Select) -> exp.Select:
+    """A SELECT over a subquery that computes columns of its rows alone, as a SELECT over these rows; others as they are."""
+    source = node.args["from_"].this if node.args.get("from_") else None
+    inner = source.this if isinstance(source, exp.Subquery) else None
+    named = source.args.get("alias") if isinstance(source, exp.Subquery) else None
+    if not isinstance(inner, exp.Select) or node.args.get("joins") or node.is_star or inner.is_star:
+        return node
+    if not {k for k, v in inner.args.items() if v} <= {"expressions", "from_", "where"} or (named and named.columns):
+        return node
+    values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    if any(e.find(exp.Window, exp.Query, exp.AggFunc, exp.Explode) for e in inner.expressions) or node.find(exp.Having):
+        return node
+    made = node.copy()
+    where = inner.args.get("where")
+    made.set("from_", inner.args["from_"].copy())
+    for column in [
+        c
+        for part in (*made.expressions, made.args.get("group"), made.args.get("where"))
+        if part is not None
+        for c in part.find_all(exp.Column)
+    ]:
+        value = values.get(lowered(column.name))
+        if value is None or column.parent_select is not made:
+            return node
+        if column.parent is made:
+            column.replace(exp.alias_(value.copy(), column.name))
+        else:
+            column.replace(exp.paren(value.copy()))
+    return made if where is None else made.where(where.this.copy())
+
+
+def _of(node: exp.Select, key: exp.Case, result: exp.Expr) -> exp.Select:
+    """The row of one constant."""
+    made, some = node.copy(), exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    for part in ("group", "with_"):
+        made.set(part, None)
+    listed = [
+        exp.alias_(result.copy(), e.alias or "key") if bare(e.unalias()) == key else e.copy() for e in node.expressions
+    ]
+    made.set("expressions", listed)
+    where = made.args.get("where")
+    for part in list(where.find_all(exp.Case)) if where is not None else ():
+        if part == key:
+            part.replace(result.copy())  # which it is in these rows
+    having = made.args.get("having")
+    made.set("having", exp.Having(this=exp.and_(*([having.this] if having is not None else []), some)))
+    return made.where(_is(key, result))
+
+
+def _is(node: exp.Expr, result: exp.Expr) -> exp.Expr:
+    """The condition that a CASE has one of its constants."""
+    node = bare(node)
+    if not isinstance(node, exp.Case):
+        return exp.true() if node == result else exp.false()
+    made = node.copy()
+    for branch in made.args["ifs"]:
+        branch.set("true", _is(branch.args["true"], result))
+    made.set("default", _is(node.args.get("default") or exp.null(), result))
+    return made
