@@ -24,7 +24,7 @@ from anondb.algorithms.relational.neighbours import head
 
 _LONGEST = 3  # records of a cluster that bound its distances
 _WORDS = 16  # of 64 bits, for the items of a record; at least 3
-_PAIRS = 16_000  # of records that are looked at together
+_PAIRS = 4_000  # of records that are looked at together
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
 
