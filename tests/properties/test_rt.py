@@ -411,6 +411,23 @@ def test_btd_of_one_record_is_one_at_most() -> None:
     assert order.distances(0, np.array([1, 2])).tolist() == [1 / 3, 4.0]
 
 
+def test_items_that_share_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more items than there are bits, records are told apart, too."""
+    rng = random.Random(4)
+    sets = [{f"i{min(rng.sample(range(400), 3))}" for _ in range(rng.randint(0, 7))} for _ in range(120)]
+    items, _ = item_sets(sets)
+    clusters = np.split(np.arange(120), np.sort(rng.sample(range(1, 120), 30)))
+    found = []
+    for words in (3, 16):
+        monkeypatch.setattr(btd, "_WORDS", words)
+        order = BtdOrder(items, clusters)
+        found.append([order.first(seed, 5).tolist() for seed in range(31)])
+        for seed in range(31):
+            wanted = [float(naive.btd([frozenset(sets[r]) for r in (*clusters[seed], *c)])) for c in clusters]
+            assert found[-1][seed] == sorted(set(range(31)) - {seed}, key=wanted.__getitem__)[:5]
+    assert items.n_items > 64 * 3
+
+
 def test_not_monotone() -> None:
     """As docs/algorithms/models.md#not-monotone: raising a and b breaks what was 2-diverse; nothing need be raised."""
     sets = [frozenset(t) for t in ("az", "az", "ab", "ab", "bz", "bz", "", "")]

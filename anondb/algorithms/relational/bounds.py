@@ -26,7 +26,7 @@ from anondb.data.generalization import Costs, Generalization
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 
-_FIRST = 2  # of n clusters, 2 sqrt(n) first ones of both orders nearly always have the one of least sum of ranks
+_FIRST = 4  # of n clusters, 4 sqrt(n) first ones of both orders nearly always have the one of least sum of ranks
 _UNSURE = 1e-9  # sums of UL are doubles with errors below 1e-12; closer to delta than this they are compared exactly
 
 

@@ -7,7 +7,8 @@ below 2^26 are different doubles in the same order, so the comparison is exact.
 
 Most pairs of records have no item in common, and then BTD is one more than their lengths. So the longest records of two
 clusters bound the BTD of their union from both sides, mostly exactly; other pairs of records are looked at only if their
-lengths exceed what is known, and only of the clusters that may be among the first.
+lengths exceed what is known, and only of the clusters that may be among the first. Items are bits, so that a few words tell
+whether two records have one in common.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from anondb.algorithms.relational.items import Ints, ItemSets, slices
 from anondb.algorithms.relational.neighbours import head
 
 _LONGEST = 3  # records of a cluster that bound its distances
+_WORDS = 16  # of 64 bits, for the items of a record; at least 3
+_PAIRS = 4_000  # of records that are looked at together
 Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.uint64]
 
 
 class Order(Protocol):
@@ -48,114 +52,185 @@ class BtdOrder:
 
     def __init__(self, items: ItemSets, clusters: Sequence[Ints]) -> None:
         self._items = items
-        self._length = np.diff(items.start)
-        self._flags = np.zeros(items.n_items, dtype=np.bool_)
-        rarity = np.bincount(items.item, minlength=items.n_items)
-        sums = np.append(0, np.cumsum(rarity[items.item]))
-        often = sums[items.start[1:]] - sums[items.start[:-1]]
-        flat, owner = np.concatenate(clusters), np.repeat(np.arange(len(clusters)), [len(c) for c in clusters])
-        flat = flat[np.lexsort((often[flat], -self._length[flat], owner))]
-        ends = np.cumsum([len(c) for c in clusters])
-        self._records = np.split(flat, ends[:-1])  # the longest first, of equal ones that with the rarest items
-        self._alive = np.ones(len(clusters), dtype=np.bool_)
-        self._inner = self._within(flat, owner, ends)
+        self._length = np.append(np.diff(items.start), -2 * items.n_items - 2)  # the last record stands for none
+        self._keys = np.append(np.repeat(np.arange(items.n), self._length[:-1]) * items.n_items + items.item, -1)
+        self._marks = _marks(items)
+        self._own = self._marks.shape[1] - (items.n_items > 64 * _WORDS)
+        first, second, rest = self._marks[:, 0], self._marks[:, 1:2], self._marks[:, 2:]
+        # the words of the most frequent items, and the others as one
+        self._folded = np.stack((first, np.bitwise_or.reduce(second, axis=1), np.bitwise_or.reduce(rest, axis=1)))
+        size = np.array([len(c) for c in clusters])
+        flat, owner = np.concatenate(clusters), np.repeat(np.arange(len(size)), size)
+        self._flat = flat[np.lexsort((-self._length[flat], owner))]  # the longest first
+        self._start, self._size = np.cumsum(size) - size, size
+        self._inner = self._within(owner)  # infinite for clusters that are no more
         self._known: dict[int, tuple[Floats, Floats]] = {}  # the bounds for the current seed
-        self._count()
+        self._number()
 
-    def _count(self) -> None:
-        """Find the longest record of each cluster, and the clusters in whose longest record each item is."""
-        self._longest = np.array([records[0] for records in self._records], dtype=np.int64)
-        place, holder = slices(self._items.start, self._longest)
-        held = self._items.item[place]
-        self._held_by = holder[np.argsort(held, kind="stable")]
-        self._held_from = np.append(0, np.cumsum(np.bincount(held, minlength=self._items.n_items)))
-        self._at = np.arange(len(self._records))
+    def _number(self) -> None:
+        """Lay the records of clusters side by side again."""
+        place, _ = _between(self._start, self._size)
+        n = len(place)
+        flat, self._flat = self._flat[place], np.empty(2 * self._items.n, dtype=np.int64)
+        self._flat[:n], self._end = flat, n
+        self._start = np.cumsum(self._size) - self._size
+        rank = np.minimum(np.arange(_LONGEST)[:, None], self._size - 1)
+        self._longest = np.where(
+            rank == np.arange(_LONGEST)[:, None], self._flat[self._start + rank], len(self._length) - 1
+        )
+        self._reach = np.ascontiguousarray(self._length[self._longest], dtype=np.int32)
+        self._bits = self._folded.take(self._longest, axis=1)
 
-    def _within(self, flat: Ints, owner: Ints, ends: Ints) -> Floats:
+    def _within(self, owner: Ints) -> Floats:
         """The largest distance within each cluster; 0 for a single record."""
-        keys = np.repeat(np.arange(self._items.n), self._length) * self._items.n_items + self._items.item
-        inner, end, length = np.zeros(len(ends)), ends[owner], self._length[flat]
+        flat = self._flat
+        inner, end, length = np.zeros(len(self._size)), (self._start + self._size)[owner], self._length[flat]
         first, gap = np.arange(len(flat)), 1
         while len(first := first[first + gap < end[first]]):
             first = first[length[first] + length[first + gap] + 1 > inner[owner[first]]]
-            place, pair = slices(self._items.start, flat[first])
-            wanted = flat[first + gap][pair] * self._items.n_items + self._items.item[place]
-            found = np.append(keys, -1)[np.searchsorted(keys, wanted)] == wanted
-            common = np.bincount(pair[found], minlength=len(first))
-            distance = _distance(length[first], length[first + gap], common)
+            distance = self._distances(flat[first], flat[first + gap])
             np.maximum.at(inner, owner[first], distance)
             gap += 1
         return inner
 
-    def _bounds(self, seed: int) -> tuple[Floats, Floats]:
-        """A lower and an upper bound of BTD(C u X) for each cluster X; infinity for clusters that are no more."""
-        length = self._length[self._longest]
-        inner = np.maximum(self._inner, self._inner[seed])
-        low, high = inner, np.maximum(inner, _distance(length, length[seed], 0))
-        for record in self._records[seed][:_LONGEST].tolist():
-            place, _ = slices(
-                self._held_from, self._items.item[self._items.start[record] : self._items.start[record + 1]]
-            )
-            common = np.bincount(self._held_by[place], minlength=len(self._at))[self._at]
-            low = np.maximum(low, _distance(length, self._length[record], common))
-        gone = np.append(np.flatnonzero(~self._alive), seed)
-        low[gone] = high[gone] = np.inf
+    def _distances(self, first: Ints, second: Ints) -> Floats:
+        """The BTD of pairs of records."""
+        bits = self._marks[first] & self._marks[second]
+        common = np.bitwise_count(bits[:, : self._own]).sum(axis=1, dtype=np.int64)
+        if self._own < bits.shape[1] and len(shared := np.flatnonzero(bits[:, -1])):
+            place, pair = slices(self._items.start, first[shared])
+            wanted = second[shared][pair] * self._items.n_items + self._items.item[place]
+            found = self._keys[np.searchsorted(self._keys[:-1], wanted)] == wanted
+            common[shared] = np.bincount(pair[found], minlength=len(shared))
+        return _distance(self._length[first], self._length[second], common)
+
+    def _bounds(self, seed: int, begin: int, end: int) -> tuple[Floats, Floats]:
+        """A lower and an upper bound of BTD(C u X) for these clusters X; infinity for clusters that are no more.
+
+        Of their longest records those are compared whose places have small sums; those of the next sum bound all others.
+        """
+        reach, mine = self._reach[:, begin:end], self._reach[:, seed, None] + 1
+        apart = np.zeros(reach.shape[1], dtype=np.int32)  # the most of pairs without a common item
+        unknown = (reach[0] + mine[0]) // 2  # the most of other pairs, and of those not looked at
+        for first in range(_LONGEST):
+            for i in range(first + 1):
+                total = reach[first - i] + mine[i]
+                if first == _LONGEST - 1:
+                    np.maximum(unknown, total, out=unknown)
+                    continue
+                bits, own = self._bits[:, first - i, begin:end], self._bits[:, i, seed]
+                both = bits[0] & own[0]
+                both |= bits[1] & own[1]
+                np.maximum(unknown, np.where(both, 0, total), out=unknown)
+                both |= bits[2] & own[2]
+                np.maximum(apart, np.where(both, 0, total), out=apart)
+        low = np.maximum(self._inner[begin:end], np.maximum(apart, self._inner[seed]))
+        high = np.maximum(low, unknown)
+        if begin <= seed < end:
+            low[seed - begin] = high[seed - begin] = np.inf
         return low, high
 
-    def _exact(self, seed: int, clusters: Ints, known: Floats) -> Floats:
-        """BTD(C u X) of some clusters, from a lower bound that the longest records have given."""
-        found = known.copy()
-        theirs = [self._records[x] for x in clusters.tolist()]
-        records, owner = np.concatenate(theirs), np.repeat(np.arange(len(clusters)), [len(r) for r in theirs])
-        length, row = self._length[records], self._items.item[:0]
-        for record in self._records[seed].tolist():
-            own = int(self._length[record])
-            near = np.flatnonzero(own + length + 1 > found[owner])
+    def _exact(self, seed: int, clusters: Ints, low: Floats, limit: float = np.inf) -> Floats:
+        """BTD(C u X) of some clusters, from a lower bound; only a better bound for those beyond the limit."""
+        found, frequent = low.copy(), self._folded[0]
+        mine = self._flat[self._start[seed] : self._start[seed] + self._size[seed]]
+        reach = self._length[mine] + 1
+        place, owner = _between(self._start[clusters], self._size[clusters])
+        records = self._flat[place]
+        length, at = self._length[records], 0
+        while at < len(mine):
+            known = found[owner]
+            near = ((reach[at] + length > known) & (known <= limit)).nonzero()[0]
             if not len(near):
                 break
-            if not len(row) or 2 * len(near) < len(records):
-                records, owner, length = records[near], owner[near], length[near]
-                place, row = slices(self._items.start, records)
-                held = self._items.item[place]
-            mine = self._items.item[self._items.start[record] : self._items.start[record + 1]]
-            self._flags[mine] = True
-            common = np.bincount(row[self._flags[held]], minlength=len(records))
-            self._flags[mine] = False
-            np.maximum.at(found, owner, _distance(length, own, common))
+            records, owner, length, known = records[near], owner[near], length[near], known[near]
+            end = at + max(1, _PAIRS // len(records))
+            far = reach[at:end, None] + length
+            first, second = (far > known).nonzero()
+            far = far[first, second]
+            first, second, whose = mine[at + first], records[second], owner[second]
+            left = (frequent[first] & frequent[second] == 0) | (far - 2 > 2 * found[whose])
+            first, second, whose = first[left], second[left], whose[left]
+            np.maximum.at(found, whose, self._distances(first, second))
+            at = end
         return found
 
     def distances(self, seed: int, others: Ints) -> Floats:
         """BTD(C u X) for each of the others."""
-        low, _ = self._bounds(seed)
-        return self._exact(seed, others, low[others])
+        return self._exact(seed, others, np.maximum(self._inner[others], self._inner[seed]))
 
     def first(self, seed: int, count: int) -> Ints:
-        """The first ``count`` other clusters by BTD."""
-        if seed not in self._known:
-            self._known = {seed: self._bounds(seed)}
-        low, high = self._known[seed]
+        """The first ``count`` other clusters by BTD.
+
+        None is nearer than the records of the seed allow, which is the distance of many: of these the first come first, so
+        that most often only the first clusters of all are looked at.
+        """
+        low, high = self._known.get(seed) or self._bounds(seed, 0, 8 * count)
         while True:
-            limit = np.partition(low, count - 1)[count - 1]
+            whole, order = len(low) == len(self._inner), head(high, count)
+            limit = high[order[-1]] if whole else self._inner[seed]
             unsure = np.flatnonzero((low <= limit) & (low < high))
-            if not len(unsure):
-                return head(low, count)
-            low[unsure] = high[unsure] = self._exact(seed, unsure, low[unsure])
+            if len(order) == count and high[order[-1]] <= limit:
+                unsure = unsure[(low[unsure] < limit) | (unsure < order[-1])]
+            found = self._exact(seed, unsure, low[unsure], limit)
+            low[unsure], high[unsure] = found, np.where(found <= limit, found, high[unsure])
+            self._known = {seed: (low, high)}
+            order = head(low, count)
+            if len(order) == count and low[order[-1]] <= limit:
+                return order
+            more = self._bounds(seed, len(low), 4 * len(low))
+            low, high = np.append(low, more[0]), np.append(high, more[1])
 
     def merge(self, kept: int, gone: int) -> None:
         """Record that two clusters became one, which has the number ``kept``."""
-        self._inner[kept] = self.distances(kept, np.array([gone]))[0]
-        if self._length[self._longest[gone]] > self._length[self._longest[kept]]:
-            self._longest[kept], self._at[kept] = self._longest[gone], self._at[gone]
-        both = np.concatenate((self._records[kept], self._records[gone]))
-        self._records[kept] = both[np.argsort(-self._length[both], kind="stable")]
-        self._alive[gone] = False
+        self._inner[kept] = self._united(kept, gone)
+        self._inner[gone] = np.inf
+        place, _ = _between(self._start[[kept, gone]], self._size[[kept, gone]])
+        both = self._flat[place]
+        both = both[np.argsort(-self._length[both], kind="stable")]
+        self._size[[kept, gone]] = 0
+        if self._end + len(both) > len(self._flat):
+            self._number()
+        self._start[kept], self._size[kept] = self._end, len(both)
+        self._end += len(both)
+        self._flat[self._start[kept] : self._end] = both
+        self._longest[:, kept] = np.append(both, np.full(_LONGEST, len(self._length) - 1))[:_LONGEST]
+        self._reach[:, kept] = self._length[self._longest[:, kept]]
+        self._bits[:, :, kept] = self._folded[:, self._longest[:, kept]]
         self._known = {}
+
+    def _united(self, kept: int, gone: int) -> float:
+        """The largest distance within the union of two clusters."""
+        for seed, (low, high) in self._known.items():
+            other = kept + gone - seed
+            if seed in (kept, gone) and other < len(low) and low[other] == high[other]:
+                return float(low[other])
+        return float(self.distances(kept, np.array([gone]))[0])
 
     def keep(self, clusters: Ints) -> None:
         """Number these clusters, which are all that are left, from 0."""
-        self._records = [self._records[x] for x in clusters.tolist()]
-        self._inner, self._alive, self._known = self._inner[clusters], self._alive[clusters], {}
-        self._count()
+        self._start, self._size = self._start[clusters], self._size[clusters]
+        self._inner, self._known = self._inner[clusters], {}
+        self._number()
+
+
+def _between(start: Ints, size: Ints) -> tuple[Ints, Ints]:
+    """The positions of some stretches, one after the other, and the number of the stretch of each."""
+    ends = np.cumsum(size)
+    place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - size), size)
+    return place, np.repeat(np.arange(len(size)), size)
+
+
+def _marks(items: ItemSets) -> Words:
+    """The items of each record as bits: frequent ones have bits of their own, others share those of the last word."""
+    rank = np.empty(items.n_items, dtype=np.int64)
+    rank[np.argsort(-np.bincount(items.item, minlength=items.n_items), kind="stable")] = np.arange(items.n_items)
+    words = min(max(1, -(-items.n_items // 64)), _WORDS)
+    bit = np.where(rank < 64 * words - 64, rank, 64 * words - 64 + rank % 64)[items.item]
+    marks = np.zeros((items.n + 1, words), dtype=np.uint64)
+    record = np.repeat(np.arange(items.n), np.diff(items.start))
+    np.bitwise_or.at(marks, (record, bit >> 6), np.uint64(1) << (bit & 63).astype(np.uint64))
+    return marks
 
 
 def _distance(first: Ints, second: Ints | int, common: Ints | int) -> Floats:
