@@ -38,11 +38,13 @@ from anondb.query.predicates import (
     both,
     conjuncts,
     either,
+    leaves,
     negate,
     settled,
     split,
 )
 from anondb.query.refusals import unsupported
+from anondb.query.values import OnValue
 
 LISTED_NOTE = "A listed item may not occur in the original at all."
 VALUES_NOTE = "All possible values are listed; a listed value may not occur in the original at all."
@@ -122,6 +124,14 @@ class Aggregates(Sums):
         if basic.wanted is None:
             return list(group)
         return [self.filtered(scope, [basic.wanted]) for scope in group]
+
+    def is_listed(self, what: Any, basic: Basic, scope: Scope) -> bool:
+        """Whether a release lists a number of rows for each value: for each number of items only if these are single rows
+        of persons, of whom FILTER asks for attributes; of their items each number says more alone."""
+        rows = self.wanted(basic, [scope])[0].rows
+        added = set(conjuncts(rows.where)) - set(conjuncts(scope.rows.where))
+        of_attributes = all(isinstance(leaf, OnValue) for part in added for leaf in leaves(part))
+        return not isinstance(what, Number) or (not rows.rows and of_attributes)
 
     # ---------------------------------------------------------------- several together
 

@@ -323,7 +323,7 @@ class _Facts(Aggregates):
         self, whats: Sequence[Any], scope: Scope, basic: Basic, known: Mapping[Row, Bounds]
     ) -> Mapping[Row, Bounds]:
         """An aggregate for each listed value; those of numbers are asked one by one."""
-        if basic.how in ("rows", "ids") and not (basic.how == "rows" and isinstance(whats[0], Number)):
+        if basic.how == "ids" or (basic.how == "rows" and self.is_listed(whats[0], basic, scope)):
             found = self._listing(whats, scope, basic, None)
             parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1
             return found if not parts else {key: found.get(key, (0, None)) for key in known}
