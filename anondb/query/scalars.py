@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 
 import numpy as np
@@ -17,6 +18,7 @@ from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.item_tests import ANY_ITEM, finite
 from anondb.query.measures import Asked, asked_of, counted, measured, with_sizes_as_sums
 from anondb.query.predicates import ALWAYS, MEASURE, NEVER, ROWS, Plan, Weights, at_least, conjuncts
+from anondb.query.reading import last
 from anondb.query.relational import Cell, RecordAnswers
 from anondb.query.summed import SUM
 from anondb.query.totals import Bounds, chosen, labels_of, of_some_item, outcomes, outside_of, total
@@ -85,7 +87,8 @@ def on_records(release: Opened, plan: Plan, question: Question) -> tuple[RecordA
     passing = release.passing(question.tests)
     outside = outside_of(release, question, passing, labels_of(plan))
     classes = release.classes(question, release.blocks(passing))
-    groups = release.records(classes, attributes)
+    read = partial(release.records, classes, list(attributes))
+    groups = last(release, "groups", (classes.key, *attributes), read) if attributes else read()
     for free in (ROW, LISTS):
         if free.name in names:
             attributes.append(free)
