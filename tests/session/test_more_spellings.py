@@ -216,13 +216,15 @@ PARTS = [
         TWO_OF_THREE,
     ),
     ("SELECT count(DISTINCT (tid, item)) AS n FROM sales", "SELECT count(*) AS n FROM sales"),
-    (
-        "SELECT item, count(*) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND "
-        "o.item <> s.item) GROUP BY item",
-        "SELECT item, count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(*) = 1) "
-        "GROUP BY item",
-    ),
 ]
+NOTHING_ELSE = (
+    "SELECT item, count(*) AS n FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND "
+    "o.item <> s.item) GROUP BY item"
+)
+ONE_ITEM = (
+    "SELECT item, count(*) AS n FROM sales WHERE tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(*) = 1) "
+    "GROUP BY item"
+)
 EQUAL = {
     "parts of the items of a person are counted": PARTS,
     "persons may have all items of a list": DIVISION,
@@ -242,6 +244,17 @@ def test_more_spellings_have_the_bounds_of_plain_ones(named: Named, pairs: list[
     if named[0] == "suppressed":
         pairs = [(sql, plain) for sql, plain in pairs if "food" not in sql and pairs is not PLACES]
     assert not [sql for sql, plain in pairs if rows(named, sql) != rows(named, plain)]
+
+
+def test_those_who_have_nothing_else_lie_within_those_with_one_item(named: Named) -> None:
+    """Each of the few items is asked for, of which item supports tell more."""
+    plain = {row[0]: row for row in rows(named, ONE_ITEM)}
+    found = {row[0]: row for row in rows(named, NOTHING_ELSE)}
+    assert found.keys() == plain.keys()
+    for item, (_, estimate, low, high, *_) in found.items():
+        _, other, lower, upper, *_ = plain[item]
+        assert estimate == other and lower <= low and (upper is None or high <= upper)
+        assert named[0] == "supports" or (low, high) == (lower, upper)
 
 
 @each("sql", UNKNOWN_PLACES)
