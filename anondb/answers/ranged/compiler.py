@@ -17,7 +17,6 @@ from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, too_complex, unsupported
 
 MAX_QUERIES = 2_000  # that one query consists of, once those that it names are written out
-GROUPED = "GROUP BY an estimate"
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
 
 
@@ -143,7 +142,6 @@ class Compiler:
             only(node, "this", "alias")
             return self.query(node.this, env, ended=ended)
         from anondb.answers.ranged.constants import beside_totals
-        from anondb.answers.ranged.listed_groups import by_constants
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.together import together
@@ -169,8 +167,6 @@ class Compiler:
         except InputError as error:
             joined = error.code == "unsupported_query" and "join" in str(error).lower()
             other = by_rows(node, env, self) if joined else None  # other refusals say more than its own
-            if error.code == "unsupported_query" and GROUPED in str(error):
-                other = by_constants(node)
             if other is None:
                 raise
             return self.query(other, env, ended=ended)

@@ -10,11 +10,12 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average, over_all
 from anondb.answers.ranged.asking import rows_kept
-from anondb.answers.ranged.compiler import GROUPED, ROWS_HINT, Compiler, Env, Facts
+from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.answers.ranged.expressions import computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
 from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, projected
 from anondb.answers.ranged.leading import check_limits, leading, number_of_rows
+from anondb.answers.ranged.listed_groups import by_constants
 from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, scalar
@@ -218,6 +219,9 @@ class SelectRows:
         if where is not None and self.facts is None:
             only(where, "this")
             self._rows = self._filter(where.this, "where", self._rows)
+        estimated = not all(key.exact for key in self._keys())
+        if estimated and (constants := by_constants(self.node)) is not None:
+            return self.compiler.query(constants, self.env, ended=self.ended)
         self._shown = self._grouped() if self._groups() else self._rows
         for clause in ("having", "qualify"):
             condition = self.node.args.get(clause)
@@ -253,15 +257,21 @@ class SelectRows:
         parts = [*self.node.expressions, self.node.args.get("having"), self.node.args.get("order")]
         return self.node.args.get("group") is not None or any(any(True for _ in aggregates(p)) for p in parts)
 
+    def _keys(self) -> list[Value]:
+        """The values of GROUP BY over known rows."""
+        if self.facts is not None or self.node.args.get("group") is None:
+            return []
+        return [read(node, self.resolve) for node in grouped(self.node, lambda c: self.sources.column(c) is not None)]
+
     def _grouped(self) -> Rows:
         """Set GROUP BY; a group is there for certain if one of its rows is, and always without GROUP BY."""
         if self.node.args.get("group") is None:
             self.sources.tree.set("group", ONE_GROUP.copy())
             self._cut = False
             return Rows()
-        keys = [read(node, self.resolve) for node in grouped(self.node, lambda c: self.sources.column(c) is not None)]
+        keys = self._keys()
         if not all(key.exact for key in keys):
-            raise unsupported(GROUPED)
+            raise unsupported("GROUP BY an estimate")
         self.sources.tree.set("group", exp.Group(expressions=[key.expression.copy() for key in keys]))
         sure = self._rows.sure
         return Rows(None if sure is None else exp.LogicalOr(this=sure.copy()), open=self._rows.open)
