@@ -157,7 +157,8 @@ class SelectRows:
             return exists(node, self.compiler, self.env)
         if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
             value = computed(node, self.resolve)
-            return self.sources.once(value, over=False) if value.is_longer(MANY_NODES) else value
+            long = value.upper is not None and value.is_longer(MANY_NODES)  # an exact value repeats no operand
+            return self.sources.once(value, over=False) if long else value
         return None
 
     def _check_function(self, node: exp.Anonymous) -> None:
@@ -219,8 +220,7 @@ class SelectRows:
         if where is not None and self.facts is None:
             only(where, "this")
             self._rows = self._filter(where.this, "where", self._rows)
-        estimated = not all(key.exact for key in self._keys())
-        if estimated and (constants := by_constants(self.node)) is not None:
+        if any(not k.exact for k in self._keys()) and (constants := by_constants(self.node)) is not None:
             return self.compiler.query(constants, self.env, ended=self.ended)
         self._shown = self._grouped() if self._groups() else self._rows
         for clause in ("having", "qualify"):
