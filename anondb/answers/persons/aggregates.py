@@ -170,14 +170,16 @@ class Aggregates(Sums):
         rows, persons = self.rows_in(scope.rows), self.persons(self.closed(scope.rows))
         if persons[1] == 0:
             return None, None
-        apart = both_of(quotient(rows, persons), (1, None))
-        cells = self.cells(scope.rows)
+        return self.within(both_of(quotient(rows, persons), (1, None)), lambda: self._of_items(scope.rows, "avg", True))
+
+    def _of_items(self, rows: PersonRows, how: str, some: bool) -> Bounds:
+        """An aggregate of the numbers of rows of the persons who have one, where each row is one of their items."""
+        cells = self.cells(rows)
         test = cells[0].test if len(cells) == 1 and cells[0].second is None else None
         if test is None:
-            return apart
+            return None, None
         met = both(cells[0].person, at_least(1, test))
-        plan = Plan(MEASURE, met, measure=Weights(test), aggregate="avg", some=True)
-        return self.within(apart, lambda: self.one(plan))
+        return self.one(Plan(MEASURE, met, measure=Weights(test), aggregate=how, some=some))
 
     # ---------------------------------------------------------------- aggregates of numbers
 
@@ -250,12 +252,14 @@ class Aggregates(Sums):
         """The number of different values of an expression."""
         found: dict[Any, Bounds] = {}
         open_ = False
+        least: float = 0
         for scope in group:
             tree = self.resolved(value, scope)
             atom = self.atom(tree)
             if isinstance(atom, Item):
                 listed: dict[Any, Bounds] = dict(self.by_item(scope.rows, atom.row, ids=True))
                 open_ = open_ or self.releases.suppressed
+                least = max(least, self._of_items(scope.rows, "max", False)[0] or 0)
             else:
                 listed = {
                     of: self.persons(self.closed(replace(scope.rows, where=both(scope.rows.where, met))))
@@ -265,7 +269,7 @@ class Aggregates(Sums):
             for of, bounds in listed.items():
                 before = found.get(of, NONE)
                 found[of] = max(before[0] or 0, bounds[0] or 0), _most(before, bounds)
-        lower = sum((low or 0) >= 1 for low, _ in found.values())
+        lower = max(least, sum((low or 0) >= 1 for low, _ in found.values()))
         upper = sum(high is None or high >= 1 for _, high in found.values())
         more = self.releases.hidden if open_ else 0
         return lower, None if more is None else upper + more
