@@ -17,14 +17,15 @@ query's patterns or none (their labels are arbitrary texts); and an item of two 
 transaction although it is released there; below two nodes of a bag), which may count twice.
 
 A state of the walk consists of the undecided rest of the condition and the counts that it still needs; the counts of a
-decided condition are dropped. So wide conjunctions and disjunctions stay small.
+decided condition are dropped. So wide conjunctions and disjunctions stay small. Of the number that is counted, a state keeps
+the least and the greatest one alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 
 from anondb.query.item_tests import ItemTest, finite, passes, patterns
@@ -90,6 +91,15 @@ class Part:
     def fixed(self) -> bool:
         """Whether it adds the same vector for every original."""
         return len(self.vectors) == 1
+
+    @cached_property
+    def by_others(self) -> dict[Vector, tuple[int, int]]:
+        """The least and the greatest last count beside the other ones, with 0 in its place."""
+        ends: dict[Vector, tuple[int, int]] = {}
+        for *others, last in self.vectors:  # in ascending order
+            key = (*others, 0)
+            ends[key] = ends.get(key, (last, last))[0], last
+        return ends
 
 
 def _add(left: Sequence[int], right: Sequence[int], caps: Vector) -> Vector:
@@ -282,6 +292,8 @@ class Evaluator:
         self._start = _compile(question.condition, question.tests)
         self._steps = 0
         self._decided = cache(self._settle)
+        tests = {leaf.test for leaf in leaves(question.condition) if isinstance(leaf, AtLeast)}
+        self._apart = question.counted and question.tests[-1] not in tests
         some: Left = ("at least", 0, 1)
         whole: dict[Left, bool] = {some: True, ("not", some): False}
         single = not question.counted and question.caps == (1,)
@@ -290,8 +302,6 @@ class Evaluator:
     def _settle(self, left: Left, counts: Vector, more: Vector) -> tuple[Left, Vector]:
         needed: set[int] = set()
         left = _decide(left, counts, more, needed)
-        if self.question.counted and left is not False:
-            needed.add(len(counts) - 1)
         return left, tuple(c if i in needed else 0 for i, c in enumerate(counts))
 
     def value(self, counts: Vector) -> int:
@@ -314,20 +324,30 @@ class Evaluator:
         for part in reversed(parts):
             more.append(tuple(a + b for a, b in zip(more[-1], part.most, strict=True)))
         more.reverse()
-        states = {self._decided(self._start, (0,) * len(caps), more[0])}
+        none = (0,) * len(caps)
+        states = {self._decided(self._start, none, more[0]): (0, 0) if self.question.counted else (1, 1)}
         for part, ahead in zip(parts, more[1:], strict=True):
-            self._steps += len(states) * len(part.vectors)
+            added = self._added(part)
+            self._steps += len(states) * len(added)
             if len(states) > MAX_STATES or self._steps > MAX_STEPS:
                 raise too_complex("its exact bounds would take too many steps")
-            after: set[tuple[Left, Vector]] = set()
-            for left, counts in states:
-                if isinstance(left, bool) and not (self.question.counted and left):
-                    after.add((left, counts))
-                else:
-                    after.update(self._decided(left, _add(counts, vector, caps), ahead) for vector in part.vectors)
+            after: dict[tuple[Left, Vector], tuple[int, int]] = {}
+            whole = min(least for least, _ in added.values()), max(most for _, most in added.values())
+            for (left, counts), (low, high) in states.items():
+                for vector, (least, most) in added.items() if not isinstance(left, bool) else [(none, whole)]:
+                    state = self._decided(left, _add(counts, vector, caps), ahead)
+                    before = after.get(state, (UNLIMITED, 0))
+                    after[state] = min(before[0], low + least), max(before[1], high + most)
             states = after
-        values = [(counts[-1] if self.question.counted else 1) if left else 0 for left, counts in states]
-        return Outcome(min(values), max(values))
+        top = caps[-1] if self.question.counted else 1
+        ends = [(min(low, top), min(high, top)) if left else (0, 0) for (left, _), (low, high) in states.items()]
+        return Outcome(min(low for low, _ in ends), max(high for _, high in ends))
+
+    def _added(self, part: Part) -> dict[Vector, tuple[int, int]]:
+        """What a part may add to the counts, each with the ends of what it adds to the value."""
+        if self._apart:
+            return part.by_others
+        return {vector: (vector[-1], vector[-1]) if self.question.counted else (0, 0) for vector in part.vectors}
 
 
 def _number_of(parts: Sequence[Part], most: int) -> Outcome:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.sums import Bounds, Row
+from anondb.answers.persons.bounds import Bounds, Row
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import SURE, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value

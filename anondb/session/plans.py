@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
-from anondb.answers.persons.sums import Bounds, Row
+from anondb.answers.persons.bounds import Bounds, Row
 from anondb.answers.persons.terms import Choice, OnPart, choices
 from anondb.engine.limit import current
 from anondb.query import Plan

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.persons.bounds import Bounds, Row
 from anondb.answers.persons.people import Described
-from anondb.answers.persons.sums import Bounds, Row
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.values import ambiguous

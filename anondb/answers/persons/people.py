@@ -10,9 +10,10 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic, Group
+from anondb.answers.persons.bounds import NONE, Bounds, Row
 from anondb.answers.persons.composed import Composer
 from anondb.answers.persons.domains import Releases, check_kind
-from anondb.answers.persons.sums import MERGED_NOTE, NONE, Bounds, Row
+from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.asking import largest
@@ -189,7 +190,6 @@ class _Facts(Aggregates):
         parts = self.divided(rows.where, atom.row)
         if len(parts) != 1:
             return None
-
         ((test, person),) = parts
         notes = (LISTED_NOTE, *((MERGED_NOTE,) if basics and basics[0].how == "rows" else ()))
         return self.answers.answer(self._named_by(Plan(ITEMS, self._plain(person), test, notes=notes)))
