@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from anondb.answers.ranged.expressions import Around
 from anondb.answers.ranged.item_filters import with_counted_items
 from anondb.answers.ranged.known import SURE, Column, Known, Sources, projected
 from anondb.answers.ranged.set_operations import compared
@@ -124,13 +125,14 @@ class Compiler:
 
     # ---------------------------------------------------------------- queries
 
-    def query(self, node: exp.Expr, env: Env, *, ended: bool = False) -> Known:
+    def query(self, node: exp.Expr, env: Env, *, ended: bool = False, around: Around | None = None) -> Known:
         """The rows of a query.
 
         Args:
             node: the query.
             env: the common table expressions that it sees.
             ended: whether ORDER BY and LIMIT are done elsewhere, and only say which rows are needed.
+            around: looks up the columns of the rows around a subquery.
 
         Raises:
             InputError: ``unsupported_query`` or ``query_too_complex``.
@@ -140,7 +142,7 @@ class Compiler:
             raise too_complex(f"it asks more than {MAX_QUERIES:,} queries, of which it names some many times")
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
-            return self.query(node.this, env, ended=ended)
+            return self.query(node.this, env, ended=ended, around=around)
         from anondb.answers.ranged.constants import beside_totals
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
@@ -163,7 +165,7 @@ class Compiler:
         one = together(node, lambda query: self.people.counted(query, env, self))
         counted = with_counted_items(one, lambda query: self.people.of_persons(query, env))
         try:
-            return SelectRows(self, counted, env, ended=ended).rows()
+            return SelectRows(self, counted, env, ended=ended, around=around).rows()
         except InputError as error:
             joined = error.code == "unsupported_query" and "join" in str(error).lower()
             other = by_rows(node, env, self) if joined else None  # other refusals say more than its own

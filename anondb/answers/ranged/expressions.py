@@ -37,6 +37,9 @@ STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Neg | exp.Abs 
 Resolve = Callable[[exp.Expr], Value | None]
 """Looks up columns, aggregates and subqueries; None for other expressions."""
 
+Around = Callable[[exp.Column], Value]
+"""Looks up the columns of the rows around a subquery."""
+
 
 def read(node: exp.Expr, resolve: Resolve) -> Value:
     """The value of an expression.
