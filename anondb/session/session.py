@@ -20,6 +20,7 @@ from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.item_windows import with_item_windows
+from anondb.answers.ranged.joined_groups import with_joined_groups
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.laterals import with_subqueries
 from anondb.answers.ranged.quantified import with_extremes
@@ -293,7 +294,8 @@ class Session:
             if releases is not self._releases:
                 releases.bind(made)
             item = lowered(releases.manifest["item_column"])
-            made = with_extremes(with_subqueries(with_known_names(made, item)))
+            table = lowered(releases.manifest["table"])
+            made = with_extremes(with_subqueries(with_joined_groups(with_known_names(made, item), table, item)))
             return _compiled(with_item_windows(made, releases.persons, item), releases, ended)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:

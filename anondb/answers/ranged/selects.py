@@ -24,7 +24,6 @@ from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 MANY_NODES = 60  # of an expression that is computed once, in a column
-
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 
 CHOSEN_NOTE = "Estimates alone choose the rows, since no rule reads this: "
@@ -157,16 +156,20 @@ class SelectRows:
             self._check_function(node)
         if isinstance(node, exp.Subquery):
             of = beside_rows(node, self._key_value, self.sources, self.compiler, self.env)
-            return of or scalar(node, self.compiler, self.env, self._column)
+            return of or scalar(node, self.compiler, self.env, self._outer)
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return among(node, self.resolve, self.compiler, self.env)
         if isinstance(node, exp.Exists):
-            return exists(node, self.compiler, self.env, self._column)
+            return exists(node, self.compiler, self.env, self._outer)
         if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
             value = computed(node, self.resolve)
             long = value.upper is not None and value.is_longer(MANY_NODES)  # an exact value repeats no operand
             return self.sources.once(value, over=False) if long else value
         return None
+
+    def _outer(self, node: exp.Column) -> Value:
+        """A column of the rows, or of the groups, for a subquery."""
+        return read(node, self.resolve)
 
     def _check_function(self, node: exp.Anonymous) -> None:
         """Refuse an aggregate that is not known here over rows that may not be there, or that stand for groups."""
