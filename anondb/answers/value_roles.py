@@ -91,7 +91,7 @@ class ValueRoles(ABC):
         if Role.ID in parts:
             return self._role_with_ids(node, parts)
         if isinstance(node, exp.Sum | exp.CountIf):
-            return Role.TOTAL
+            return Role.VALUE if _is_of_other_rows(node, scope) else Role.TOTAL
         if isinstance(node, exp.Filter):
             return parts[0]
         if isinstance(node, exp.AggFunc) or (
@@ -214,6 +214,15 @@ class ValueRoles(ABC):
         if not null and not (isinstance(node, _COMPARED) and set(parts) == {Role.ID}):
             self.misuse(f"{name_of(node).removesuffix(' in this place')} of an id")
         return Role.KEY
+
+
+def _is_of_other_rows(node: exp.Expr, scope: Scope) -> bool:
+    """Whether a sum adds up rows of counts other than those that make its group, to which they are joined."""
+    listed = [relation for _, relation in scope.sources if any(role.computed for _, role in relation.columns)]
+    group = node.parent_select.args.get("group") if node.parent_select is not None else None
+    own = {lowered(column.table) for column in node.find_all(exp.Column)}
+    keys = set() if group is None else {lowered(column.table) for column in group.find_all(exp.Column)}
+    return len(listed) > 1 and bool(keys) and "" not in own | keys and own.isdisjoint(keys)
 
 
 def _is_of_row(node: exp.Query) -> bool:

@@ -29,6 +29,7 @@ from anondb.query.predicates import (
     NOT_EMPTY,
     PAIRS,
     ROWS,
+    AtLeast,
     Condition,
     Plan,
     Weights,
@@ -36,6 +37,7 @@ from anondb.query.predicates import (
     both,
     conjuncts,
     either,
+    leaves,
     negate,
     on_item,
     settled,
@@ -111,6 +113,9 @@ class Sums(Values):
             return self.within(found, lambda: self._pairs_of_each(cell)) if alike else found
         if cell.test is None:
             return self.one(Plan(IDS, cell.person))
+        if self.releases.summable and any(isinstance(leaf, AtLeast) for leaf in leaves(cell.person)):
+            held = both(cell.person, at_least(1, cell.test))
+            return self.one(Plan(MEASURE, held, measure=Weights(cell.test), aggregate="sum", notes=(MERGED_NOTE,)))
         return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
 
     def _pairs_of_each(self, cell: Cell) -> Bounds:
@@ -325,9 +330,11 @@ class Sums(Values):
         return [(rest, test) for part in parts for where in part or () for test, rest in self.divided(where, row)]
 
     def are_alone(self, rows: PersonRows, row: int) -> bool:
-        """Whether the other variables of rows have few items each."""
-        parts = self.uncompared(rows)
-        return parts is not None and all(self._without(part, {row}) is not None for part in parts)
+        """Whether rows are listed by the items of one variable: each of these says more by itself, unless there are many or
+        the other variables have an item or two."""
+        parts = [self._without(part, {row}) for part in self.uncompared(rows) or ()]
+        choices = sum(len(part) for part in parts if part is not None)
+        return bool(parts) and None not in parts and (choices <= 2 or len(self.releases.items) > MAX_TERMS)
 
     def _without(self, rows: PersonRows, kept: set[int]) -> list[Condition] | None:
         """The condition of rows for each choice of the items of their other variables; None unless these are few."""

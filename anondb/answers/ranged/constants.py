@@ -7,6 +7,7 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import selected
+from anondb.answers.ranged.known import SOME_ROWS
 from anondb.answers.ranged.sources import grouped
 from anondb.errors import InputError
 from anondb.query.parsing import bare, conjoined, lowered
@@ -46,9 +47,7 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
         first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")
     ):
         return None
-    keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)]
-    if not keys:
-        return None
+    keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
     made = node.copy()
     made.set("from_", exp.From(this=first.this.copy()))
     made.set("joins", [join.copy() for join in others])

@@ -1,7 +1,7 @@
 """Joins with counts of items as subqueries: ``JOIN (SELECT item, count(*) AS n ... GROUP BY item) c ON c.item = s.item``.
 
 Such groups of the table itself have one row for each item that a row may have, so that the join keeps every row, and adds
-to it what a scalar subquery says of its item. A source of one row, as an aggregate without GROUP BY is, adds the same.
+to it what a scalar subquery says of its item.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from anondb.answers.ranged.dependent_keys import group_columns, selected
-from anondb.answers.ranged.known import fresh
-from anondb.answers.ranged.subqueries import has_one_row
+from anondb.answers.ranged.known import SOME_ROWS, fresh
 from anondb.query.parsing import bare, conjoined, lowered
 
-_ROWS = {"expressions", "from_"}
-_GROUPS = {*_ROWS, "group"}
+_GROUPS = {"expressions", "from_", "group"}
 
 
 def with_joined_groups(tree: exp.Expr, table: str, item: str) -> exp.Expr:
@@ -61,12 +59,10 @@ def _values(
     of = place.this if place is not None and isinstance(place.this, exp.Table) else None
     if of is None or of.args.get("db") or lowered(of.name) != names[0] or query.find(exp.Subquery):
         return None
-    if not parts <= (_GROUPS if keys else _ROWS) or not (keys == {names[1]} or has_one_row(query)):
+    outer = _linked(select, join, names[1], of) if keys == {names[1]} and parts <= _GROUPS else None
+    if outer is None:
         return None
     name = fresh("g")
-    links = _links(select, join, names[1], of) if keys else [] if join.args.get("on") is None else None
-    if links is None or (join.args.get("using") and not keys):
-        return None
     values: dict[str, exp.Expr] = {}
     for shown in query.expressions:
         if lowered(shown.alias_or_name) in keys:
@@ -74,15 +70,15 @@ def _values(
         one = exp.select(shown.unalias().copy()).from_(exp.alias_(exp.to_table(of.name), name, table=True))
         for column in one.find_all(exp.Column):
             column.set("table", exp.to_identifier(name))
-        equal = [exp.EQ(this=exp.column(key, name), expression=outer.copy()) for key, outer in links]
-        value: exp.Expr = exp.Subquery(this=one.where(*equal) if equal else one)
-        if keys and isinstance(shown.unalias(), exp.Count) and isinstance(shown.unalias().this, exp.Star):
+        same = exp.EQ(this=exp.column(names[1], name), expression=outer.copy())
+        value: exp.Expr = exp.Subquery(this=one.where(same))
+        if isinstance(shown.unalias(), exp.Count) and isinstance(shown.unalias().this, exp.Star):
             value = exp.Greatest(this=value, expressions=[exp.convert(1)])  # a group has some row
         values[lowered(shown.alias_or_name)] = value
     return values
 
 
-def _links(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> list[tuple[str, exp.Expr]] | None:
+def _linked(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> exp.Expr | None:
     """For the key of a source, the column of the same table beside it with which it is joined, or the constant that this
     is; None for other joins."""
     alias = lowered(join.this.alias_or_name)
@@ -104,7 +100,7 @@ def _links(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> list[
         part = bare(part)
         fixed = isinstance(part, exp.EQ) and part.this == outer and isinstance(part.expression, exp.Literal)
         outer = part.expression if fixed else outer
-    return [(key, outer)]
+    return outer
 
 
 def _replace(select: exp.Select, join: exp.Join, values: Mapping[str, exp.Expr]) -> bool:
@@ -132,5 +128,4 @@ def _drop_dependent(select: exp.Select) -> None:
         outer = {(lowered(c.table), lowered(c.name)) for c in key.find_all(exp.Column) if lowered(c.table) not in inner}
         if not inner or not outer <= rest:
             kept.append(original)
-    one = exp.Case(ifs=[exp.If(this=exp.true(), true=exp.Literal.number(1))])
-    select.args["group"].set("expressions", kept or [one])
+    select.args["group"].set("expressions", kept or [SOME_ROWS.copy()])
