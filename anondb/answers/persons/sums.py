@@ -113,8 +113,10 @@ class Sums(Values):
             return self.within(found, lambda: self._pairs_of_each(cell)) if alike else found
         if cell.test is None:
             return self.one(Plan(IDS, cell.person))
-        if self.releases.summable and any(isinstance(leaf, AtLeast) for leaf in leaves(cell.person)):
-            held = both(cell.person, at_least(1, cell.test))
+        held = both(cell.person, at_least(1, cell.test))
+        few = self.labels(cell.test)
+        several = few is None or len(few) > 1
+        if several and self.releases.summable and any(isinstance(leaf, AtLeast) for leaf in leaves(cell.person)):
             return self.one(Plan(MEASURE, held, measure=Weights(cell.test), aggregate="sum", notes=(MERGED_NOTE,)))
         return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
 
