@@ -43,7 +43,8 @@ def as_if_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search few records as many are: in several blocks, and a few first clusters before all."""
     monkeypatch.setattr(neighbours, "BLOCK", 2)
     monkeypatch.setattr(bounds, "_FIRST", 1)
-    monkeypatch.setattr(btd, "_LONGEST", 1)
+    for name, value in {"_BOUND": 0, "_LONGEST": 2, "_FEW": 1}.items():
+        monkeypatch.setattr(btd, name, value)
 
 
 @pytest.fixture(scope="module")
