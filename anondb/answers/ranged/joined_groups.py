@@ -29,7 +29,8 @@ def with_joined_groups(tree: exp.Expr, table: str, item: str) -> exp.Expr:
     made = tree.copy()
     listed = list(made.find_all(exp.CTE))
     named = {lowered(cte.alias): cte for cte in listed}
-    for select in list(made.find_all(exp.Select)) if len(named) == len(listed) else ():
+    clear = len(named) == len(listed) and table not in named  # each name has one meaning
+    for select in list(made.find_all(exp.Select)) if clear else ():
         joins = select.args.get("joins") or []
         for join in reversed(joins):
             values = _values(select, join, named, (table, item))
@@ -83,7 +84,8 @@ def _linked(select: exp.Select, join: exp.Join, key: str, of: exp.Table) -> exp.
     is; None for other joins."""
     alias = lowered(join.this.alias_or_name)
     places = [select.args["from_"].this, *(other.this for other in select.args["joins"] if other is not join)]
-    tables = {lowered(t.alias_or_name): t for t in places if isinstance(t, exp.Table) and t.name == of.name}
+    named = [t for t in places if isinstance(t, exp.Table) and not t.db and lowered(t.name) == lowered(of.name)]
+    tables = {lowered(t.alias_or_name) for t in named}
     using = [lowered(u.name) for u in join.args.get("using") or ()]
     if using == [key] and len(places) == 1 == len(tables):
         outer: exp.Expr = exp.column(key, next(iter(tables)))
