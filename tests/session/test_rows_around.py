@@ -133,3 +133,13 @@ def test_a_running_total_is_estimated_where_its_row_is(named: Named) -> None:
     totals = named[1].sql(f"WITH h AS ({SIZES}) SELECT c, sum(k) OVER (ORDER BY c) AS n FROM h ORDER BY c").df()
     known = totals[totals.n.notna()].n
     assert len(known) and known.is_monotonic_increasing
+
+
+def test_lists_that_keys_cut_off_tell_of_rows_that_need_not_exist(named: Named) -> None:
+    """A listed item that nobody has takes the place of one that somebody has."""
+    listed = "SELECT item, count(*) AS n FROM sales GROUP BY item"
+    for end in ("ORDER BY item LIMIT 2", "QUALIFY row_number() OVER (ORDER BY item) = 2"):
+        told = any("need not exist" in note for note in named[1].sql(f"{listed} {end}").notes)
+        assert told or named[0] == "suppressed"  # of which items may not be listed at all
+    for end in ("ORDER BY item LIMIT 99", "LIMIT 0"):
+        assert not any("need not exist" in note for note in named[1].sql(f"{listed} {end}").notes)
