@@ -200,7 +200,12 @@ class Opened:
             InputError: ``ambiguous_item`` if one of them may be another spelling of an item.
         """
         missing = frozenset(label for label in labels if label not in self.images)
-        self.original.check_labels(missing)
+        if not self.original.plain(missing):
+            raise InputError(
+                "A literal may be another spelling of an item in the release, or not of the type of its items.",
+                code="ambiguous_item",
+                hint="Write items as the release does.",
+            )
         return missing
 
     # ---------------------------------------------------------------- transactions

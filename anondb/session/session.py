@@ -179,7 +179,7 @@ class Session:
         """A query or another statement, without PIVOT, UNPIVOT and COLUMNS."""
 
         def columns_of(query: exp.Query) -> list[str]:
-            return [name for name, _ in self._releases.bind(self._scratch.resolved(query))]
+            return [name for name, _ in self._releases.accepted(self._scratch.resolved(query)) or ()]
 
         def values_of(query: exp.Query) -> list[Any]:
             return [row[0] for row in self._answer(self._scratch.resolved(query), "none").fetchall()]
