@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Table, check_collation, load, reads
-from anondb.errors import AnondbError, EngineError, InputError
-from anondb.query.classes import Block, Classes, Counts, Group, Matching, Passing, classes_of
+from anondb.engine import Table, check_collation, load, reads
+from anondb.errors import AnondbError, InputError
+from anondb.query.classes import Block, Classes, Counts, Group, Members, Passing, classes_of, passing_of
 from anondb.query.evaluate import Bag, Passed, Question
 from anondb.query.held_sums import counted, grouped_sums
 from anondb.query.item_tests import ItemTest
 from anondb.query.original import Original
 from anondb.query.parsing import inline_table
-from anondb.query.predicates import Weights
 from anondb.query.reading import HeldItems, Together, images_of
 from anondb.query.relational import cell_columns, cells_of, read_attributes
-from anondb.query.summed import SUM, Members, Summed, of_sums, shares_by_item, with_sums
+from anondb.query.summed import SUM, Summed, of_sums, shares_by_item, summed, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
-from anondb.release.manifest import types_of
-from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
+from anondb.release.reader import SealedRelease
 
 if TYPE_CHECKING:
     from anondb.query.by_item import ItemRow
@@ -40,64 +38,44 @@ _NEEDED = {
 }
 
 
-class Known(Protocol):
-    """What a reader of a checked file has read of it."""
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of the release."""
-
-    @property
-    def manifest(self) -> Mapping[str, str]:
-        """Its manifest."""
+MAX_SUMS = 8  # that are kept
 
 
 class Opened:
     """An open release: its manifest, and the members of its released items.
 
     Args:
-        engine, schema, known: the release, and its kind and its manifest, if they are known.
-        together: the releases of the engine that are asked beside it.
+        sealed: the release.
+        together: the releases of its engine that are asked beside it.
 
     Raises:
-        InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
+        InputError: ``not_a_release``.
     """
 
-    def __init__(
-        self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None, together: Together | None = None
-    ) -> None:
-        self.engine, self.schema = engine, schema
-        self.members = schema.table("released_items")
-        members: list[tuple[str, str]] | None = None
-        self.manifest: Mapping[str, str] = {}
-        try:
-            self.manifest = read_manifest(engine, schema) if known is None else known.manifest
-            self.together = together or Together(engine, {schema: int(self.manifest.get("transactions", 0))})
-            members = self.together.members(schema)
-        except AnondbError as error:
-            if isinstance(error, EngineError) and error.code != "refused":
-                raise
+    def __init__(self, sealed: SealedRelease, together: Together) -> None:
+        self.engine, self.schema, self.together = sealed.engine, sealed.schema, together
+        self.manifest: Mapping[str, str] = sealed.manifest
+        self.members = self.schema.table("released_items")
+        members = together.members(self.schema)
         if members is None or not self.manifest.keys() >= _NEEDED:
             raise InputError(
                 "The schema or file does not hold a release.", code="not_a_release", hint="Name a sealed file."
             )
         self.images = images_of(members)
-        self.local = is_local(engine, schema) if known is None else known.kind.local
+        self.local = sealed.kind.local
         self.anatomy = self.manifest.get("model") == "anatomy"
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
-        has_records = layout_of(self.manifest.get("model", "")) == RECORDS
-        self.attributes = read_attributes(engine, schema, types_of(self.manifest)) if has_records else None
+        self.attributes = read_attributes(sealed)
         self.sizes: Mapping[str, int] = Counter(map(itemgetter(0), members))
         self.listed = [item for _, item in members]  # the members of each released item, in the order of sizes
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
-        self.summed: dict[Weights, Summed] = {}
+        self.summed = lru_cache(maxsize=MAX_SUMS)(partial(summed, self))
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
         self.lines: dict[bool, tuple[int, int | None]] = {}  # the number of all rows (``scalars.answered``)
         self.before: dict[str, Any] = {}  # what was asked for last (``reading.last``)
-        self._matching = Matching()
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
@@ -127,7 +105,7 @@ class Opened:
 
     def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
         """The tests that each label passes."""
-        return self._matching.passing(tuple(tests))
+        return passing_of(tuple(tests))
 
     def blocks(self, passing: Passing) -> dict[str, Block]:
         """The released items with a member that passes a test."""
@@ -167,11 +145,6 @@ class Opened:
     def _labels(self) -> Mapping[str, str]:
         """The label of each released item in a release of bags."""
         return {item: label for label, items in (self.bags or {}).items() for item in items}
-
-    @cached_property
-    def sorted_images(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The items, each with its released items."""
-        return [(item, self.images[item]) for item in self.items]
 
     @cached_property
     def places(self) -> npt.NDArray[np.int64] | None:
@@ -278,13 +251,13 @@ class Opened:
         names: list[exp.Expr] = [exp.column(f"c{n}") for n in range(len(columns))]
         names += [exp.column("complete"), *([exp.column("signature")] if classes.parts else [])]
         keys = len(names)
-        summed: list[exp.Expr] = []
+        added: list[exp.Expr] = []
         for n, one in enumerate(sums):
             tree = tree.select(*one.columns(complete, n))
             names += one.grouped(n)
-            summed += one.aggregates(n)
+            added += one.aggregates(n)
         weights = exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")
-        grouped = exp.select(*names, *summed, weights).from_(tree.subquery("shown"))
+        grouped = exp.select(*names, *added, weights).from_(tree.subquery("shown"))
         rows = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
         none = (0,) * len(classes.parts)
         answers = []
@@ -314,7 +287,8 @@ class Opened:
     @cached_property
     def listed_members(self) -> Members:
         """The members of all released items."""
-        return Members.of(self)
+        sizes = np.array(list(self.sizes.values()), dtype=np.int64)
+        return Members(list(self.sizes), sizes, self.listed, self.images)
 
     @cached_property
     def is_laminar(self) -> bool:

@@ -59,6 +59,11 @@ class Question:
     caps: Vector
     counted: bool
 
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The names of the attributes that it has conditions on."""
+        return frozenset(test.attribute for test in self.tests if isinstance(test, OnValue))
+
     @classmethod
     def of(cls, condition: Condition, counted: ItemTest | None = None) -> Question:
         """The question of a condition."""
@@ -110,9 +115,6 @@ def released_part(caps: Vector, size: int, passing: tuple[tuple[Passed, int], ..
         caps: the question's caps.
         size: the number of its members.
         passing: the sets of passed tests, and the number of members with each.
-
-    Raises:
-        InputError: ``query_too_complex``.
     """
     zero = (0,) * len(caps)
     choices = {zero}
@@ -152,9 +154,6 @@ def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag
     Args:
         caps, size, passing: as for ``released_part``.
         bag: the copies, and whether the transaction has a node below.
-
-    Raises:
-        InputError: ``query_too_complex``.
     """
     drawn = min(bag.copies, size)
     choices = {((0,) * len(caps), 0)}  # the added vector, and the copies used

@@ -121,9 +121,6 @@ class Original:
 
         Args:
             symmetric: whether the query does not depend on it.
-
-        Raises:
-            InputError: ``ambiguous_item``.
         """
         if self.kind is not None and not symmetric:
             raise InputError(

@@ -137,14 +137,14 @@ class OnValue:
 
     Attributes:
         attribute: its name.
-        test: the test; None if the value must equal that of the counted group.
+        test: the test.
         negated: whether the value must fail the test.
         null: the truth of the condition if the value is NULL; None for unknown.
         dated: whether numbers are days since 1970.
     """
 
     attribute: str
-    test: Span | OneOf | None
+    test: Span | OneOf
     negated: bool = False
     null: bool | None = None
     dated: bool = False
@@ -157,20 +157,16 @@ class OnValue:
         """The condition with false for unknown."""
         return replace(self, null=bool(self.null))
 
-    def holds(self, value: Value | None, group: Value | None = None) -> bool:
+    def holds(self, value: Value | None) -> bool:
         """Whether the condition is true for a value; None is NULL."""
-        if self.test is None:
-            return value == group
         if value is None:
             return self.null is True
         return _passes(self.test, value) != self.negated
 
-    def marks(self, group: Value | None = None) -> list[Fraction]:
+    @property
+    def marks(self) -> list[Fraction]:
         """The numbers at which the condition may change."""
-        if isinstance(self.test, Span):
-            ends: list[Value | None] = [self.test.low, self.test.high]
-        else:
-            ends = [group] if self.test is None else list(self.test.values)
+        ends = (self.test.low, self.test.high) if isinstance(self.test, Span) else self.test.values
         return [x for x in ends if isinstance(x, Fraction)]
 
 

@@ -67,7 +67,7 @@ class Session:
         self._resources, self._closed, self._limits, self._sealed = resources, False, limits, sealed
         self._desk = Desk(desk)
         together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
-        self._opened = [Opened(s.engine, s.schema, s, together) for s in sealed]
+        self._opened = [Opened(s, together) for s in sealed]
         for release in self._opened:
             release.original.desk = desk
         self._parts = Parts.of(self._opened, desk)
