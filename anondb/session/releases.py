@@ -72,7 +72,7 @@ class Releases:
         """The name of the table of persons and their items, in lower case."""
         return lowered(self.manifest["table"])
 
-    @property
+    @cached_property
     def persons_tables(self) -> dict[str, dict[str, bool]]:
         """The tables of persons in lower case, with their columns and whether each is the id."""
         id_column = lowered(self.manifest["id_column"])
@@ -163,11 +163,7 @@ class Releases:
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
         dotted = ".".join(lowered(part.name) for part in table.parts)
-        if dotted == lowered(self.manifest["table"]) or (
-            dotted in records_tables(self.manifest) and self._opened[0].attributes is not None
-        ):
-            return lowered(self.manifest["id_column"])
-        return "transaction_id" if dotted == "baskets" else None
+        return next((lowered(c) for c, is_id in self.persons_tables.get(dotted, {}).items() if is_id), None)
 
     def described(self, node: exp.Table) -> Described:
         """The columns of a table of persons."""
@@ -268,7 +264,7 @@ class Releases:
         if self._parts is None:
             return [None] * len(self._opened)
         self.notes.update(self._parts.notes)
-        return [value for value, _ in self._parts.groups(exp.column("part"))]
+        return self._parts.shown
 
     @cached_property
     def items(self) -> Sequence[str]:

@@ -46,7 +46,7 @@ from anondb.session.plans import Kept, repeatable
 from anondb.session.releases import Releases
 from anondb.session.result import Result
 from anondb.session.scratch import Scratch
-from anondb.session.statements import Statements, as_query
+from anondb.session.statements import Statements
 
 
 class Session:
@@ -143,8 +143,8 @@ class Session:
                 hint="Run one statement at a time.",
             )
         for statement in before:
-            self._done(statement, self._releases.unqualified(as_query(statement)), bounds)
-        tree = self._releases.unqualified(with_parameters(as_query(last), parameters))
+            self._done(statement, self._releases.unqualified(statement.tree), bounds)
+        tree = self._releases.unqualified(with_parameters(last.tree, parameters))
         if last.word != SELECT or not repeatable(tree):
             return self._done(last, tree, bounds)
         key = (query, bounds) if plain and not before else (last.text, tree.sql("duckdb"), bounds)
@@ -155,7 +155,7 @@ class Session:
         word = statement.word
         if word == "EXECUTE":
             made = self._prepared.statement(statement.tree.name)
-            return self._done(made, self._releases.unqualified(as_query(made)), bounds)
+            return self._done(made, self._releases.unqualified(made.tree), bounds)
         if word == SELECT and is_of_catalog(tree, self.tables):
             return self.catalog.answer(tree)
         if word == SELECT:

@@ -82,8 +82,7 @@ class Joins(PerPerson):
                 return None
 
             columns.append(replace(c, value=self.replaced(c.value, value_of)))
-        where = both(renamed(rows.where, of))
-        return replace(rows, columns=tuple(columns), where=where, rows=rows.rows - {other})
+        return replace(rows, columns=tuple(columns), where=renamed(rows.where, of), rows=rows.rows - {other})
 
     # ---------------------------------------------------------------- joins
 
