@@ -25,7 +25,6 @@ from anondb.query.reading import HeldItems, Together, images_of
 from anondb.query.relational import cell_columns, cells_of, read_attributes
 from anondb.query.summed import SUM, Summed, of_sums, shares_by_item, summed, with_sums
 from anondb.query.values import Attribute, OnValue
-from anondb.release.coded import CodedRelease
 from anondb.release.reader import SealedRelease
 
 if TYPE_CHECKING:
@@ -233,11 +232,9 @@ class Opened:
         base = "ids" if self.differing or not columns else "records"
         shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
         complete: exp.Expr = exp.column("complete", "ids") if self.differing else exp.convert(not self.suppressed)
-        weight: exp.Expr = exp.column("weight", "ids") if base == "ids" else exp.convert(1)
         people = exp.alias_(self.schema.table("records").expression(), "records", table=True)
         source = people if base == "records" else self.ids.subquery("ids")
         tree = exp.select(*shown, complete.as_("complete")).from_(source)
-        tree = tree.select(weight.as_("weight"))
 
         def same(other: str) -> exp.Expr:
             return exp.column("transaction_id", base).eq(exp.column("transaction_id", other))
@@ -256,8 +253,8 @@ class Opened:
             tree = tree.select(*one.columns(complete, n))
             names += one.grouped(n)
             added += one.aggregates(n)
-        weights = exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")
-        grouped = exp.select(*names, *added, weights).from_(tree.subquery("shown"))
+        number = exp.Count(this=exp.Star()).as_("records")
+        grouped = exp.select(*names, *added, number).from_(tree.subquery("shown"))
         rows = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
         none = (0,) * len(classes.parts)
         answers = []
@@ -304,40 +301,13 @@ class Opened:
 
     @cached_property
     def ids(self) -> exp.Query:
-        """The transactions with their weights: all with weight 1, or the distinct ones with their multiplicities."""
-        if self._contents is not None:
-            number = exp.column("content_id").as_("transaction_id")
-            return exp.select(number, "complete", exp.column("support").as_("weight")).from_(
-                self._contents.expression()
-            )
-        stored = self.schema.table("transaction_ids").expression()
-        return exp.select("transaction_id", "complete", exp.convert(1).as_("weight")).from_(stored)
-
-    @cached_property
-    def _contents(self) -> Table | None:
-        """The distinct transactions, if many are equal and a table can be cached; else None."""
-        if self.manifest.get("model") != "k" or not self.engine.owned:
-            return None
-        ids = CodedRelease(self.engine, self.schema).ids
-        stored: dict[str, Table | exp.Query] = {
-            **{name: self.schema.table(name) for name in ("transaction_items", "labels")},
-            "items": self._items(),
-        }
-        coded = load("release/coded_transactions").bind(stored, {})
-        merged = reads.summed(coded, "tid, item", "copies")
-        return self._kept("verify/classes", {"transactions": merged, "ids": ids})
-
-    def _items(self) -> exp.Query:
-        """A number for each published label."""
-        return load("warehouse/load/items").bind({"source": self.schema.table("labels")}, {})
+        """The transactions, and whether items of each may be missing."""
+        return exp.select("transaction_id", "complete").from_(self.schema.table("transaction_ids").expression())
 
     @cached_property
     def _rows(self) -> Table | exp.Query:
-        """The rows of the release, or of its distinct transactions; for bags, with distinguished variants."""
-        stored: Table | exp.Query = self.schema.table("transactions")
-        if self._contents is not None:
-            rows = load("utility/content_items").bind({"contents": self._contents}, {})
-            stored = self._kept("query/content_rows", {"content_items": rows, "items": self._items()})
+        """The rows of the release; for bags, with distinguished variants."""
+        stored = self.schema.table("transactions")
         if self.manifest["semantics"] == "set":
             return stored
         return self._once("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})
@@ -348,20 +318,17 @@ class Opened:
         return self._once("query/bag_chains", {**self.tables(), "overlaps": self._overlaps()})
 
     def _once(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
-        """A query to run once per release, or on every use if the connection is not anondb's."""
-        return self._kept(name, tables) if self.engine.owned else load(name).bind(tables, {})
-
-    def _kept(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table:
-        """The result of a query, cached for this release until the connection closes."""
+        """A query to run once for this release until the connection closes, or on every use if that is not anondb's."""
+        if not self.engine.owned:
+            return load(name).bind(tables, {})
         place = f"{self.schema.catalog}.{self.schema.name}.{self.manifest['release_id']}"
         table = Table("temp", "main", f"_anondb_{name}.{place}")
         return table if self.engine.exists(table) else self.engine.create(table, load(name).bind(tables, {}))
 
     @cached_property
     def numbered(self) -> HeldItems | None:
-        """The rows by the numbers of released items; None for bags, and where the distinct transactions are cached."""
-        of_bags = self.manifest["semantics"] != "set" or self._contents is not None
-        if of_bags or self.anatomy:
+        """The rows by the numbers of released items; None for bags and buckets."""
+        if self.manifest["semantics"] != "set" or self.anatomy:
             return None
         return HeldItems(self.engine, self.schema, self.size, self.together)
 

@@ -186,7 +186,7 @@ class Summed:
         if self.listed or self.least is not None:
             return []
         ends = [exp.column(f"{name}_{place}") for name in Size._fields]
-        sums = [exp.Sum(this=exp.Mul(this=end.copy(), expression=exp.column("weight"))) for end in ends]
+        sums = [exp.Sum(this=end.copy()) for end in ends]
         extremes = [kind(this=end.copy()) for end in ends for kind in (exp.Min, exp.Max)]
         return [one.as_(f"of_{place}_{n}") for n, one in enumerate([*sums, *extremes])]
 

@@ -85,8 +85,8 @@ def with_own_rows(
         rows = exp.select("*").from_(exp.Table(this=cte.args["alias"].this.copy()))
         rows.set("with_", exp.With(expressions=[cte.copy()], recursive=clause.recursive))
         within = {id(table) for table in cte.find_all(exp.Table)}
-        named = (t for t in made.find_all(exp.Table) if not t.db and lowered(t.name) == alias)
-        tables = [table for table in named if id(table) not in within]
+        alike = (t for t in made.find_all(exp.Table) if not t.db and lowered(t.name) == alias)
+        tables = [table for table in alike if id(table) not in within]
         name = store(rows) if tables and _reads(rows, {*free, alias}) else None
         if name is None:
             continue
