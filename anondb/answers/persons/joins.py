@@ -123,7 +123,7 @@ class Joins(PerPerson):
             ]
             row = next(iter({r for t in linked for r in self.rows_of(t)}), None) if linked else None
             used = [t for t in linked if self.rows_of(t) == {row}]
-            if row is None:
+            if row is None or (self.releases.suppressed and not self._all_named(known, used)):
                 return self._by_constants(known, alias, scope, inner, trees, shared)
             made = self._looked_up(known, row, used, placed, scope, kind="inner")
             done = frozenset(
