@@ -1,4 +1,4 @@
-"""Queries that are answered as UNION ALL of simpler ones: grouping sets, and persons compared with rows of a table."""
+"""Queries that are answered as simpler ones: grouping sets, and persons beside all rows of a table."""
 
 from __future__ import annotations
 
