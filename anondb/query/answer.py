@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import fsum
 from typing import Any
 
+from anondb.engine.limit import current
 from anondb.query.aggregates import Aggregated
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
@@ -18,7 +19,7 @@ from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.predicates import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan, Weights, both
-from anondb.query.refusals import unsupported
+from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import group_values
 from anondb.query.scalars import answered, histogram
 from anondb.query.summed import SUM
@@ -50,12 +51,20 @@ class Answer:
         return lower, upper
 
 
+def check_time() -> None:
+    """Refuse to compute bounds where possible worlds, which answer alone then, need the time that is left."""
+    limit = current.get()
+    if limit is not None and limit.is_late:
+        raise too_complex("its bounds would take too long")
+
+
 def _value_rows(release: Opened, plan: Plan) -> list[Row]:
     """The rows of a query grouped by a relational attribute: the count for each possible value, in order."""
     attribute = plan.grouped
     assert attribute is not None
     rows = []
     for value in group_values(attribute, [group.cells[0] for group in release.records(NO_CLASSES, [attribute])]):
+        check_time()
         same = OnValue(attribute.name, OneOf(frozenset() if value is None else frozenset({value})), null=value is None)
         bounds = counted(release, replace(plan, condition=both(plan.condition, same)))
         rows += [(_shown(attribute, value), *bounds)] if bounds[1] else []

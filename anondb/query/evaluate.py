@@ -306,33 +306,33 @@ class Evaluator:
         """
         if self.some is not None:
             return _some_passes(parts, self.some)
-        if self._start is True and self.question.counted:
-            return _number_of(parts, self.question.caps[-1])
-        caps = self.question.caps
-        more: list[Vector] = [(0,) * len(caps)]
+        caps, counted = self.question.caps, self.question.counted
+        # what the parts from each place on add at most, and at least to the count
+        more, fewest = [(0,) * len(caps)], [0]
         for part in reversed(parts):
             more.append(tuple(a + b for a, b in zip(more[-1], part.most, strict=True)))
+            fewest.append(fewest[-1] + (min(vector[-1] for vector in part.vectors) if counted else 0))
         more.reverse()
-        states = {self._decided(self._start, (0,) * len(caps), more[0])}
-        for part, ahead in zip(parts, more[1:], strict=True):
-            self._steps += len(states) * len(part.vectors)
-            if len(states) > MAX_STATES or self._steps > MAX_STEPS:
-                raise too_complex("its exact bounds would take too many steps")
-            after: set[tuple[Left, Vector]] = set()
+        fewest.reverse()
+        ends: set[int] = set()
+        states = {self._decided(self._start, more[-1], more[0])}
+        for place in range(len(parts) + 1):
+            open_states = []
             for left, counts in states:
-                if isinstance(left, bool) and not (self.question.counted and left):
-                    after.add((left, counts))
+                if not isinstance(left, bool):
+                    open_states.append((left, counts))
+                elif left and counted:  # the parts that follow add up
+                    ends |= {min(counts[-1] + rest, caps[-1]) for rest in (fewest[place], more[place][-1])}
                 else:
-                    after.update(self._decided(left, _add(counts, vector, caps), ahead) for vector in part.vectors)
-            states = after
-        values = [(counts[-1] if self.question.counted else 1) if left else 0 for left, counts in states]
-        return Outcome(min(values), max(values))
-
-
-def _number_of(parts: Sequence[Part], most: int) -> Outcome:
-    """The outcome of a number of items without a condition: the parts add up."""
-    least = sum(min(vector[-1] for vector in part.vectors) for part in parts)
-    return Outcome(min(least, most), min(sum(part.most[-1] for part in parts), most))
+                    ends.add(int(left))
+            if not open_states:
+                break
+            vectors, ahead = parts[place].vectors, more[place + 1]
+            self._steps += len(open_states) * len(vectors)
+            if len(open_states) > MAX_STATES or self._steps > MAX_STEPS:
+                raise too_complex("its exact bounds would take too many steps")
+            states = {self._decided(left, _add(of, one, caps), ahead) for left, of in open_states for one in vectors}
+        return Outcome(min(ends), max(ends))
 
 
 def _some_passes(parts: Sequence[Part], wanted: bool) -> Outcome:

@@ -15,14 +15,13 @@ from sqlglot import exp
 from anondb.answers.persons.aggregates import LISTED_NOTE
 from anondb.answers.persons.sums import Bounds, Row
 from anondb.answers.persons.terms import Choice, OnPart, choices
-from anondb.engine.limit import current
 from anondb.query import Plan
-from anondb.query.answer import Answer, aggregate_of, answer_plan
+from anondb.query.answer import Answer, aggregate_of, answer_plan, check_time
 from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
 from anondb.query.item_tests import ItemAll, ItemAny, ItemNot, ItemTest, Labels, item_all, item_any, item_not
 from anondb.query.predicates import ITEMS, NEVER, PAIRS, AtLeast, Condition, Constant, OnSum, at_least, replaced
-from anondb.query.refusals import too_complex, unsupported
+from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.session.catalog import unknown_items
 
@@ -97,9 +96,7 @@ class Plans:
             written: the texts in the query.
             notes: remarks, to which those on the answer are added.
         """
-        limit = current.get()
-        if limit is not None and limit.is_late:  # worlds alone answer in the time that is left
-            raise too_complex("its bounds would take too long")
+        check_time()
         chosen = list(dict.fromkeys(choice for test in plan.tests for choice in choices(test)))
         if not chosen:
             return self._added(plan, written, notes)

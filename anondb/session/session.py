@@ -294,7 +294,9 @@ class Session:
                 releases.bind(made)
             item = lowered(releases.manifest["item_column"])
             made = with_extremes(with_subqueries(with_known_names(made, item)))
-            return _compiled(with_item_windows(made, releases.persons, item), releases, ended)
+            compiler = Compiler(Persons(releases), releases, releases.start())
+            made = with_item_windows(made, releases.persons, item)
+            return compiler.query(made, {}, ended=ended), list(compiler.notes)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
         """The columns of a query, and whether it reads tables of the original.
@@ -370,9 +372,3 @@ class Session:
     def __repr__(self) -> str:
         tables = ", ".join(f"{name}({', '.join(columns)})" for name, columns in self.tables.items())
         return f"<anondb session: {tables}>"
-
-
-def _compiled(tree: exp.Expr, releases: Releases, ended: bool) -> tuple[Known, list[str]]:
-    """The rows of a query, and its notes."""
-    compiler = Compiler(Persons(releases), releases, releases.start())
-    return compiler.query(tree, {}, ended=ended), list(compiler.notes)
