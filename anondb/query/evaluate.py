@@ -60,6 +60,11 @@ class Question:
     caps: Vector
     counted: bool
 
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The names of the attributes that it has conditions on."""
+        return frozenset(test.attribute for test in self.tests if isinstance(test, OnValue))
+
     @classmethod
     def of(cls, condition: Condition, counted: ItemTest | None = None) -> Question:
         """The question of a condition."""
@@ -120,9 +125,6 @@ def released_part(caps: Vector, size: int, passing: tuple[tuple[Passed, int], ..
         caps: the question's caps.
         size: the number of its members.
         passing: the sets of passed tests, and the number of members with each.
-
-    Raises:
-        InputError: ``query_too_complex``.
     """
     zero = (0,) * len(caps)
     choices = {zero}
@@ -162,9 +164,6 @@ def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag
     Args:
         caps, size, passing: as for ``released_part``.
         bag: the copies, and whether the transaction has a node below.
-
-    Raises:
-        InputError: ``query_too_complex``.
     """
     drawn = min(bag.copies, size)
     choices = {((0,) * len(caps), 0)}  # the added vector, and the copies used
@@ -317,43 +316,43 @@ class Evaluator:
         """
         if self.some is not None:
             return _some_passes(parts, self.some)
-        if self._start is True and self.question.counted:
-            return _number_of(parts, self.question.caps[-1])
-        caps = self.question.caps
-        more: list[Vector] = [(0,) * len(caps)]
+        caps, counted = self.question.caps, self.question.counted
+        # what the parts from each place on add at most, and at least to the count
+        more, fewest = [(0,) * len(caps)], [0]
         for part in reversed(parts):
             more.append(tuple(a + b for a, b in zip(more[-1], part.most, strict=True)))
+            fewest.append(fewest[-1] + (min(vector[-1] for vector in part.vectors) if counted else 0))
         more.reverse()
-        none = (0,) * len(caps)
-        states = {self._decided(self._start, none, more[0]): (0, 0) if self.question.counted else (1, 1)}
-        for part, ahead in zip(parts, more[1:], strict=True):
-            added = self._added(part)
-            self._steps += len(states) * len(added)
-            if len(states) > MAX_STATES or self._steps > MAX_STEPS:
+        fewest.reverse()
+        ends: set[int] = set()
+        states = {self._decided(self._start, more[-1], more[0]): (0, 0)}
+        for place in range(len(parts) + 1):
+            undecided = {state: of for state, of in states.items() if not isinstance(state[0], bool)}
+            for (left, _), (low, high) in states.items():
+                if left is True:  # the parts that follow add up
+                    ends |= {low + fewest[place], high + more[place][-1]} if counted else {1}
+                elif left is False:
+                    ends.add(0)
+            if not undecided:
+                break
+            added, ahead = self._added(parts[place]), more[place + 1]
+            self._steps += len(undecided) * len(added)
+            if len(undecided) > MAX_STATES or self._steps > MAX_STEPS:
                 raise too_complex("its exact bounds would take too many steps")
-            after: dict[tuple[Left, Vector], tuple[int, int]] = {}
-            whole = min(least for least, _ in added.values()), max(most for _, most in added.values())
-            for (left, counts), (low, high) in states.items():
-                for vector, (least, most) in added.items() if not isinstance(left, bool) else [(none, whole)]:
+            states = {}
+            for (left, counts), (low, high) in undecided.items():
+                for vector, (least, most) in added.items():
                     state = self._decided(left, _add(counts, vector, caps), ahead)
-                    before = after.get(state, (UNLIMITED, 0))
-                    after[state] = min(before[0], low + least), max(before[1], high + most)
-            states = after
-        top = caps[-1] if self.question.counted else 1
-        ends = [(min(low, top), min(high, top)) if left else (0, 0) for (left, _), (low, high) in states.items()]
-        return Outcome(min(low for low, _ in ends), max(high for _, high in ends))
+                    before = states.get(state, (UNLIMITED, 0))
+                    states[state] = min(before[0], low + least), max(before[1], high + most)
+        top = caps[-1] if counted else 1
+        return Outcome(min(*ends, top), min(max(ends), top))
 
     def _added(self, part: Part) -> dict[Vector, tuple[int, int]]:
         """What a part may add to the counts, each with the ends of what it adds to the value."""
         if self._apart:
             return part.by_others
         return {vector: (vector[-1], vector[-1]) if self.question.counted else (0, 0) for vector in part.vectors}
-
-
-def _number_of(parts: Sequence[Part], most: int) -> Outcome:
-    """The outcome of a number of items without a condition: the parts add up."""
-    least = sum(min(vector[-1] for vector in part.vectors) for part in parts)
-    return Outcome(min(least, most), min(sum(part.most[-1] for part in parts), most))
 
 
 def _some_passes(parts: Sequence[Part], wanted: bool) -> Outcome:

@@ -13,7 +13,7 @@ constructors, ``close`` and ``leaves`` treat all unknown nodes as leaves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, finite, item_all, item_any, item_not, within
@@ -233,15 +233,9 @@ def conjuncts(condition: Condition) -> tuple[Condition, ...]:
 
 def renamed(condition: Condition, rows: Mapping[int, int]) -> Condition:
     """The condition with its rows renumbered."""
-    if isinstance(condition, OnItem):
-        return OnItem(rows.get(condition.row, condition.row), condition.test)
-    if isinstance(condition, Not):
-        return Not(renamed(condition.part, rows))
-    if isinstance(condition, And):
-        return And(tuple(renamed(p, rows) for p in condition.parts))
-    if isinstance(condition, Or):
-        return Or(tuple(renamed(p, rows) for p in condition.parts))
-    return condition
+    return replaced(
+        condition, lambda leaf: replace(leaf, row=rows.get(leaf.row, leaf.row)) if isinstance(leaf, OnItem) else leaf
+    )
 
 
 def replaced(condition: Condition, leaf_of: Callable[[Condition], Condition]) -> Condition:
@@ -260,13 +254,7 @@ def settled(condition: Condition) -> Condition:
 
     This is correct because negations are at the leaves: replacing unknown by false changes no AND or OR from or to true.
     """
-    if isinstance(condition, OnValue):
-        return condition.settled()
-    if isinstance(condition, And):
-        return both(*(settled(p) for p in condition.parts))
-    if isinstance(condition, Or):
-        return either(*(settled(p) for p in condition.parts))
-    return condition
+    return replaced(condition, lambda leaf: leaf.settled() if isinstance(leaf, OnValue) else leaf)
 
 
 def split(condition: Condition) -> tuple[dict[int, ItemTest], Condition, list[Condition]]:

@@ -21,7 +21,6 @@ from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
 from anondb.answers.ranged.known import Column, Known, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
-from anondb.errors import InputError
 from anondb.query.aggregates import SPREADS
 from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import lowered
@@ -112,10 +111,7 @@ class Persons(RowsOfPersons):
             return None
         ids = node.copy()
         ids.set("expressions", [exp.column(exp.to_identifier(min(names), quoted=True), source.alias_or_name or None)])
-        try:
-            return (ids, tables[0]) if _Facts(self, compiler).have_one_row(ids, env) or of_ids else None
-        except InputError:
-            return None
+        return (ids, tables[0]) if of_ids or _Facts(self, compiler).have_one_row(ids, env) else None
 
 
 class _Facts(Aggregates):
