@@ -350,7 +350,7 @@ UNREAD: list[tuple[str, str]] = [
     ("SELECT count(DISTINCT a.tid) FROM t a, t b WHERE a.tid = b.tid OR a.item = 'milk'", "a join without equal ids"),
     ("SELECT count(*) FROM (SELECT DISTINCT ON (tid) tid, item FROM t)", "ON in this place"),
     ("SELECT count(*) FROM (SELECT tid FROM t LIMIT 3)", "LIMIT"),
-    ("SELECT count(*) FROM (SELECT tid FROM t EXCEPT ALL SELECT tid FROM t)", "EXCEPT of columns other than the id"),
+    ("SELECT count(*) FROM (SELECT tid FROM t EXCEPT ALL SELECT tid FROM t)", "EXCEPT ALL"),
     ("SELECT count(*) FROM (SELECT tid FROM t UNION BY NAME SELECT tid FROM t)", "BY NAME"),
     ("SELECT count(*) FROM t UNION SELECT count(*) FROM t", "UNION that compares estimates"),
     ("SELECT count(*) FROM t, LATERAL (SELECT 1)", "LATERAL"),
