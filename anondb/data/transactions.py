@@ -48,6 +48,7 @@ class Dataset:
         id_type, item_type: the types that the manifest names; of lists, that of their elements.
         partition: the part of the source's persons that they are; None for all.
         account: what was read of the file; None for other sources.
+        digests: work table ``(person)``, the digests of its persons (``publications.persons``); None if ``ids`` has ids.
     """
 
     transactions: Table
@@ -73,6 +74,7 @@ class Dataset:
     item_type: str = "VARCHAR"
     partition: Partition | None = None
     account: Account | None = None
+    digests: Table | None = None
 
     @property
     def asked_item(self) -> str:

@@ -78,7 +78,7 @@ def anonymize(
         EngineError: memory, disk, a lock, or a budget.
     """
     sums, clock = sums or publish is not None, clock or Clock()
-    clock.publishes = sums
+    clock.publishes, recorded = sums, not engine.one_shot or view is not None
     catalog = current_catalog(engine)
     with engine.recording() as statements, contextlib.ExitStack() as transaction:
         recoding = None
@@ -92,9 +92,9 @@ def anonymize(
             if recoding is None:
                 with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
                     recoding = recode(engine, policy, task)
-                    task = on_engine.bring(engine, task, recoding)
+                    task = on_engine.bring(engine, catalog, task, recoding, recorded=recorded)
             report, queries = _release(engine, clock, policy, task, recoding, catalog, sums=sums)
-            if not engine.one_shot or view is not None:
+            if recorded:
                 report = replace(report, seconds=clock.report())
                 _record(engine, catalog, policy, task, report, recoding, statements, view, called(queries))
             _record_needs(engine, catalog, report.frozen.release_id, task)
@@ -330,7 +330,7 @@ def _record(
     reports.record(engine, catalog, report)
     if task.taxonomy is not None:
         ledger.record_taxonomy(engine, catalog, release_id, task.taxonomy)
-    persons.record(engine, catalog, release_id, task.dataset.ids)
+    persons.record(engine, catalog, release_id, task.dataset)
     if view is not None:
         ledger.record_view(engine, catalog, release_id, view)
     ledger.record_accuracy(engine, catalog, report.release, release_id, report.accuracy.answers, workload)

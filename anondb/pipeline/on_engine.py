@@ -24,12 +24,14 @@ from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
+from anondb.ledger.ledger import ensure
 from anondb.ledger.stored import read_persons
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.pipeline.engine_release import EngineRelease, broken
 from anondb.policy import Policy
+from anondb.publications import persons
 from anondb.recode import check_suppression
 from anondb.recoding import GlobalRecoding, Ints, Recoding
 from anondb.release.freeze import check_recoding
@@ -288,9 +290,9 @@ def _check_policy(policy: Policy) -> None:
         )
 
 
-def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
-    """Fetch the released rows of a task that is carried out in another database, and the ids of its persons, of which the
-    ledger keeps digests; drop the work tables there.
+def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recorded: bool) -> Task:
+    """Fetch the released rows of a task that is carried out in another database and, if it is recorded in the ledger, the
+    digests of its persons; drop the work tables there.
 
     The dataset of the result has its tables here. A released item is stood for by the first item of the data that has it, so
     the transactions are not those of the source, but have the same image.
@@ -306,18 +308,36 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     with warehouse.rows_of(recoded, ("tid", "item")) as rows, engine.registered(rows) as view:
         columns = "CAST(tid AS INTEGER) AS tid, CAST(item AS INTEGER) AS item"
         transactions = engine.create("brought", reads.rows(view, columns))
-    with warehouse.rows_of(dataset.ids, ("tid", "id")) as rows, engine.registered(rows) as view:
-        ids = engine.create("ids", reads.rows(view, "CAST(tid AS INTEGER) AS tid, id"))
+    digests, remark = _digests(engine, catalog, warehouse, dataset) if recorded else (None, ())
     warehouse.sweep()
+    ids = engine.put("ids", {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1))})
     labels = ("VARCHAR", list(dataset.labels))
     items = engine.put("items", {"item": ("INTEGER", np.arange(dataset.n_items)), "label": labels})
-    dataset = _noted(dataset, warehouse)
-    return replace(task, dataset=replace(dataset, transactions=transactions, ids=ids, items=items))
+    dataset = _noted(dataset, warehouse, *remark)
+    return replace(task, dataset=replace(dataset, transactions=transactions, ids=ids, items=items, digests=digests))
 
 
-def _noted(dataset: Dataset, warehouse: PortableWarehouse) -> Dataset:
+def _digests(
+    engine: Engine, catalog: str, warehouse: PortableWarehouse, dataset: Dataset
+) -> tuple[Table, tuple[str, ...]]:
+    """The digests of the persons, made where their ids lie, and a remark on the ids that had to be fetched for this."""
+    ensure(engine, catalog)
+    secret = persons.key(engine, catalog)
+    with (
+        warehouse.rows_of(warehouse.digests(dataset.ids, secret), ("digest", "id")) as rows,
+        engine.registered(rows) as view,
+    ):
+        made = engine.create("made_elsewhere", reads.rows(view, "digest, id"))
+    fetched = int(engine.scalar(reads.counted(made, where="digest IS NULL")))
+    digests = persons.brought(engine, made, secret)
+    engine.drop(made)
+    words = f"{fetched:,} ids were fetched, since they are written like dates, times or numbers with an exponent."
+    return digests, (words,) * bool(fetched)
+
+
+def _noted(dataset: Dataset, warehouse: PortableWarehouse, *remarks: str) -> Dataset:
     """The dataset with the notes on the work."""
-    return replace(dataset, warnings=(*dataset.warnings, *warehouse.notes))
+    return replace(dataset, warnings=(*dataset.warnings, *warehouse.notes, *remarks))
 
 
 def known_rows(engine: Engine, task: Task) -> Dataset:

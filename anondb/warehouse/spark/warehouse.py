@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ from anondb.warehouse.spark.session import (
     sent_whole,
     wrapped,
 )
-from anondb.warehouse.statements import KEY_BYTES, drawn, text_in, tree_of, what
+from anondb.warehouse.statements import text_in, tree_of, what
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -172,17 +172,14 @@ class SparkWarehouse(PortableWarehouse):
 
         The first digits of a digest are a bucket; the number of an id is its place in its bucket, after all buckets before.
         """
-        secret = self.put("secret", {"key": ("VARCHAR", [os.urandom(KEY_BYTES).hex()])})
-        key = self.create("key", reads.rows(secret, "key"))
-        draws = self.create("draws", drawn(source, key))
-        self.drop(secret, key)
+        draws = self.keyed("draws", reads.rows(source, "id", distinct=True), "id", secrets.token_hex())
         persons = int(self.fetch(reads.counted(draws), most=1)["n"][0])
         digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
-        placed = reads.rows(draws, f"id, draw, substr(draw, 1, {digits}) AS bucket")
+        placed = reads.rows(draws, f"id, digest, substr(digest, 1, {digits}) AS bucket")
         sizes = self.fetch(reads.counted(placed, "bucket", order="bucket"), most=MOST_BUCKETS)
         before = np.cumsum(sizes["n"]) - sizes["n"]
         buckets = self.put("buckets", {"bucket": ("VARCHAR", sizes["bucket"]), "before": ("BIGINT", before)})
-        place = "row_number() OVER (PARTITION BY other.bucket ORDER BY one.draw, one.id)"
+        place = "row_number() OVER (PARTITION BY other.bucket ORDER BY one.digest, one.id)"
         number = f"CAST(other.before + {place} AS INTEGER) AS tid, one.id"
         ids = self.create("ids", reads.joined(placed, buckets, "bucket", number))
         self.drop(draws, buckets)
