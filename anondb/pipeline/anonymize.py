@@ -229,10 +229,11 @@ def _release(
         verified_rows = row_sums(engine, schema, frozen.kind) if sums else None
         constraints = check_constraints(engine, policy, task, recoding, schema)
     with clock.step(engine, "accuracy", "measuring accuracy") as counts:
-        known = on_engine.known_rows(engine, task)
-        queries = queries_of(engine, known, policy.workload, partial(generalized_items, recoding.items, frozen.cover))
-        accuracy = measure_on(engine, known, schema, frozen.kind, frozen.manifest, queries, rows=rows)
+        queries = queries_of(engine, dataset, policy.workload, partial(generalized_items, recoding.items, frozen.cover))
+        accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
         counts["queries"] = accuracy.queries
+        if dataset.origin is not None:
+            dataset.origin.sweep()
         rows.drop()
         anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
         relational = relational_figures(engine, policy, task, recoding, schema, frozen.kind)

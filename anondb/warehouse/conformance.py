@@ -35,7 +35,7 @@ Pairs = Sequence[tuple[Any, str | None]]
 STATEMENTS = tuple(
     name
     for name in all_names()
-    if name.startswith(tuple(f"warehouse/{part}/" for part in ("load", "release", "threats", "verify")))
+    if name.startswith(tuple(f"warehouse/{part}/" for part in ("load", "release", "threats", "verify", "workload")))
 )
 LABELS = (
     "'", '"', "''", "\\", "\\n", "\n", "a", "A", "a ", " a", "a\t", "é", "e\u0301", "ß", "ss", "\U0001f600", "%",
