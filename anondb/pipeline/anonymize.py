@@ -232,8 +232,6 @@ def _release(
         queries = queries_of(engine, dataset, policy.workload, partial(generalized_items, recoding.items, frozen.cover))
         accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
         counts["queries"] = accuracy.queries
-        if dataset.origin is not None:
-            dataset.origin.sweep()
         rows.drop()
         anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
         relational = relational_figures(engine, policy, task, recoding, schema, frozen.kind)
@@ -339,7 +337,8 @@ def _record(
 
 def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger.LedgerEntry:
     dataset, frozen, loss = task.dataset, report.frozen, report.loss
-    parameters = policy.ledger_options() | report.model.parameters() | on_engine.noted(task)
+    parameters = policy.ledger_options() | report.model.parameters()
+    parameters |= {} if task.runner is None else {"on_engine": True}
     if dataset.account is not None and isinstance(data := as_read(policy.transactions).data, str | Path):
         parameters["source_file"] = {"path": str(Path(data).absolute()), "account": dataset.account.to_json()}
     if policy.records is not None:  # record the reference that finds the table again, not the name in the policy

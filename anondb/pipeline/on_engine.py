@@ -104,8 +104,7 @@ def anonymize_on(
         VerificationFailed: the verifier did not accept the rows (a bug; nothing was kept).
         BudgetExceeded: too many rows would be fetched, or a join would take too long.
     """
-    promise = check_on_engine(model, algorithm)
-    before = warehouse.fetched
+    promise, before = check_on_engine(model, algorithm), warehouse.fetched
     with warehouse.snapshot():
         warehouse.progress("loading transactions")
         dataset = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
@@ -130,8 +129,9 @@ def anonymize_on(
             release = EngineRelease(warehouse, dataset, recoding, promise, rows, labels)
             warehouse.progress("writing and verifying the release")
             write(release.tables(suppression=suppressed > 0, supports=supports), check)
-    loss = global_loss(dataset, recoding, taxonomy)
-    return EngineReport(_noted(dataset, warehouse), recoding, checked[0], loss, warehouse.fetched - before)
+    dataset = replace(dataset, warnings=(*dataset.warnings, *warehouse.notes))
+    loss, fetched = global_loss(dataset, recoding, taxonomy), warehouse.fetched - before
+    return EngineReport(dataset, recoding, checked[0], loss, fetched)
 
 
 def _labelled(warehouse: PortableWarehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
@@ -220,9 +220,8 @@ def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, P
     warehouse.begin()
     engine.at_the_end(warehouse.sweep, warehouse.sweep)
     dataset = load_from(warehouse, reference, id_column=policy.id, item_column=policy.item)
-    names = warehouse.names(reference, policy.id, policy.item)
     remark = f"The work was done inside {warehouse.name}: the source was not fetched."
-    return replace(dataset, warnings=(*dataset.warnings, remark), **names), None, warehouse
+    return replace(dataset, warnings=(*dataset.warnings, remark)), None, warehouse
 
 
 def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[PortableWarehouse | None, Any]:
@@ -307,7 +306,8 @@ def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recor
     digests, remark = _digests(engine, catalog, warehouse, dataset) if recorded else (None, ())
     ids = engine.put("ids", {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1))})
     here: dict[str, Any] = {"transactions": transactions, "ids": ids, "digests": digests}
-    return replace(task, dataset=replace(_asked(engine, warehouse, _noted(dataset, warehouse, *remark)), **here))
+    here["warnings"] = (*dataset.warnings, *warehouse.notes, *remark)
+    return replace(task, dataset=replace(_asked(engine, warehouse, dataset), **here))
 
 
 def load_release(engine: DuckDBEngine, name: str) -> tuple[LedgerEntry, Dataset]:
@@ -352,13 +352,3 @@ def _digests(
     engine.drop(made)
     words = f"{fetched:,} ids were fetched, since they are written like dates, times or numbers with an exponent."
     return digests, (words,) * bool(fetched)
-
-
-def _noted(dataset: Dataset, warehouse: PortableWarehouse, *remarks: str) -> Dataset:
-    """The dataset with the notes on the work."""
-    return replace(dataset, warnings=(*dataset.warnings, *warehouse.notes, *remarks))
-
-
-def noted(task: Task) -> dict[str, Any]:
-    """What the ledger notes of where a task was carried out."""
-    return {} if task.runner is None else {"on_engine": True}

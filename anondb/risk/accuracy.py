@@ -73,7 +73,7 @@ def measure_on(
     must_hold: bool = True,
     rows: CodedRelease | None = None,
 ) -> Accuracy:
-    """Measure a frozen release on its data.
+    """Measure a frozen release on its data, and drop the work tables of these in another database.
 
     Args:
         engine: the engine, inside a transaction.
@@ -109,6 +109,8 @@ def measure_on(
             engine.drop(papers.answers)
     if rows is None:
         coded.drop()
+    if dataset.origin is not None:
+        dataset.origin.sweep()
     return _held(accuracy, must_hold)
 
 
@@ -230,8 +232,6 @@ def measure_release(
         same = entry.fingerprint is not None and dataset.n_transactions == int(whole.manifest["transactions"])
         unchanged = same and entry.fingerprint == fingerprint(engine, dataset)
         accuracy = measure_on(engine, dataset, whole.schema, whole.kind, whole.manifest, queries, must_hold=unchanged)
-        if dataset.origin is not None:
-            dataset.origin.sweep()
         ledger.ensure(engine, catalog)
         ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
         return accuracy

@@ -28,7 +28,7 @@ from anondb.verify.classes import verify_k_on
 from anondb.verify.item_supports import verify_item_supports
 from anondb.verify.km import verify_km
 from anondb.warehouse.duckdb import DuckDBWarehouse
-from anondb.warehouse.loading import load_from
+from anondb.warehouse.loading import coded, load_from
 from anondb.warehouse.portable import PortableWarehouse
 
 Pairs = Sequence[tuple[Any, str | None]]
@@ -112,28 +112,9 @@ def rows_of(columns: Columns) -> list[tuple[Any, ...]]:
 
 def loaded(warehouse: Any, pairs: Pairs, kind: str = "BIGINT") -> Dataset:
     """Code transactions ``(id, item)`` in a warehouse, as ``load_from`` does with those of a table."""
-
-    def source(reference: Any, id_column: str, item_column: str) -> Any:
-        return warehouse.put(
-            "source", {"id": (kind, [i for i, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])}
-        )
-
-    def names(reference: Any, id_column: str, item_column: str) -> dict[str, str]:
-        return {"id_type": kind, "item_type": "VARCHAR"}
-
-    given: Any = _Given(warehouse, source=source, names=names)
-    return load_from(given, "", id_column="id", item_column="item")
-
-
-class _Given:
-    """A warehouse with other methods."""
-
-    def __init__(self, warehouse: Any, **methods: Any) -> None:
-        self._warehouse = warehouse
-        vars(self).update(methods)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._warehouse, name)
+    rows = {"id": (kind, [i for i, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])}
+    names = {"table": "", "id_column": "id", "item_column": "item", "id_type": kind, "item_type": "VARCHAR"}
+    return coded(warehouse, warehouse.put("source", rows), names)
 
 
 def random_case(rnd: random.Random) -> tuple[Taxonomy, list[tuple[int, str]]]:

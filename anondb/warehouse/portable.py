@@ -208,8 +208,10 @@ class PortableWarehouse(ABC):
         table, kinds = self.described(reference, (id_column, item_column))
         ids, items = (column_named(kinds, name) for name in (id_column, item_column))
         for name in (ids, items):
-            if not self.exact(kinds[name]):
-                raise bad_type(name, short(kinds[name]), several=kinds[name] == "JSON" or kinds[name].endswith("[]"))
+            kind = kinds[name]
+            if not self.exact(kind):  # DuckDB's words, which may have values, are in capitals
+                several = kind == "JSON" or kind.endswith("[]")
+                raise bad_type(name, kind if kind.islower() else short(kind), several=several)
         one = exp.cast(quoted(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids, kinds[ids])
         return exp.select(one.as_("id"), self.text(items, kinds[items]).as_("item")).from_(table)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-import secrets
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, qu
 from anondb.warehouse.spark.session import (
     STATED,
     check_session,
-    comparable,
     failures,
     has_arrays,
     release_exists,
@@ -155,13 +154,8 @@ class SparkWarehouse(PortableWarehouse):
     def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
         """Copy two columns of a table or a data frame (``PortableWarehouse.source``)."""
         frame = self.guarded(lambda: self._frame(reference), "reading the source")
-        kinds = {field.name: field.dataType for field in frame.schema.fields}
-        missing = [c for c in (id_column, item_column) if c not in kinds]
-        if missing:
-            raise InputError(f"The source has no column {missing[0]!r}.", code="no_such_column")
-        ids, items = (comparable(frame, c, kinds[c].simpleString()) for c in (id_column, item_column))
-        taken = frame.select(ids.alias("id"), items.cast("string").alias("item"))
-        return self.guarded(lambda: self._written("source", taken), "reading the source")
+        taken = (text_in("spark", column) for column in self.pairs(reference, id_column, item_column).expressions)
+        return self.guarded(lambda: self._written("source", frame.selectExpr(*taken)), "reading the source")
 
     def names(self, reference: str | DataFrame, id_column: str, item_column: str) -> dict[str, Any]:
         """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
@@ -172,7 +166,7 @@ class SparkWarehouse(PortableWarehouse):
 
         The first digits of a digest are a bucket; the number of an id is its place in its bucket, after all buckets before.
         """
-        draws = self.keyed("draws", reads.rows(source, "id", distinct=True), "id", secrets.token_hex())
+        draws = self.keyed("draws", reads.rows(source, "id", distinct=True), "id", os.urandom(32).hex())
         persons = int(self.fetch(reads.counted(draws), most=1)["n"][0])
         digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
         placed = reads.rows(draws, f"id, digest, substr(digest, 1, {digits}) AS bucket")
@@ -258,7 +252,7 @@ class SparkWarehouse(PortableWarehouse):
         """The name of a table or a data frame, and the types of its columns."""
         table = exp.to_table(reference, dialect="spark") if isinstance(reference, str) else exp.to_table("transactions")
         kinds = ((field.name, field.dataType.simpleString()) for field in self._frame(reference).schema.fields)
-        return table, {name: STATED.get(kind, kind) for name, kind in kinds}
+        return table, {name: STATED.get(kind, kind.partition("<")[0]) for name, kind in kinds}
 
     def table_rows(self, reference: str | DataFrame, most: int) -> pa.Table:
         """The rows of a small table, such as a taxonomy, as an Arrow table.
