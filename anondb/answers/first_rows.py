@@ -9,10 +9,12 @@ from anondb.answers.ranged.known import SURE, Known
 from anondb.engine import DuckDBEngine, Table
 
 NOTE = "Of the {shown} first rows, {certain} belong to these for certain."
+LISTED_NOTE = "Rows that need not exist have places, too, where rows are cut off."
 
 
 def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list[str]:
-    """The number as a note; none for a list that is not cut off at a number of rows, by a number with bounds.
+    """The number as a note; none for a list that is not cut off at a number of rows, by a number with bounds. For one that
+    is cut off by its keys, the note says if rows have places that need not exist.
 
     A row belongs to the first k for certain if it is there for certain, and its number is beyond what all but k - 1 others
     may reach: the k + 1st of the ends of all rows.
@@ -23,6 +25,8 @@ def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) ->
         known: what is known of the rows.
         table: all rows, before the list is cut off.
     """
+    if not any(known.columns[n].bounded or known.columns[n].unknown for n in end.columns):
+        return _by_keys(engine, end, known, table)
     number = None if end.limit is None else end.limit.args.get("expression")
     if not isinstance(number, exp.Literal) or not number.name.isdigit() or end.ranked or end.offset or not end.order:
         return []
@@ -43,3 +47,15 @@ def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) ->
     ).from_(table.expression())
     found = engine.select(counted, "the certain rows of a list")
     return [NOTE.format(shown=places, certain=int(found["certain"][0]))] if int(found["n"][0]) > places else []
+
+
+def _by_keys(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list[str]:
+    """A note if rows that need not exist have places in a list that keys alone order and cut off."""
+    if not end.cuts or not known.flagged:
+        return []
+    every = exp.select(exp.LogicalAnd(this=exp.column(SURE)).as_("every"), exp.Count(this=exp.Star()).as_("n"))
+    found = engine.select(every.from_(table.expression()), "whether all rows are certain")
+    number = None if end.limit is None or end.ranked or end.offset else end.limit.args.get("expression")
+    literal = isinstance(number, exp.Literal) and number.name.isdigit()
+    whole = literal and number is not None and not 0 < int(number.name) < int(found["n"][0])  # all rows stay, or none
+    return [LISTED_NOTE] if found["every"].tolist() == [False] and not whole else []

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.equivalents import link
 from anondb.answers.roles import Env, Functions, Relation, Role, Scope, parts_of
-from anondb.query.parsing import bare, lowered, operands
+from anondb.query.parsing import bare, conjoined, lowered, operands
 from anondb.query.refusals import name_of
 
 _LINEAR = (exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias)
@@ -62,7 +63,8 @@ class ValueRoles(ABC):
             return self.value(node.expressions[0] if isinstance(node, exp.Distinct) else node.this, scope, env)
         if isinstance(node, exp.Query):
             columns = self.query(node, env, scope).columns
-            return columns[0][1] if columns else Role.KEY
+            role = columns[0][1] if columns else Role.KEY
+            return Role.VALUE if role is Role.TOTAL and scope.sources and not _is_of_row(node) else role
         if isinstance(node, exp.PositionalColumn):
             return self._every(node, scope)
         if isinstance(node, exp.Dot):
@@ -89,7 +91,7 @@ class ValueRoles(ABC):
         if Role.ID in parts:
             return self._role_with_ids(node, parts)
         if isinstance(node, exp.Sum | exp.CountIf):
-            return Role.TOTAL
+            return Role.VALUE if _is_of_other_rows(node, scope) else Role.TOTAL
         if isinstance(node, exp.Filter):
             return parts[0]
         if isinstance(node, exp.AggFunc) or (
@@ -179,7 +181,9 @@ class ValueRoles(ABC):
             self.misuse("a window of ids within a distance")
         if Role.ID in by:  # over the rows of one person
             return Role.KEY
-        return Role.TOTAL if role is Role.TOTAL else Role.VALUE
+        rows = isinstance(node.this, exp.Count) and not node.this.find(exp.Window) and not ordered  # those of its row
+        own = rows and not any(self.has_aggregate(part) for part in node.this.iter_expressions())
+        return Role.TOTAL if role is Role.TOTAL and own else Role.VALUE
 
     def _case(self, node: exp.Case | exp.If, scope: Scope, env: Env) -> Role:
         """CASE: ids, if all results are ids or NULL."""
@@ -210,6 +214,24 @@ class ValueRoles(ABC):
         if not null and not (isinstance(node, _COMPARED) and set(parts) == {Role.ID}):
             self.misuse(f"{name_of(node).removesuffix(' in this place')} of an id")
         return Role.KEY
+
+
+def _is_of_other_rows(node: exp.Expr, scope: Scope) -> bool:
+    """Whether a sum adds up rows of counts other than those that make its group, to which they are joined."""
+    listed = [relation for _, relation in scope.sources if any(role.computed for _, role in relation.columns)]
+    group = node.parent_select.args.get("group") if node.parent_select is not None else None
+    own = {lowered(column.table) for column in node.find_all(exp.Column)}
+    keys = set() if group is None else {lowered(column.table) for column in group.find_all(exp.Column)}
+    return len(listed) > 1 and bool(keys) and "" not in own | keys and own.isdisjoint(keys)
+
+
+def _is_of_row(node: exp.Query) -> bool:
+    """Whether a subquery counts rows that equal the row around it in a column: none where this row is not."""
+    query = node.unnest()
+    places = [query.args.get("from_"), *(query.args.get("joins") or ())]
+    names = {lowered(place.this.alias_or_name) for place in places if place is not None}
+    where = query.args.get("where")
+    return any(link(part, names) for part in conjoined(where.this if where is not None else None))
 
 
 def _members(node: exp.Expr) -> list[exp.Expr]:

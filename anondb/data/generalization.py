@@ -134,6 +134,15 @@ class Groups:
             [None if a is None or b is None else a | b for a, b in zip(self.sets, other.sets, strict=True)],
         )
 
+    def unite(self, row: int, other: int) -> None:
+        """Replace one group by its union with another."""
+        self.size[row] += self.size[other]
+        for low, high, null, marks in zip(self.low, self.high, self.null, self.sets, strict=True):
+            low[row], high[row] = min(low[row], low[other]), max(high[row], high[other])
+            null[row] |= null[other]
+            if marks is not None:
+                marks[row] |= marks[other]
+
     def put(self, row: int, group: Groups) -> None:
         """Replace one group by the single group of ``group``."""
         self.size[row] = group.size[0]
@@ -174,7 +183,7 @@ class Generalization:
         total: Costs = np.zeros(n, dtype=self.dtype)
         for factor, length in zip(self._factor, lengths, strict=True):
             if factor:
-                total += (length if self.dtype is np.int64 else length.astype(object)) * factor
+                total += np.multiply(length, factor, dtype=self.dtype)
         return total
 
     def costs(self, groups: Groups) -> Costs:
@@ -251,26 +260,38 @@ class Generalization:
         flat = np.concatenate(members) if len(members) else np.empty(0, dtype=np.int64)
         starts = np.cumsum(size) - size
         low, high, nulls, sets = [], [], [], []
-        for attribute in self.records.attributes:
-            codes, null = attribute.codes[flat], attribute.null[flat]
-            marks = None
-            if attribute.is_range:
-                first = np.minimum.reduceat(np.where(null, _NOTHING, codes), starts) if len(size) else size
-                last = np.maximum.reduceat(np.where(null, -_NOTHING, codes), starts) if len(size) else size
-            else:
-                first = np.minimum.reduceat(codes, starts) if len(size) else size
-                last = np.maximum.reduceat(codes, starts) if len(size) else size
-                if attribute.hierarchy is None:
-                    marks = _bits(np.repeat(np.arange(len(size)), size), codes, len(size), len(attribute.values))
-            low.append(first)
-            high.append(last)
+        for attribute, (lows, highs) in zip(self.records.attributes, self._ends, strict=True):
+            null, marks = attribute.null[flat], None
+            low.append(np.minimum.reduceat(lows[flat], starts) if len(size) else size)
+            high.append(np.maximum.reduceat(highs[flat], starts) if len(size) else size)
+            if not attribute.is_range and attribute.hierarchy is None:
+                marks = _bits(np.repeat(np.arange(len(size)), size), lows[flat], len(size), len(attribute.values))
             nulls.append(np.logical_or.reduceat(null, starts) if len(size) else size.astype(np.bool_))
             sets.append(marks)
         return Groups(size.astype(self.dtype), low, high, nulls, sets)
 
     def record(self, record: int) -> Groups:
         """The group of a single record."""
-        return self.cores(np.array([record]), np.zeros(1, dtype=np.int64))
+        here = slice(record, record + 1)
+        low, high, nulls, sets = [], [], [], []
+        for attribute, (lows, highs) in zip(self.records.attributes, self._ends, strict=True):
+            low.append(lows[here])
+            high.append(highs[here])
+            nulls.append(attribute.null[here])
+            is_set = not attribute.is_range and attribute.hierarchy is None
+            sets.append(_bits(np.zeros(1, np.int64), lows[here], 1, len(attribute.values)) if is_set else None)
+        return Groups(np.ones(1, dtype=self.dtype), low, high, nulls, sets)
+
+    @cached_property
+    def _ends(self) -> list[tuple[Ints, Ints]]:
+        """For each attribute, the first and last code of each record; NULLs of a range are beyond all."""
+        ends = []
+        for attribute in self.records.attributes:
+            low = high = attribute.codes
+            if attribute.is_range and attribute.has_null:
+                low, high = (np.where(attribute.null, end, attribute.codes) for end in (_NOTHING, -_NOTHING))
+            ends.append((low, high))
+        return ends
 
     def cores(self, flat: Ints, starts: Ints) -> Groups:
         """What the unions of a group with each record of a part have in common; so no such union costs less than that with
@@ -281,13 +302,10 @@ class Generalization:
             starts: the position of the first record of each part.
         """
         low, high, nulls, sets = [], [], [], []
-        for attribute in self.records.attributes:
-            codes, null, marks = attribute.codes[flat], attribute.null[flat], None
-            lows, highs = codes, codes
-            if attribute.is_range and attribute.has_null:
-                lows, highs = np.where(null, _NOTHING, codes), np.where(null, -_NOTHING, codes)
-            low.append(np.maximum.reduceat(lows, starts))
-            high.append(np.minimum.reduceat(highs, starts))
+        for attribute, (lows, highs) in zip(self.records.attributes, self._ends, strict=True):
+            null, marks = attribute.null[flat], None
+            low.append(np.maximum.reduceat(lows[flat], starts))
+            high.append(np.minimum.reduceat(highs[flat], starts))
             if not attribute.is_range and attribute.hierarchy is None:
                 equal = np.flatnonzero(low[-1] == high[-1])
                 marks = _bits(equal, low[-1][equal], len(starts), len(attribute.values))
@@ -344,10 +362,10 @@ def marked(words: Words) -> Ints:
 
 def _of_set(marks: Words) -> Ints:
     """The number of values of each set; 0 for a single one."""
-    counts = np.zeros(len(marks), dtype=np.int64)
-    for word in range(marks.shape[1]):  # few; a sum along rows takes longer
-        counts += np.bitwise_count(marks[:, word])
-    return np.where(counts > 1, counts, 0)
+    counts: Ints = np.bitwise_count(marks[:, 0])  # of one byte each, which suffices for a word
+    for word in range(1, marks.shape[1]):  # few; a sum along rows takes longer
+        counts = counts + np.bitwise_count(marks[:, word]).astype(np.int64)
+    return counts * (counts > 1)
 
 
 def _step(attribute: Attribute) -> int:

@@ -155,11 +155,8 @@ def _least_squares(low: Array, high: Array, number: Array) -> float:
         point = (left + right) / 2
         rising = (number * (np.maximum(point - high, 0) - np.maximum(low - point, 0))).sum() > 0
         left, right = (left, point) if rising else (point, right)
-    return min(_squares(np.maximum(np.maximum(point - high, low - point), 0), number) for point in (left, right))
-
-
-def _squares(distance: Array, number: Array) -> float:
-    return float((number * distance**2).sum())
+    distances = (np.maximum(np.maximum(point - high, low - point), 0) for point in (left, right))
+    return min(float((number * distance**2).sum()) for distance in distances)
 
 
 def _greatest_mean(low: Array, high: Array, number: Array, certain: Array) -> float:

@@ -33,6 +33,7 @@ from anondb.query.item_tests import mentioned
 from anondb.query.parsing import inline_table
 from anondb.query.predicates import (
     ALWAYS,
+    NEVER,
     NOT_EMPTY,
     ROWS,
     And,
@@ -42,6 +43,8 @@ from anondb.query.predicates import (
     Not,
     Or,
     Plan,
+    both,
+    either,
     leaves,
     replaced,
 )
@@ -55,30 +58,12 @@ ASKED = {"label": "VARCHAR", "test": "BIGINT", "cap": "BIGINT"}
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """A value of one column has at least ``count`` items that pass a test."""
+class OnColumn:
+    """A leaf of a condition: the value of one column has at least ``count`` items that pass a test."""
 
     column: int
     test: int
     count: int
-
-
-@dataclass(frozen=True)
-class Joined:
-    """The conjunction or the disjunction of the parts."""
-
-    every: bool
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True)
-class Opposite:
-    """The negation of the part."""
-
-    part: Node
-
-
-Node = bool | Leaf | Joined | Opposite
 
 
 @dataclass(frozen=True)
@@ -127,80 +112,71 @@ class Buckets:
             self._values.setdefault(column, []).append((self._place[bucket], counts, copies))
         return columns
 
-    def exactly(self, node: Node, column: int) -> _Counted:
+    def exactly(self, condition: Condition, column: int) -> _Counted:
         """Count exactly the persons of each bucket who meet a condition on a single column."""
         number = np.zeros(len(self.sizes), dtype=np.int64)
         listed = np.zeros(len(self.sizes), dtype=np.int64)
         for place, counts, copies in self._values.get(column, []):
             listed[place] += copies
-            number[place] += copies * _holds(node, counts)
-        if _holds(node, {}):
+            number[place] += copies * _holds(condition, counts)
+        if _holds(condition, {}):
             number += self.sizes - listed
         return _Counted(number, number)
 
-    def count(self, node: Node) -> _Counted:
+    def count(self, condition: Condition) -> _Counted:
         """Bound the number of persons of each bucket who meet a condition."""
-        columns = _columns(node)
+        columns = _columns(condition)
         if len(columns) <= 1:
-            return self.exactly(node, next(iter(columns), 0))
-        if isinstance(node, Opposite):
-            negated = self.count(node.part)
-            return _Counted(self.sizes - negated.high, self.sizes - negated.low)
-        assert isinstance(node, Joined)
-        alone: dict[int, list[Node]] = {}
+            return self.exactly(condition, next(iter(columns), 0))
+        assert isinstance(condition, And | Or)  # negations are at the leaves
+        alone: dict[int, list[Condition]] = {}
         parts: list[_Counted] = []
-        for part in node.parts:
+        for part in condition.parts:
             of_part = _columns(part)
             if len(of_part) == 1:
                 alone.setdefault(next(iter(of_part)), []).append(part)
             else:
                 parts.append(self.count(part))
-        parts += [self.exactly(Joined(node.every, tuple(same)), column) for column, same in sorted(alone.items())]
+        joined = both if isinstance(condition, And) else either
+        parts += [self.exactly(joined(*same), column) for column, same in sorted(alone.items())]
         lows, highs = np.array([p.low for p in parts]), np.array([p.high for p in parts])
-        if node.every:
+        if isinstance(condition, And):
             low = np.maximum(lows.sum(axis=0) - (len(parts) - 1) * self.sizes, 0)
             return _Counted(low, highs.min(axis=0))
         return _Counted(lows.max(axis=0), np.minimum(highs.sum(axis=0), self.sizes))
 
 
-def _columns(node: Node) -> set[int]:
-    if isinstance(node, Leaf):
-        return {node.column}
-    if isinstance(node, Joined):
-        return set().union(*map(_columns, node.parts))
-    return _columns(node.part) if isinstance(node, Opposite) else set()
+def _columns(condition: Condition) -> set[int]:
+    return {leaf.column for leaf in leaves(condition) if isinstance(leaf, OnColumn)}
 
 
-def _holds(node: Node, counts: Mapping[int, int]) -> bool:
+def _holds(condition: Condition, counts: Mapping[int, int]) -> bool:
     """Whether a condition on one column holds for a value with these numbers of items that pass each test."""
-    if isinstance(node, bool):
-        return node
-    if isinstance(node, Leaf):
-        return counts.get(node.test, 0) >= node.count
-    if isinstance(node, Opposite):
-        return not _holds(node.part, counts)
-    return (all if node.every else any)(_holds(part, counts) for part in node.parts)
-
-
-def _placed(condition: Condition, question: Question, columns: Sequence[Counter[int]]) -> Node:
-    """Convert a condition: each leaf becomes a leaf on a column."""
     if isinstance(condition, Constant):
         return condition.value
     if isinstance(condition, Not):
-        return Opposite(_placed(condition.part, question, columns))
+        return not _holds(condition.part, counts)
     if isinstance(condition, And | Or):
-        parts = tuple(_placed(part, question, columns) for part in condition.parts)
-        return Joined(isinstance(condition, And), parts)
-    if not isinstance(condition, AtLeast):
+        return (all if isinstance(condition, And) else any)(_holds(part, counts) for part in condition.parts)
+    assert isinstance(condition, OnColumn)
+    return counts.get(condition.test, 0) >= condition.count
+
+
+def _placed(leaf: Condition, question: Question, columns: Sequence[Counter[int]]) -> Condition:
+    """A leaf as a condition on single columns."""
+    if isinstance(leaf, Constant):
+        return leaf
+    if not isinstance(leaf, AtLeast):
         raise unsupported("a condition on anything but numbers of items, from a release in buckets")
-    test = question.tests.index(condition.test)
+    test = question.tests.index(leaf.test)
     passing = columns[test]
-    if passing.total() < condition.count:
-        return False
-    if len(passing) == 1 or condition.count == 1:
-        return Joined(False, tuple(Leaf(column, test, condition.count) for column in sorted(passing)))
-    if passing.total() == condition.count:
-        return Joined(True, tuple(Leaf(column, test, number) for column, number in sorted(passing.items())))
+    made: Any = [OnColumn(column, test, min(leaf.count, passing[column])) for column in sorted(passing)]
+    if passing.total() < leaf.count:
+        return NEVER
+    if leaf.count == 1 or len(passing) == 1:
+        return either(*made)
+    if passing.total() == leaf.count:
+        return both(*made)
     raise unsupported(
         "a number of items that lie in several columns of an anatomy", "Ask for single items, joined by AND and OR."
     )
@@ -239,7 +215,7 @@ class BucketAnswers:
         self._release.unknown(frozenset[str]().union(*map(mentioned, question.tests)))
         buckets = self._buckets
         columns = buckets.read(self._release.passing(question.tests), question.caps) if question.tests else []
-        counted = buckets.count(_placed(plan.condition, question, columns))
+        counted = buckets.count(replaced(plan.condition, lambda leaf: _placed(leaf, question, columns)))
         return int(counted.low.sum()), int(counted.high.sum())
 
     def by_item(self, plan: Plan) -> list[tuple[Any, ...]]:

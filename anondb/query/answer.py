@@ -9,21 +9,22 @@ from fractions import Fraction
 from math import fsum
 from typing import Any
 
+from anondb.engine.limit import current
 from anondb.query.aggregates import Aggregated
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
-from anondb.query.evaluate import Question
+from anondb.query.classes import NO_CLASSES
 from anondb.query.item_tests import finite
 from anondb.query.measures import TOTAL_ERROR, counted, has_sums, measured, scaled
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.predicates import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan, Weights, both
-from anondb.query.refusals import unsupported
+from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import group_values
-from anondb.query.scalars import answered, histogram, on_records
+from anondb.query.scalars import answered, histogram
 from anondb.query.summed import SUM
-from anondb.query.totals import Bounds, total
-from anondb.query.values import DAY, Attribute, OnValue, Value
+from anondb.query.totals import Bounds
+from anondb.query.values import DAY, Attribute, OneOf, OnValue, Value
 
 MORE_NOTE = (
     "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
@@ -50,24 +51,24 @@ class Answer:
         return lower, upper
 
 
-def _by_value(release: Opened, plan: Plan) -> dict[Value | None, Bounds]:
-    """GROUP BY a relational attribute: the count for each possible value, in order."""
-    assert plan.grouped is not None
-    condition = both(plan.condition, OnValue(plan.grouped.name, None))
-    question = Question.of(condition, plan.test if plan.counts == ROWS else None)
-    if not question.tests:  # no person meets the condition
-        return {}
-    answers, shown = on_records(release, plan, question)
-    return {value: total(answers.outcomes(value)) for value in group_values(plan.grouped, shown[plan.grouped.name])}
+def check_time() -> None:
+    """Refuse to compute bounds where possible worlds, which answer alone then, need the time that is left."""
+    limit = current.get()
+    if limit is not None and limit.is_late:
+        raise too_complex("its bounds would take too long")
 
 
 def _value_rows(release: Opened, plan: Plan) -> list[Row]:
-    """The rows of a query grouped by a relational attribute, without impossible values."""
-    assert plan.grouped is not None
-    counts = _by_value(release, plan)
-    order = [value for value in counts if value is not None]
-    listed = [*order, *([None] if None in counts else [])]
-    return [(_shown(plan.grouped, value), *counts[value]) for value in listed if counts[value][1]]
+    """The rows of a query grouped by a relational attribute: the count for each possible value, in order."""
+    attribute = plan.grouped
+    assert attribute is not None
+    rows = []
+    for value in group_values(attribute, [group.cells[0] for group in release.records(NO_CLASSES, [attribute])]):
+        check_time()
+        same = OnValue(attribute.name, OneOf(frozenset() if value is None else frozenset({value})), null=value is None)
+        bounds = counted(release, replace(plan, condition=both(plan.condition, same)))
+        rows += [(_shown(attribute, value), *bounds)] if bounds[1] else []
+    return rows
 
 
 def _shown(attribute: Attribute, value: Value | None) -> str | int | float | None:
@@ -85,14 +86,11 @@ def aggregate_of(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
 
     Args:
         parts: the plan of each release; these have different persons.
-
-    Raises:
-        InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
     """
     for release, plan in parts:
         if release.anatomy:
             raise unsupported("an aggregate of numbers, from a release in buckets")
-        check(release, plan)
+        release.unknown(plan.labels)  # refuses texts that may be other spellings
     plan = parts[0][1]
     ends = _in_supports(parts, measured(parts))
     return ends if plan.aggregate == "sum" or plan.some or _persons(parts)[0] else (None, None)
@@ -161,15 +159,6 @@ def _with_sums(release: Opened, plan: Plan) -> Answer:
     return Answer((counted(release, plan),), plan.notes)
 
 
-def check(release: Opened, plan: Plan) -> None:
-    """Refuse a compiled query whose literals may not be of the original's type.
-
-    Raises:
-        InputError: ``ambiguous_item``.
-    """
-    release.unknown(plan.labels)
-
-
 def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answer:
     """Answer a compiled query.
 
@@ -177,11 +166,8 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         release: the release.
         plan: the query.
         unbounded: whether a count may have no upper bound (None).
-
-    Raises:
-        InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
     """
-    check(release, plan)
+    release.unknown(plan.labels)  # refuses texts that may be other spellings
     if plan.counts == MEASURE:
         if plan.aggregate == "histogram":
             return _histogram(release, plan)

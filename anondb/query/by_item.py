@@ -19,9 +19,9 @@ from anondb.query.item_tests import ANY_ITEM, NO_ITEM, item_all, item_not
 from anondb.query.predicates import ALWAYS, Plan, met_by
 from anondb.query.reading import holdings, transactions_by_item
 from anondb.query.refusals import unsupported
-from anondb.query.relational import covered, values_part
+from anondb.query.relational import unseen_parts, values_part
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
-from anondb.query.values import LISTS, ROW, Attribute, OnValue
+from anondb.query.values import Attribute
 
 if TYPE_CHECKING:
     from anondb.query.anatomy import BucketAnswers
@@ -113,8 +113,7 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     """Answer GROUP BY item: one row for each original item that a released item stands for."""
     assert plan.test is not None
     question = Question.of(plan.condition)
-    names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
-    attributes = [a for a in release.attributes or () if a.name in names]
+    attributes = [a for a in release.attributes or () if a.name in question.attributes]
     listed = release.passing([plan.test, *question.tests])
     passing = listed.without_first()
     blocks = release.blocks(passing)
@@ -131,7 +130,8 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
             return found
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
-    for item, labels in release.sorted_images:
+    for item in release.items:
+        labels = release.images[item]
         if len(labels) == 1 and item not in special:
             if listed.usual[0]:
                 bounds = plain.get(labels[0])
@@ -270,14 +270,9 @@ class _ItemWalk:
         attributes: Sequence[Attribute],
     ) -> None:
         self._release, self._blocks = release, blocks
-        names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
-        free = [values_part(question, a, covered(a, ("",)), None) for a in (ROW, LISTS) if a.name in names]
-        self._free = [_stretched(part) for part in free]
+        self._unseen = [_stretched(part) for part in unseen_parts(question)]
         self._values = cache(
-            lambda cells: [
-                _stretched(values_part(question, a, covered(a, c), None))
-                for a, c in zip(attributes, cells, strict=True)
-            ]
+            lambda cells: [_stretched(values_part(question, *of)) for of in zip(attributes, cells, strict=True)]
         )
         self._caps = (*question.caps, 1)
         self._evaluator = Evaluator(Question(question.condition, (*question.tests, NO_ITEM), self._caps, counted=True))
@@ -310,7 +305,7 @@ class _ItemWalk:
         for of, _ in kinds:
             if of is not None:
                 others[of] -= 1
-        parts = [*self._free, *self._values(holding.cells), *(self._item_parts[part] for _, part in kinds)]
+        parts = [*self._unseen, *self._values(holding.cells), *(self._item_parts[part] for _, part in kinds)]
         parts += chosen(self._classes, others)
         if not holding.complete:
             parts += self._suppressed(passed) if self._release.differing else self._outside

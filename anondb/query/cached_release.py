@@ -5,30 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Table, check_collation, load, reads
-from anondb.errors import AnondbError, EngineError, InputError
-from anondb.query.classes import Block, Classes, Counts, Group, Matching, Passing, classes_of
+from anondb.engine import Table, check_collation, load, reads
+from anondb.errors import AnondbError, InputError
+from anondb.query.classes import Block, Classes, Counts, Group, Members, Passing, classes_of, passing_of
 from anondb.query.evaluate import Bag, Passed, Question
 from anondb.query.held_sums import counted, grouped_sums
 from anondb.query.item_tests import ItemTest
 from anondb.query.original import Original
 from anondb.query.parsing import inline_table
-from anondb.query.predicates import Weights
 from anondb.query.reading import HeldItems, Together, images_of
 from anondb.query.relational import cell_columns, cells_of, read_attributes
-from anondb.query.summed import SUM, Members, Summed, of_sums, shares_by_item, with_sums
+from anondb.query.summed import SUM, Summed, of_sums, shares_by_item, summed, with_sums
 from anondb.query.values import Attribute, OnValue
-from anondb.release.coded import CodedRelease
-from anondb.release.manifest import types_of
-from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
+from anondb.release.reader import SealedRelease
 
 if TYPE_CHECKING:
     from anondb.query.by_item import ItemRow
@@ -40,64 +37,44 @@ _NEEDED = {
 }
 
 
-class Known(Protocol):
-    """What a reader of a checked file has read of it."""
-
-    @property
-    def kind(self) -> Kind:
-        """The kind of the release."""
-
-    @property
-    def manifest(self) -> Mapping[str, str]:
-        """Its manifest."""
+MAX_SUMS = 8  # that are kept
 
 
 class Opened:
     """An open release: its manifest, and the members of its released items.
 
     Args:
-        engine, schema, known: the release, and its kind and its manifest, if they are known.
-        together: the releases of the engine that are asked beside it.
+        sealed: the release.
+        together: the releases of its engine that are asked beside it.
 
     Raises:
-        InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
+        InputError: ``not_a_release``.
     """
 
-    def __init__(
-        self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None, together: Together | None = None
-    ) -> None:
-        self.engine, self.schema = engine, schema
-        self.members = schema.table("released_items")
-        members: list[tuple[str, str]] | None = None
-        self.manifest: Mapping[str, str] = {}
-        try:
-            self.manifest = read_manifest(engine, schema) if known is None else known.manifest
-            self.together = together or Together(engine, {schema: int(self.manifest.get("transactions", 0))})
-            members = self.together.members(schema)
-        except AnondbError as error:
-            if isinstance(error, EngineError) and error.code != "refused":
-                raise
+    def __init__(self, sealed: SealedRelease, together: Together) -> None:
+        self.engine, self.schema, self.together = sealed.engine, sealed.schema, together
+        self.manifest: Mapping[str, str] = sealed.manifest
+        self.members = self.schema.table("released_items")
+        members = together.members(self.schema)
         if members is None or not self.manifest.keys() >= _NEEDED:
             raise InputError(
                 "The schema or file does not hold a release.", code="not_a_release", hint="Name a sealed file."
             )
         self.images = images_of(members)
-        self.local = is_local(engine, schema) if known is None else known.kind.local
+        self.local = sealed.kind.local
         self.anatomy = self.manifest.get("model") == "anatomy"
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
-        has_records = layout_of(self.manifest.get("model", "")) == RECORDS
-        self.attributes = read_attributes(engine, schema, types_of(self.manifest)) if has_records else None
+        self.attributes = read_attributes(sealed)
         self.sizes: Mapping[str, int] = Counter(map(itemgetter(0), members))
         self.listed = [item for _, item in members]  # the members of each released item, in the order of sizes
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
-        self.summed: dict[Weights, Summed] = {}
+        self.summed = lru_cache(maxsize=MAX_SUMS)(partial(summed, self))
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
         self.lines: dict[bool, tuple[int, int | None]] = {}  # the number of all rows (``scalars.answered``)
         self.before: dict[str, Any] = {}  # what was asked for last (``reading.last``)
-        self._matching = Matching()
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
@@ -127,7 +104,7 @@ class Opened:
 
     def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
         """The tests that each label passes."""
-        return self._matching.passing(tuple(tests))
+        return passing_of(tuple(tests))
 
     def blocks(self, passing: Passing) -> dict[str, Block]:
         """The released items with a member that passes a test."""
@@ -169,11 +146,6 @@ class Opened:
         return {item: label for label, items in (self.bags or {}).items() for item in items}
 
     @cached_property
-    def sorted_images(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The items, each with its released items."""
-        return [(item, self.images[item]) for item in self.items]
-
-    @cached_property
     def places(self) -> npt.NDArray[np.int64] | None:
         """The place of the released item of each item; None without items, and if items have several released items."""
         if not self.items or len(self.images) < len(self.listed):
@@ -200,7 +172,12 @@ class Opened:
             InputError: ``ambiguous_item`` if one of them may be another spelling of an item.
         """
         missing = frozenset(label for label in labels if label not in self.images)
-        self.original.check_labels(missing)
+        if not self.original.plain(missing):
+            raise InputError(
+                "A literal may be another spelling of an item in the release, or not of the type of its items.",
+                code="ambiguous_item",
+                hint="Write items as the release does.",
+            )
         return missing
 
     # ---------------------------------------------------------------- transactions
@@ -255,11 +232,9 @@ class Opened:
         base = "ids" if self.differing or not columns else "records"
         shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
         complete: exp.Expr = exp.column("complete", "ids") if self.differing else exp.convert(not self.suppressed)
-        weight: exp.Expr = exp.column("weight", "ids") if base == "ids" else exp.convert(1)
         people = exp.alias_(self.schema.table("records").expression(), "records", table=True)
         source = people if base == "records" else self.ids.subquery("ids")
         tree = exp.select(*shown, complete.as_("complete")).from_(source)
-        tree = tree.select(weight.as_("weight"))
 
         def same(other: str) -> exp.Expr:
             return exp.column("transaction_id", base).eq(exp.column("transaction_id", other))
@@ -273,13 +248,13 @@ class Opened:
         names: list[exp.Expr] = [exp.column(f"c{n}") for n in range(len(columns))]
         names += [exp.column("complete"), *([exp.column("signature")] if classes.parts else [])]
         keys = len(names)
-        summed: list[exp.Expr] = []
+        added: list[exp.Expr] = []
         for n, one in enumerate(sums):
             tree = tree.select(*one.columns(complete, n))
             names += one.grouped(n)
-            summed += one.aggregates(n)
-        weights = exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")
-        grouped = exp.select(*names, *summed, weights).from_(tree.subquery("shown"))
+            added += one.aggregates(n)
+        number = exp.Count(this=exp.Star()).as_("records")
+        grouped = exp.select(*names, *added, number).from_(tree.subquery("shown"))
         rows = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
         none = (0,) * len(classes.parts)
         answers = []
@@ -309,7 +284,8 @@ class Opened:
     @cached_property
     def listed_members(self) -> Members:
         """The members of all released items."""
-        return Members.of(self)
+        sizes = np.array(list(self.sizes.values()), dtype=np.int64)
+        return Members(list(self.sizes), sizes, self.listed, self.images)
 
     @cached_property
     def is_laminar(self) -> bool:
@@ -325,40 +301,13 @@ class Opened:
 
     @cached_property
     def ids(self) -> exp.Query:
-        """The transactions with their weights: all with weight 1, or the distinct ones with their multiplicities."""
-        if self._contents is not None:
-            number = exp.column("content_id").as_("transaction_id")
-            return exp.select(number, "complete", exp.column("support").as_("weight")).from_(
-                self._contents.expression()
-            )
-        stored = self.schema.table("transaction_ids").expression()
-        return exp.select("transaction_id", "complete", exp.convert(1).as_("weight")).from_(stored)
-
-    @cached_property
-    def _contents(self) -> Table | None:
-        """The distinct transactions, if many are equal and a table can be cached; else None."""
-        if self.manifest.get("model") != "k" or not self.engine.owned:
-            return None
-        ids = CodedRelease(self.engine, self.schema).ids
-        stored: dict[str, Table | exp.Query] = {
-            **{name: self.schema.table(name) for name in ("transaction_items", "labels")},
-            "items": self._items(),
-        }
-        coded = load("release/coded_transactions").bind(stored, {})
-        merged = reads.summed(coded, "tid, item", "copies")
-        return self._kept("verify/classes", {"transactions": merged, "ids": ids})
-
-    def _items(self) -> exp.Query:
-        """A number for each published label."""
-        return load("warehouse/load/items").bind({"source": self.schema.table("labels")}, {})
+        """The transactions, and whether items of each may be missing."""
+        return exp.select("transaction_id", "complete").from_(self.schema.table("transaction_ids").expression())
 
     @cached_property
     def _rows(self) -> Table | exp.Query:
-        """The rows of the release, or of its distinct transactions; for bags, with distinguished variants."""
-        stored: Table | exp.Query = self.schema.table("transactions")
-        if self._contents is not None:
-            rows = load("utility/content_items").bind({"contents": self._contents}, {})
-            stored = self._kept("query/content_rows", {"content_items": rows, "items": self._items()})
+        """The rows of the release; for bags, with distinguished variants."""
+        stored = self.schema.table("transactions")
         if self.manifest["semantics"] == "set":
             return stored
         return self._once("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})
@@ -369,20 +318,17 @@ class Opened:
         return self._once("query/bag_chains", {**self.tables(), "overlaps": self._overlaps()})
 
     def _once(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
-        """A query to run once per release, or on every use if the connection is not anondb's."""
-        return self._kept(name, tables) if self.engine.owned else load(name).bind(tables, {})
-
-    def _kept(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table:
-        """The result of a query, cached for this release until the connection closes."""
+        """A query to run once for this release until the connection closes, or on every use if that is not anondb's."""
+        if not self.engine.owned:
+            return load(name).bind(tables, {})
         place = f"{self.schema.catalog}.{self.schema.name}.{self.manifest['release_id']}"
         table = Table("temp", "main", f"_anondb_{name}.{place}")
         return table if self.engine.exists(table) else self.engine.create(table, load(name).bind(tables, {}))
 
     @cached_property
     def numbered(self) -> HeldItems | None:
-        """The rows by the numbers of released items; None for bags, and where the distinct transactions are cached."""
-        of_bags = self.manifest["semantics"] != "set" or self._contents is not None
-        if of_bags or self.anatomy:
+        """The rows by the numbers of released items; None for bags and buckets."""
+        if self.manifest["semantics"] != "set" or self.anatomy:
             return None
         return HeldItems(self.engine, self.schema, self.size, self.together)
 

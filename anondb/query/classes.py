@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,10 +17,11 @@ from anondb.query.relational import Cell
 from anondb.query.values import OnValue
 
 MAX_BITS = 62
+Array = npt.NDArray[np.int64]
 
 Counts = list[tuple[tuple[int, ...], int]]
 """The number of transactions with each vector of numbers of released items per class."""
-KEPT = 8  # answers of ``Matching``
+KEPT = 64  # answers of ``passing_of``
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,7 @@ class Block:
     bag: Bag | None = None
 
     def part(self, caps: Vector) -> Part:
-        """Its possible contributions to a transaction.
-
-        Raises:
-            InputError: ``query_too_complex``.
-        """
+        """Its possible contributions to a transaction."""
         if self.bag is None:
             return released_part(caps, self.size, self.passing)
         return bag_part(caps, self.size, self.passing, self.bag)
@@ -124,6 +121,49 @@ class Passing:
         return Passing({label: passed[1:] for label, passed in self.special.items()}, self.usual[1:])
 
 
+@dataclass(frozen=True, eq=False)
+class Members:
+    """The members of all released items, one after the other.
+
+    Attributes:
+        labels: the released items.
+        sizes: how many members each of them has.
+        items: the members.
+        images: the released items of each item.
+    """
+
+    labels: Sequence[str]
+    sizes: Array
+    items: Sequence[str]
+    images: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def starts(self) -> Array:
+        """Where the members of each released item begin."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def label(self) -> Array:
+        """The place of the released item of each member."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @cached_property
+    def places(self) -> Mapping[str, list[int]]:
+        """Where each item is."""
+        places: dict[str, list[int]] = {}
+        for place, item in enumerate(self.items):
+            places.setdefault(item, []).append(place)
+        return places
+
+    def tested(self, passing: Passing) -> tuple[Array, list[Passed]]:
+        """For each member a number, 0 for those that no test names, and for each number the tests that it passes."""
+        numbers: dict[Passed, int] = {passing.usual: 0}
+        tested = np.zeros(len(self.items), np.int64)
+        for label, passed in passing.special.items():
+            tested[self.places.get(label, [])] = numbers.setdefault(passed, len(numbers))
+        return tested, list(numbers)
+
+
 @dataclass(frozen=True)
 class Classes:
     """Classes of equivalent released items, and the encoding of their numbers in a signature.
@@ -141,6 +181,19 @@ class Classes:
     default: int | None
     radices: Sequence[int]
     wide: bool
+
+    @classmethod
+    def encoded(cls, of: Mapping[str, int], parts: Sequence[Part], every: int) -> Classes:
+        """The classes with these parts, from that of each relevant released item and the number of all released items."""
+        radices = [1] * len(parts)
+        for part in of.values():
+            radices[part] += 1
+        wide = prod(radices) >= 1 << MAX_BITS
+        default = None
+        if len(of) == every and of and not wide:
+            default = max(range(len(parts)), key=lambda n: radices[n])
+            of = {r: n for r, n in of.items() if n != default}
+        return cls(of, parts, default, radices, wide)
 
     @property
     def key(self) -> object:
@@ -167,7 +220,7 @@ class Classes:
         others = () if self.default is None else released
         return dict.fromkeys(others, 0 if self.default is None else self.weights()[self.default]) | self.codes()
 
-    def all_counts(self, signatures: npt.NDArray[np.int64]) -> list[tuple[int, ...]]:
+    def all_counts(self, signatures: Array) -> list[tuple[int, ...]]:
         """Decode signatures that are numbers."""
         columns = []
         for radix in self.radices:
@@ -188,6 +241,9 @@ class Classes:
         return tuple(counts)
 
 
+NO_CLASSES = Classes({}, [], None, [], wide=False)
+
+
 def classes_of(question: Question, blocks: Mapping[str, Block], every: int, *, apart: bool = False) -> Classes:
     """Group released items by their effect on a question.
 
@@ -196,9 +252,6 @@ def classes_of(question: Question, blocks: Mapping[str, Block], every: int, *, a
         blocks: the released items that matter.
         every: the number of all released items.
         apart: whether released items with different members have different classes, even if they add the same.
-
-    Raises:
-        InputError: ``query_too_complex``.
     """
     numbers: dict[object, int] = {}
     parts: list[Part] = []
@@ -211,24 +264,10 @@ def classes_of(question: Question, blocks: Mapping[str, Block], every: int, *, a
             if part == len(parts):
                 parts.append(made)
         of[released] = part
-    radices = [1] * len(parts)
-    for part in of.values():
-        radices[part] += 1
-    wide = prod(radices) >= 1 << MAX_BITS
-    default = None
-    if len(of) == every and of and not wide:
-        default = max(range(len(parts)), key=lambda n: radices[n])
-        of = {r: n for r, n in of.items() if n != default}
-    return Classes(of, parts, default, radices, wide)
+    return Classes.encoded(of, parts, every)
 
 
-class Matching:
-    """Matches labels with tests; the last answers are kept."""
-
-    def __init__(self) -> None:
-        self.passing = lru_cache(maxsize=KEPT)(passing_of)
-
-
+@lru_cache(maxsize=KEPT)
 def passing_of(tests: tuple[ItemTest | OnValue, ...]) -> Passing:
     """The tests that each label passes that a test names, and those that all others pass."""
     labels = frozenset[str]().union(*map(mentioned, tests))

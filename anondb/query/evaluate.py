@@ -17,14 +17,15 @@ query's patterns or none (their labels are arbitrary texts); and an item of two 
 transaction although it is released there; below two nodes of a bag), which may count twice.
 
 A state of the walk consists of the undecided rest of the condition and the counts that it still needs; the counts of a
-decided condition are dropped. So wide conjunctions and disjunctions stay small.
+decided condition are dropped. So wide conjunctions and disjunctions stay small. Of the number that is counted, a state keeps
+the least and the greatest one alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 
 from anondb.query.item_tests import ItemTest, finite, passes, patterns
@@ -59,6 +60,11 @@ class Question:
     caps: Vector
     counted: bool
 
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The names of the attributes that it has conditions on."""
+        return frozenset(test.attribute for test in self.tests if isinstance(test, OnValue))
+
     @classmethod
     def of(cls, condition: Condition, counted: ItemTest | None = None) -> Question:
         """The question of a condition."""
@@ -91,6 +97,15 @@ class Part:
         """Whether it adds the same vector for every original."""
         return len(self.vectors) == 1
 
+    @cached_property
+    def by_others(self) -> dict[Vector, tuple[int, int]]:
+        """The least and the greatest last count beside the other ones, with 0 in its place."""
+        ends: dict[Vector, tuple[int, int]] = {}
+        for *others, last in self.vectors:  # in ascending order
+            key = (*others, 0)
+            ends[key] = ends.get(key, (last, last))[0], last
+        return ends
+
 
 def _add(left: Sequence[int], right: Sequence[int], caps: Vector) -> Vector:
     return tuple(min(a + b, c) for a, b, c in zip(left, right, caps, strict=True))
@@ -110,9 +125,6 @@ def released_part(caps: Vector, size: int, passing: tuple[tuple[Passed, int], ..
         caps: the question's caps.
         size: the number of its members.
         passing: the sets of passed tests, and the number of members with each.
-
-    Raises:
-        InputError: ``query_too_complex``.
     """
     zero = (0,) * len(caps)
     choices = {zero}
@@ -152,9 +164,6 @@ def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag
     Args:
         caps, size, passing: as for ``released_part``.
         bag: the copies, and whether the transaction has a node below.
-
-    Raises:
-        InputError: ``query_too_complex``.
     """
     drawn = min(bag.copies, size)
     choices = {((0,) * len(caps), 0)}  # the added vector, and the copies used
@@ -282,6 +291,8 @@ class Evaluator:
         self._start = _compile(question.condition, question.tests)
         self._steps = 0
         self._decided = cache(self._settle)
+        tests = {leaf.test for leaf in leaves(question.condition) if isinstance(leaf, AtLeast)}
+        self._apart = question.counted and question.tests[-1] not in tests
         some: Left = ("at least", 0, 1)
         whole: dict[Left, bool] = {some: True, ("not", some): False}
         single = not question.counted and question.caps == (1,)
@@ -290,8 +301,6 @@ class Evaluator:
     def _settle(self, left: Left, counts: Vector, more: Vector) -> tuple[Left, Vector]:
         needed: set[int] = set()
         left = _decide(left, counts, more, needed)
-        if self.question.counted and left is not False:
-            needed.add(len(counts) - 1)
         return left, tuple(c if i in needed else 0 for i, c in enumerate(counts))
 
     def value(self, counts: Vector) -> int:
@@ -307,33 +316,43 @@ class Evaluator:
         """
         if self.some is not None:
             return _some_passes(parts, self.some)
-        if self._start is True and self.question.counted:
-            return _number_of(parts, self.question.caps[-1])
-        caps = self.question.caps
-        more: list[Vector] = [(0,) * len(caps)]
+        caps, counted = self.question.caps, self.question.counted
+        # what the parts from each place on add at most, and at least to the count
+        more, fewest = [(0,) * len(caps)], [0]
         for part in reversed(parts):
             more.append(tuple(a + b for a, b in zip(more[-1], part.most, strict=True)))
+            fewest.append(fewest[-1] + (min(vector[-1] for vector in part.vectors) if counted else 0))
         more.reverse()
-        states = {self._decided(self._start, (0,) * len(caps), more[0])}
-        for part, ahead in zip(parts, more[1:], strict=True):
-            self._steps += len(states) * len(part.vectors)
-            if len(states) > MAX_STATES or self._steps > MAX_STEPS:
+        fewest.reverse()
+        ends: set[int] = set()
+        states = {self._decided(self._start, more[-1], more[0]): (0, 0)}
+        for place in range(len(parts) + 1):
+            undecided = {state: of for state, of in states.items() if not isinstance(state[0], bool)}
+            for (left, _), (low, high) in states.items():
+                if left is True:  # the parts that follow add up
+                    ends |= {low + fewest[place], high + more[place][-1]} if counted else {1}
+                elif left is False:
+                    ends.add(0)
+            if not undecided:
+                break
+            added, ahead = self._added(parts[place]), more[place + 1]
+            self._steps += len(undecided) * len(added)
+            if len(undecided) > MAX_STATES or self._steps > MAX_STEPS:
                 raise too_complex("its exact bounds would take too many steps")
-            after: set[tuple[Left, Vector]] = set()
-            for left, counts in states:
-                if isinstance(left, bool) and not (self.question.counted and left):
-                    after.add((left, counts))
-                else:
-                    after.update(self._decided(left, _add(counts, vector, caps), ahead) for vector in part.vectors)
-            states = after
-        values = [(counts[-1] if self.question.counted else 1) if left else 0 for left, counts in states]
-        return Outcome(min(values), max(values))
+            states = {}
+            for (left, counts), (low, high) in undecided.items():
+                for vector, (least, most) in added.items():
+                    state = self._decided(left, _add(counts, vector, caps), ahead)
+                    before = states.get(state, (UNLIMITED, 0))
+                    states[state] = min(before[0], low + least), max(before[1], high + most)
+        top = caps[-1] if counted else 1
+        return Outcome(min(*ends, top), min(max(ends), top))
 
-
-def _number_of(parts: Sequence[Part], most: int) -> Outcome:
-    """The outcome of a number of items without a condition: the parts add up."""
-    least = sum(min(vector[-1] for vector in part.vectors) for part in parts)
-    return Outcome(min(least, most), min(sum(part.most[-1] for part in parts), most))
+    def _added(self, part: Part) -> dict[Vector, tuple[int, int]]:
+        """What a part may add to the counts, each with the ends of what it adds to the value."""
+        if self._apart:
+            return part.by_others
+        return {vector: (vector[-1], vector[-1]) if self.question.counted else (0, 0) for vector in part.vectors}
 
 
 def _some_passes(parts: Sequence[Part], wanted: bool) -> Outcome:

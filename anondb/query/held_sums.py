@@ -109,10 +109,8 @@ class HeldRows:
     def by_item(self, codes: Mapping[str, int]) -> tuple[Array, Array]:
         """The number of transactions of each released item with each signature: the signatures in ascending order, and an
         array with a row for the number of each released item, from 0 on."""
-        signatures = self.signatures(codes)
-        of_each, several = _numbered(signatures)
-        known = np.zeros(several, dtype=np.int64)
-        known[of_each] = signatures
+        known, of_each = _numbered(self.signatures(codes))
+        several = len(known)
         counts = np.zeros((len(self.numbers) + 1, several), dtype=np.int64)
         if several <= FEW_SIGNATURES and self.ends is not None:
             for n in range(1, several):
@@ -199,9 +197,10 @@ def _groups(
     size = len(keys[0])
     index, number = np.zeros(size, dtype=np.int64), min(size, 1)
     for key in keys:
-        codes, several = _numbered(key)
-        if several > 1:
-            index, number = _numbered(index * several + codes)
+        values, codes = _numbered(key)
+        if len(values) > 1:
+            values, index = _numbered(index * len(values) + codes)
+            number = len(values)
     first = np.zeros(number, dtype=np.int64)
     first[index[::-1]] = np.arange(size)[::-1]
     persons = np.bincount(index, minlength=number)
@@ -222,18 +221,16 @@ def _groups(
 
 def counted(keys: Array) -> tuple[Array, Array]:
     """The distinct values of non-negative integers in ascending order, each with its number of occurrences."""
-    if keys.max(initial=0) > 4 * len(keys):
-        values, numbers = np.unique(keys, return_counts=True)
-        return values, numbers
-    numbers = np.bincount(keys)
-    values = np.flatnonzero(numbers)
-    return values, numbers[values]
+    values, places = _numbered(keys)
+    return values, np.bincount(places, minlength=len(values))
 
 
-def _numbered(key: Array) -> tuple[Array, int]:
-    """The place of each value among the different ones in ascending order, and how many these are."""
+def _numbered(key: Array) -> tuple[Array, Array]:
+    """The different values in ascending order, and the place of each value among them."""
+    if key.dtype.kind == "f" and np.isfinite(key).all() and (key == np.trunc(key)).all():
+        key = key.astype(np.int64)
     if key.dtype.kind == "i" and len(key) and key.min() >= 0 and key.max() <= 4 * len(key):
         seen = np.bincount(key) > 0
-        return (np.cumsum(seen) - 1)[key], int(seen.sum())
-    values, codes = np.unique(key, return_inverse=True)
-    return codes, len(values)
+        return np.flatnonzero(seen), (np.cumsum(seen) - 1)[key]
+    values, places = np.unique(key, return_inverse=True)
+    return values, places

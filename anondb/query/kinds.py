@@ -2,54 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
-from math import prod
 
 import numpy as np
 
 from anondb.answers.rules.contents import Space, Vector
 from anondb.answers.rules.supports import Array, Supports
-from anondb.query.classes import MAX_BITS, Classes, Passing
+from anondb.query.classes import Classes, Members, Passing
 from anondb.query.evaluate import Evaluator, Passed, Question, part_of
 
 BY_ITEM, BY_LABEL, BY_TESTS = LEVELS = range(3)
 MAX_KINDS = 6
-
-
-@dataclass(frozen=True, eq=False)
-class Members:
-    """The members of all released items, one after the other.
-
-    Attributes:
-        labels: the released items.
-        items: the members.
-        label: the place of the released item of each member.
-        images: the released items of each item.
-    """
-
-    labels: Sequence[str]
-    items: Sequence[str]
-    label: Array
-    images: Mapping[str, tuple[str, ...]]
-
-    @cached_property
-    def places(self) -> Mapping[str, list[int]]:
-        """Where each item is."""
-        places: dict[str, list[int]] = {}
-        for place, item in enumerate(self.items):
-            places.setdefault(item, []).append(place)
-        return places
-
-    def tested(self, passing: Passing) -> tuple[Array, list[Passed]]:
-        """For each member a number, 0 for those that no test names, and for each number the tests that it passes."""
-        numbers: dict[Passed, int] = {passing.usual: 0}
-        tested = np.zeros(len(self.items), np.int64)
-        for label, passed in passing.special.items():
-            tested[self.places.get(label, [])] = numbers.setdefault(passed, len(numbers))
-        return tested, list(numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,11 +156,9 @@ def _classes(
     members: Members, chosen: Array, caps: Sequence[int], level: int, with_rest: bool
 ) -> tuple[Classes, list[list[Vector]], list[int]]:
     """The classes of released items, what one of each adds, and those that have a class alone."""
-    starts = np.flatnonzero(np.diff(members.label, prepend=-1))
-    sizes = np.diff(np.append(starts, len(members.label)))
-    numbers = np.add.reduceat(chosen.astype(np.int64), starts, axis=1).T
+    numbers = np.add.reduceat(chosen.astype(np.int64), members.starts, axis=1).T
     named = np.asarray(numbers[:, int(with_rest) :].any(axis=1))
-    free = np.asarray(sizes > numbers.sum(axis=1))
+    free = np.asarray(members.sizes > numbers.sum(axis=1))
     capped = np.minimum(numbers, caps)
     of: dict[str, int] = {}
     known: dict[object, int] = {}
@@ -209,14 +173,5 @@ def _classes(
             vectors = product(*(range(most + 1) for most in capped[place].tolist()))
             parts.append([v for v in vectors if free[place] or any(v)])
         of[members.labels[place]] = known[key]
-    radices = [1] * len(parts)
-    for n in of.values():
-        radices[n] += 1
-    wide = prod(radices) >= 1 << MAX_BITS
-    default = None
-    if len(of) == len(members.labels) and of and not wide:
-        default = max(range(len(parts)), key=lambda n: radices[n])
-        of = {label: n for label, n in of.items() if n != default}
-    width = len(caps)
-    made = [part_of(vectors, width) for vectors in parts]
-    return Classes(of, made, default, radices, wide), parts, own
+    made = [part_of(vectors, len(caps)) for vectors in parts]
+    return Classes.encoded(of, made, len(members.labels)), parts, own

@@ -24,6 +24,7 @@ from anondb.query.item_tests import finite, within
 from anondb.query.predicates import (
     IDS,
     NEVER,
+    ROWS,
     AtLeast,
     Condition,
     Constant,
@@ -38,10 +39,10 @@ from anondb.query.predicates import (
 )
 from anondb.query.reading import last
 from anondb.query.refusals import too_complex, unsupported
-from anondb.query.relational import Cell, covered, values_part
-from anondb.query.summed import SUM, VALUES, Summed, summed
+from anondb.query.relational import Cell, covered, unseen_parts, values_part
+from anondb.query.summed import SUM, VALUES, Summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
-from anondb.query.values import LISTS, ROW, Attribute, OnValue, Span
+from anondb.query.values import Attribute, OnValue, Span
 
 States = tuple[int, ...]
 """For each comparison of a sum with a number whether it is false (0), true (1) or not known (2)."""
@@ -51,11 +52,7 @@ MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
 
 
 def check_number(attribute: Attribute, aggregate: str) -> None:
-    """Refuse an aggregate of an attribute that is not a number; a date is one of days for the least and the greatest.
-
-    Raises:
-        InputError: ``unsupported_query``.
-    """
+    """Refuse an aggregate of an attribute that is not a number; a date is one of days for the least and the greatest."""
     day = attribute.dated and attribute.whole and aggregate in ("min", "max")
     if attribute.ends is None or (attribute.dated and not day):
         raise unsupported(
@@ -90,9 +87,6 @@ def measured(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
 
     Args:
         parts: the plan of each release; these have different persons.
-
-    Raises:
-        InputError: ``unsupported_query`` or ``query_too_complex``.
     """
     plan = parts[0][1]
     groups = [group for release, asked in parts for group in groups_of(release, asked)]
@@ -128,11 +122,7 @@ def scaled(plan: Plan, ends: Aggregated) -> Aggregated:
 
 
 def counted(release: Opened, plan: Plan) -> Bounds:
-    """The number of persons of a plan whose condition compares sums with numbers.
-
-    Raises:
-        InputError: ``unsupported_query`` or ``query_too_complex``.
-    """
+    """The number of persons of a plan, or of items of these, from all that the release shows of each."""
     return total([(g.outcome, g.persons) for g in groups_of(release, plan)])
 
 
@@ -185,38 +175,34 @@ class Asked:
 
 
 def asked_of(release: Opened, plan: Plan) -> Asked:
-    """What a plan asks about the transactions of a release.
-
-    Raises:
-        InputError: ``unsupported_query`` or ``query_too_complex``.
-    """
+    """What a plan asks about the transactions of a release."""
     compared = [leaf for leaf in dict.fromkeys(leaves(plan.condition)) if isinstance(leaf, OnSum)]
     if len(compared) > MAX_COMPARED:
         raise too_complex(f"it compares more than {MAX_COMPARED} sums with numbers")
-    question = Question.of(plan.condition)
-    names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
+    question = Question.of(plan.condition, plan.test if plan.counts == ROWS else None)
+    names = question.attributes
     number = plan.measure if isinstance(plan.measure, Attribute) else None
     if number is not None:
         check_number(number, plan.aggregate)
     attributes = [a for a in release.attributes or () if a.name in names or a == number]
     passing = release.passing(question.tests)
     outside = outside_of(release, question, passing, labels_of(plan))
-    classes = release.classes(question, release.blocks(passing), apart=True)  # the ends of finer groups are closer
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     measure = plan.measure if isinstance(plan.measure, Weights) else None
     sums = [] if measure is None else [replace(_summed(release, measure, plan), listed=listed)]
     sums += [replace(_summed(release, leaf.weights, plan), least=leaf.least, open=leaf.open) for leaf in compared]
+    # the ends of finer groups are closer
+    classes = release.classes(question, release.blocks(passing), apart=bool(sums or number))
     endless = plan.aggregate == "histogram" and bool(sums) and isinf(sums[0].high)
     if endless:
         sums[0] = replace(sums[0], high=0.0)
     evaluators = _Evaluators(question, compared)
-    tested = [(n, a) for n, a in enumerate(attributes) if a.name in names]
-    free = [a for a in (ROW, LISTS) if a.name in names]
+    tested, unseen = [n for n, a in enumerate(attributes) if a.name in names], unseen_parts(question)
+    of_cell = cache(lambda n, cell: values_part(question, attributes[n], cell))
 
     @cache
     def parts(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool) -> tuple[Part, ...]:
-        of_values = [values_part(question, a, covered(a, cells[n]), None) for n, a in tested]
-        of_values += [values_part(question, a, covered(a, ("",)), None) for a in free]
+        of_values = [*(of_cell(n, cells[n]) for n in tested), *unseen]
         listed = [*of_values, *chosen(classes, counts), *(() if complete else outside)]
         return tuple(sorted(listed, key=lambda part: not part.fixed))
 
@@ -228,7 +214,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
 
 def _summed(release: Opened, weights: Weights, plan: Plan) -> Summed:
     """What released items add to a sum; whoever has an item with a value for certain has at least one value."""
-    one, labels = summed(release, weights), finite(weights.test)
+    one, labels = release.summed(weights), finite(weights.test)
     held = weights.kind == VALUES and at_least(1, weights.test) in conjuncts(plan.condition)
     if held and labels is not None and labels <= dict(weights.by_label or ()).keys():
         return replace(one, ends=(1.0, one.ends[1]))
@@ -241,7 +227,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
         return []
     low, high = (-inf, inf) if release.bags is not None else _ends_by_condition(plan)
     asked = asked_of(release, plan)
-    plain = not asked.compared and not any(isinstance(test, OnValue) for test in asked.question.tests)
+    plain = not asked.compared and not asked.question.attributes
     plain = plain and len(asked.sums) == 1 and asked.sums[0].kind == SUM
     if plain and plan.aggregate in ("sum", "avg") and set(asked.question.caps) <= {1}:
         complete = not release.suppressed

@@ -121,9 +121,6 @@ class Original:
 
         Args:
             symmetric: whether the query does not depend on it.
-
-        Raises:
-            InputError: ``ambiguous_item``.
         """
         if self.kind is not None and not symmetric:
             raise InputError(
@@ -132,22 +129,12 @@ class Original:
                 hint="List the items with IN; compare the items of a self-join with <>.",
             )
 
-    def check_labels(self, missing: frozenset[str]) -> None:
-        """Refuse literals that may be other spellings of items.
-
-        Args:
-            missing: literals that no released item stands for.
-
-        Raises:
-            InputError: ``ambiguous_item``.
-        """
+    def plain(self, labels: frozenset[str]) -> bool:
+        """Whether texts are spelled as items of their type are."""
         kind = self.kind
-        if missing and kind and (not all(map(kind.form.fullmatch, missing)) or self._rewritten(missing, kind)):
-            raise InputError(
-                "A literal may be another spelling of an item in the release, or not of the type of its items.",
-                code="ambiguous_item",
-                hint="Write items as the release does.",
-            )
+        return (
+            not labels or kind is None or (all(map(kind.form.fullmatch, labels)) and not self._rewritten(labels, kind))
+        )
 
     def _rewritten(self, labels: frozenset[str], kind: Kind) -> bool:
         """Whether DuckDB changes or rejects one of these labels when it converts it to a type."""

@@ -105,9 +105,7 @@ def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None
     passing = release.passing([plan.test, plan.second])
     flags = [passing.of(item) for item in release.items]
     supported = "item_supports" in release.manifest and certain is None  # they are of all transactions
-    none = {
-        "released_item": "VARCHAR",
-        "item": "VARCHAR",
+    none = {"released_item": "VARCHAR", "item": "VARCHAR"} | {
         "at_least": "BIGINT",
         "at_most": "BIGINT",
         "weight": "DOUBLE",

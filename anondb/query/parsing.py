@@ -25,10 +25,9 @@ _QUERIES = {"VALUES", "TABLE", "PIVOT", "UNPIVOT"}
 _ALONE = {"BEGIN", "COMMIT", "ROLLBACK", "RESET"}
 """Statements of which nothing but the first word matters."""
 _SAME = {"START": "BEGIN", "END": "COMMIT", "ABORT": "ROLLBACK", "DESC": "DESCRIBE"}
-_TAKEN = {
-    *_QUERIES,
-    *("ALTER", "CREATE", "DELETE", "DESCRIBE", "DROP", "INSERT", "PRAGMA", "SET", "SUMMARIZE", "TRUNCATE", "UPDATE"),
-    "USE",
+_TAKEN = _QUERIES | {
+    *("ALTER", "CREATE", "DELETE", "DESCRIBE", "DROP", "INSERT"),
+    *("PRAGMA", "SET", "SUMMARIZE", "TRUNCATE", "UPDATE", "USE"),
 }
 _PREPARED = {"PREPARE", "EXECUTE", "DEALLOCATE"}
 """Statements about a query that has a name; it is parsed when it is made (``session.statements``)."""
@@ -52,31 +51,19 @@ def _bad_sql(line: int | None = None, column: int | None = None) -> InputError:
 
 
 def check_depth(tree: exp.Expr) -> None:
-    """Refuse a tree that is nested too deeply.
-
-    Raises:
-        InputError: ``query_too_complex``.
-    """
+    """Refuse a tree that is nested too deeply."""
     level = [tree]
     for _ in range(MAX_DEPTH):
-        level = [child for node in level for child in node.iter_expressions() if not _chained(node, child)] + [
-            child for node in level for child in _chain(node)
-        ]
+        level = [child for node in level for child in (_chain(node) or node.iter_expressions())]
         if not level:
             return
     raise too_complex(f"it is nested more than {MAX_DEPTH} deep")
 
 
-def _chained(node: exp.Expr, child: exp.Expr) -> bool:
-    return isinstance(node, exp.Connector) and type(child) is type(node)
-
-
 def _chain(node: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain ``a AND b AND ...``, which the parser nests to the left; it counts as one level."""
-    if not isinstance(node, exp.Connector):
-        return []
     operands: list[exp.Expr] = []
-    todo = [c for c in node.iter_expressions() if type(c) is type(node)]
+    todo = [node] if isinstance(node, exp.Connector) else []
     while todo:
         for child in todo.pop().iter_expressions():
             (todo if type(child) is type(node) else operands).append(child)
@@ -105,15 +92,19 @@ def _ended_inside(tree: exp.Expr) -> exp.Expr:
 
 
 def _with_selects(tree: exp.Expr) -> exp.Expr:
-    """A query in which VALUES in an expression is ``SELECT * FROM (VALUES ...)``."""
+    """A query in which VALUES is ``SELECT * FROM (VALUES ...)`` where it is no source, and so is PIVOT that is the query."""
+    if isinstance(tree, exp.Pivot):
+        return exp.select("*").from_(exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier("q"))))
     for node in list(tree.find_all(exp.Values)):
         around = node.parent
         made = exp.Select(expressions=[exp.Star()])
         if isinstance(around, exp.In):
             around.set("expressions", None)
             around.set("query", exp.Subquery(this=made))
-        elif isinstance(around, exp.Subquery):
+        elif isinstance(around, exp.Subquery | exp.Insert | exp.Create):
             node.replace(made)
+        elif around is None:
+            tree = made
         else:
             continue
         node.set("alias", exp.TableAlias(this=exp.to_identifier("listed")))

@@ -13,7 +13,7 @@ constructors, ``close`` and ``leaves`` treat all unknown nodes as leaves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, finite, item_all, item_any, item_not, within
@@ -233,15 +233,9 @@ def conjuncts(condition: Condition) -> tuple[Condition, ...]:
 
 def renamed(condition: Condition, rows: Mapping[int, int]) -> Condition:
     """The condition with its rows renumbered."""
-    if isinstance(condition, OnItem):
-        return OnItem(rows.get(condition.row, condition.row), condition.test)
-    if isinstance(condition, Not):
-        return Not(renamed(condition.part, rows))
-    if isinstance(condition, And):
-        return And(tuple(renamed(p, rows) for p in condition.parts))
-    if isinstance(condition, Or):
-        return Or(tuple(renamed(p, rows) for p in condition.parts))
-    return condition
+    return replaced(
+        condition, lambda leaf: replace(leaf, row=rows.get(leaf.row, leaf.row)) if isinstance(leaf, OnItem) else leaf
+    )
 
 
 def replaced(condition: Condition, leaf_of: Callable[[Condition], Condition]) -> Condition:
@@ -260,13 +254,7 @@ def settled(condition: Condition) -> Condition:
 
     This is correct because negations are at the leaves: replacing unknown by false changes no AND or OR from or to true.
     """
-    if isinstance(condition, OnValue):
-        return condition.settled()
-    if isinstance(condition, And):
-        return both(*(settled(p) for p in condition.parts))
-    if isinstance(condition, Or):
-        return either(*(settled(p) for p in condition.parts))
-    return condition
+    return replaced(condition, lambda leaf: leaf.settled() if isinstance(leaf, OnValue) else leaf)
 
 
 def split(condition: Condition) -> tuple[dict[int, ItemTest], Condition, list[Condition]]:
@@ -288,7 +276,7 @@ def close(condition: Condition, rows: frozenset[int]) -> Condition:
     """The condition "the person has rows for which ``condition`` holds", where each row is any of the person's items.
 
     The existential quantifier distributes over a disjunction; in a conjunction the rows are independent of each other. A
-    conjunction with a disjunction that mixes rows or persons is multiplied out. Rows of an outer query do not change.
+    conjunction with a disjunction that mixes rows or persons is multiplied out. What is of an outer query does not change.
 
     Raises:
         InputError: ``query_too_complex``: more than 256 branches.
@@ -301,13 +289,15 @@ def close(condition: Condition, rows: frozenset[int]) -> Condition:
             raise too_complex(f"more than {MAX_BRANCHES} combinations of OR and AND across rows")
         if isinstance(part, Or):
             return either(*(closed(p) for p in part.parts))
-        tests, person, mixed = split(part)
+        own = [p for p in conjuncts(part) if rows & rows_of(p)]
+        rest = [p for p in conjuncts(part) if p not in own]
+        mixed = [p for p in own if not isinstance(p, OnItem)]
         if mixed:
-            first, rest = mixed[0], [p for p in conjuncts(part) if p is not mixed[0]]
-            assert isinstance(first, Or)
-            return either(*(closed(both(p, *rest)) for p in first.parts))
-        outer = (on_item(row, test) for row, test in tests.items() if row not in rows)
-        return both(person, *outer, *(at_least(1, tests.get(row, ANY_ITEM)) for row in sorted(rows)))
+            assert isinstance(mixed[0], Or)
+            others = [p for p in own if p is not mixed[0]]
+            return both(*rest, either(*(closed(both(p, *others)) for p in mixed[0].parts)))
+        tests = {p.row: p.test for p in own if isinstance(p, OnItem)}
+        return both(*rest, *(at_least(1, tests.get(row, ANY_ITEM)) for row in sorted(rows)))
 
     return closed(settled(condition))
 

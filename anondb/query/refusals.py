@@ -1,4 +1,6 @@
-"""The typed errors for queries without a sound answer; each names the unsupported construct."""
+"""The typed errors for queries without a sound answer, which whatever reads or answers one may raise; each names the
+unsupported construct.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,12 @@ REFUSED = "Not answered from a release: "
 HINT = "Ask for a COUNT over the id and item columns of the original table."
 
 ARGUMENTS = {
-    "limit": "LIMIT",
+    **{key: key.upper() for key in ("distinct", "having", "limit", "offset", "qualify", "rename", "replace", "where")},
     "limit_options": "LIMIT with a percentage",
-    "offset": "OFFSET",
     "order": "ORDER BY",
-    "qualify": "QUALIFY",
     "windows": "WINDOW",
     "sample": "TABLESAMPLE",
-    "having": "HAVING",
     "group": "GROUP BY",
-    "distinct": "DISTINCT",
-    "where": "WHERE",
     "joins": "a join inside parentheses",
     "laterals": "LATERAL",
     "pivots": "PIVOT",
@@ -36,8 +33,6 @@ ARGUMENTS = {
     "on": "ON in this place",
     "using": "USING in this place",
     "except_": "EXCLUDE",
-    "replace": "REPLACE",
-    "rename": "RENAME",
     "negate": "a negated operator written with !",
     "ordinality": "WITH ORDINALITY",
     "nulls_first": "NULLS FIRST",

@@ -11,7 +11,6 @@ the least and the greatest value of a record are attained, and their sums over r
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,11 +21,11 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
-from anondb.errors import InputError
-from anondb.query.evaluate import Evaluator, Outcome, Part, Question, part_of
+from anondb.query.evaluate import Part, Question, part_of
 from anondb.query.refusals import unsupported
-from anondb.query.values import DAY, Attribute, OnValue, Value
-from anondb.release.objects import SchemaName, release_kind
+from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
+from anondb.release.manifest import types_of
+from anondb.release.reader import SealedRelease
 
 MAX_GROUPS = 1_000
 Cell = tuple[str | int | bool | None, ...]
@@ -110,20 +109,26 @@ def with_cells(
     return tree.from_(numbered.copy()).join(held.subquery("held"), on=same, join_type="left"), cells
 
 
-def values_part(question: Question, attribute: Attribute, among: Covered, group: Value | None) -> Part:
+def values_part(question: Question, attribute: Attribute, cell: Cell) -> Part:
     """The part of a record with this published value in the question's conditions on the attribute."""
+    among = covered(attribute, cell)
     places = [(n, t) for n, t in enumerate(question.tests) if isinstance(t, OnValue) and t.attribute == attribute.name]
-    marks = [mark for _, test in places for mark in test.marks(group)]
     values: list[Value | None] = [*among.listed, *([None] if among.null else [])]
     if among.low is not None and among.high is not None:
+        marks = [mark for _, test in places for mark in test.marks]
         values += _pieces(among.low, among.high, marks, attribute.whole)
     vectors = []
     for value in values:
         vector = [0] * len(question.tests)
         for n, test in places:
-            vector[n] = int(test.holds(value, group))
+            vector[n] = int(test.holds(value))
         vectors.append(tuple(vector))
     return part_of(vectors, len(question.tests))
+
+
+def unseen_parts(question: Question) -> list[Part]:
+    """The parts of what a release does not show of a record."""
+    return [values_part(question, unseen, ("",)) for unseen in (ROW, LISTS) if unseen.name in question.attributes]
 
 
 def _pieces(low: Fraction, high: Fraction, marks: Iterable[Fraction], whole: bool) -> Iterable[Fraction]:
@@ -160,57 +165,17 @@ def group_values(attribute: Attribute, cells: Iterable[Cell]) -> list[Value | No
     return [*numbers, *texts, *([None] if null else [])]
 
 
-class RecordAnswers:
-    """Evaluates one question over groups of records, for one value of the grouped attribute after the other.
-
-    Args:
-        question: the question.
-        attributes: the attributes of the question.
-        groups: the other parts of a record, its published values, and the number of such records.
-    """
-
-    def __init__(
-        self,
-        question: Question,
-        attributes: Sequence[Attribute],
-        groups: Sequence[tuple[tuple[Part, ...], tuple[Cell, ...], int]],
-    ) -> None:
-        self._question, self._attributes, self._groups = question, attributes, groups
-        self._evaluator = Evaluator(question)
-        self._covered = {
-            (a.name, c): covered(a, c) for _, cells, _ in groups for a, c in zip(attributes, cells, strict=True)
-        }
-
-    def outcomes(self, group: Value | None = None) -> list[tuple[Outcome, int]]:
-        """The outcomes, and the number of records with each."""
-        parts: Mapping[tuple[str, Cell], Part] = {
-            (a.name, cell): values_part(self._question, a, among, group)
-            for a in self._attributes
-            for (name, cell), among in self._covered.items()
-            if name == a.name
-        }
-        alike: Counter[tuple[Part, ...]] = Counter()
-        for others, cells, records in self._groups:
-            of_values = [parts[a.name, c] for a, c in zip(self._attributes, cells, strict=True)]
-            alike[(*sorted(of_values, key=lambda p: not p.fixed), *others)] += records
-        return [(self._evaluator.outcome(made), records) for made, records in alike.items()]
-
-
-def read_attributes(engine: Engine, schema: SchemaName, types: Mapping[str, str]) -> tuple[Attribute, ...]:
-    """Read the relational attributes of a release, with the types of their columns and the values of their categories.
-
-    Raises:
-        InputError: ``not_a_release``.
-    """
-    kind = release_kind(engine, schema)
-    if kind is None or kind.attributes is None:
-        raise InputError(
-            "The schema or file does not hold a release with records.", code="not_a_release", hint="Name a sealed file."
-        )
-    rows = engine.query("query/released_values", {"released_values": schema.table("released_values")})
+def read_attributes(release: SealedRelease) -> tuple[Attribute, ...] | None:
+    """The relational attributes of a release, with the types of their columns and the values of their categories; None
+    without records."""
+    if release.kind.attributes is None:
+        return None
+    rows = release.engine.query("query/released_values", {"released_values": release.schema.table("released_values")})
     values: dict[str, set[tuple[str, str | None]]] = {}
     for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
         values.setdefault(name, set()).add((released, value))
+    types = types_of(release.manifest)
     return tuple(
-        Attribute(a.name, a.ends, a.has_null, frozenset(values.get(a.name, ())), types[a.name]) for a in kind.attributes
+        Attribute(a.name, a.ends, a.has_null, frozenset(values.get(a.name, ())), types[a.name])
+        for a in release.kind.attributes
     )

@@ -36,17 +36,21 @@ NEUTRAL = {SUM: 0.0, MAX: -inf, MIN: inf, VALUES: 0.0}
 
 Array = npt.NDArray[Any]
 ROUNDED = 1e-12  # the relative error of a sum of doubles
-MAX_KEPT = 8  # sums of a release
 
 
 def shares_of(kind: str, numbers: Array, starts: Array) -> dict[str, Array]:
     """What each released item adds: the columns of ``classes.Size``.
 
     Args:
-        kind: ``MAX``, ``MIN`` or ``VALUES``.
-        numbers: the number of each member, NaN for members without one.
+        kind: ``SUM``, ``MAX``, ``MIN`` or ``VALUES``.
+        numbers: the number of each member; for members without one 0 in sums, else NaN.
         starts: where the members of each released item begin.
     """
+    if kind == SUM:
+        least, greatest = np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)
+        low = np.where(least < 0, np.add.reduceat(np.minimum(numbers, 0.0), starts), least)
+        high = np.where(greatest > 0, np.add.reduceat(np.maximum(numbers, 0.0), starts), greatest)
+        return {"least": low, "greatest": high}
     none, there = np.isnan(numbers), ~np.isnan(numbers)
     if kind == VALUES:
         bits = np.where(there, numbers, 0.0).astype(np.int64)
@@ -182,7 +186,7 @@ class Summed:
         if self.listed or self.least is not None:
             return []
         ends = [exp.column(f"{name}_{place}") for name in Size._fields]
-        sums = [exp.Sum(this=exp.Mul(this=end.copy(), expression=exp.column("weight"))) for end in ends]
+        sums = [exp.Sum(this=end.copy()) for end in ends]
         extremes = [kind(this=end.copy()) for end in ends for kind in (exp.Min, exp.Max)]
         return [one.as_(f"of_{place}_{n}") for n, one in enumerate([*sums, *extremes])]
 
@@ -243,95 +247,35 @@ def _double(number: float) -> exp.Expr:
     return exp.cast(exp.Literal.string(str(float(number))), "DOUBLE")
 
 
-@dataclass(frozen=True)
-class Members:
-    """The members of all released items.
-
-    Attributes:
-        labels: the released items.
-        starts: where the members of each begin.
-        items: the members of one after the other.
-    """
-
-    labels: list[str]
-    starts: Array
-    items: list[str]
-
-    @classmethod
-    def of(cls, release: Opened) -> Members:
-        """The members of a release."""
-        sizes = np.array(list(release.sizes.values()), dtype=np.int64)
-        return cls(list(release.sizes), np.cumsum(sizes) - sizes, release.listed)
-
-
 def summed(release: Opened, weights: Weights) -> Summed:
-    """What the released items of a transaction add to a sum, and what suppressed ones may; the last sums are kept.
-
-    Args:
-        release: the release.
-        weights: the weight of each item.
+    """What the released items of a transaction add to a sum or the like, and what suppressed ones may (``Opened.summed``).
 
     Raises:
         InputError: ``unsupported_query`` for bags, whose items repeat.
     """
-    kept = release.summed.pop(weights, None)
-    if kept is None:
-        if release.bags is not None:
-            raise unsupported("a sum over the items of a bag", "Use count(DISTINCT id).")
-        kept = _summed(release, weights)
-    release.summed[weights] = kept
-    if len(release.summed) > MAX_KEPT:
-        del release.summed[next(iter(release.summed))]
-    return kept
-
-
-def _summed(release: Opened, weights: Weights) -> Summed:
-    """The least and the greatest value that each released item adds, where a member has a weight."""
-    if weights.kind != SUM:
-        return _merged(release, weights)
-    members = release.listed_members
+    if release.bags is not None:
+        raise unsupported("a sum over the items of a bag", "Use count(DISTINCT id).")
+    kind, members, listed = weights.kind, release.listed_members, [weight for _, weight in weights.by_label or ()]
+    ends = (0.0, float(MAX_VALUES)) if kind == VALUES else (min(listed, default=0.0), max(listed, default=0.0))
+    none: Mapping[str, Array] = {name: np.zeros(0) for name in Size._fields}
+    one = Summed([], none, *hidden(release, weights), error=weights.error, kind=kind, ends=ends)
     numbers = _numbers(release, weights, members.items)
     if not len(numbers):
-        return Summed([], {name: np.zeros(0) for name in Size._fields}, *hidden(release, weights), error=weights.error)
-    starts = members.starts
-    least, greatest = np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)
-    low = np.where(least < 0, np.add.reduceat(np.minimum(numbers, 0.0), starts), least)
-    high = np.where(greatest > 0, np.add.reduceat(np.maximum(numbers, 0.0), starts), greatest)
-    counted = np.flatnonzero((least != 0) | (greatest != 0))
-    labels = [members.labels[n] for n in counted.tolist()]
-    shares = {"least": low[counted], "greatest": high[counted]}
-    return Summed(labels, shares, *hidden(release, weights), error=weights.error)
+        return one
+    there = numbers != 0 if kind == SUM else ~np.isnan(numbers)
+    counted = np.flatnonzero(np.logical_or.reduceat(there, members.starts))
+    shares = {name: column[counted] for name, column in shares_of(kind, numbers, members.starts).items()}
+    return replace(one, labels=[members.labels[n] for n in counted.tolist()], shares=shares)
 
 
-def _merged(release: Opened, weights: Weights) -> Summed:
-    """What each released item adds to another number than a sum (``merged``), where a member has a weight."""
-    members, passing = release.listed_members, release.passing([weights.test])
-    weight = dict(weights.by_label or ())
-    numbers = np.array([weight.get(i, nan) if passing.of(i)[0] else nan for i in members.items], dtype=float)
-    low, high = hidden(release, weights)
-    ends = min(weight.values(), default=0.0), max(weight.values(), default=0.0)
-    if weights.kind == VALUES:
-        ends = 0.0, float(MAX_VALUES)
-    one = Summed([], {}, low, high, error=weights.error, kind=weights.kind, ends=ends)
-    if not len(numbers):
-        return replace(one, shares={name: np.zeros(0) for name in Size._fields})
-    counted = np.flatnonzero(np.logical_or.reduceat(~np.isnan(numbers), members.starts))
-    columns = shares_of(weights.kind, numbers, members.starts)
-    labels = [members.labels[n] for n in counted.tolist()]
-    return replace(one, labels=labels, shares={name: column[counted] for name, column in columns.items()})
-
-
-def _numbers(release: Opened, weights: Weights, items: list[str]) -> Array:
-    """The weight of each of these items; 0 for those that do not count."""
-    passing = release.passing([weights.test])
+def _numbers(release: Opened, weights: Weights, items: Sequence[str]) -> Array:
+    """The weight of each of these items; 0, or NaN for others than sums, for those that do not count."""
+    passing, none = release.passing([weights.test]), 0.0 if weights.kind == SUM else nan
     if weights.by_label is None and not passing.special:
-        return np.full(len(items), float(passing.usual[0]))
-    weight = None if weights.by_label is None else dict(weights.by_label)
+        return np.full(len(items), 1.0 if passing.usual[0] else none)
+    weight = dict.fromkeys(items, 1.0) if weights.by_label is None else dict(weights.by_label)
     special, usual = passing.special, passing.usual
-    return np.array(
-        [special.get(item, usual)[0] * (1.0 if weight is None else weight.get(item, 0.0)) for item in items],
-        dtype=float,
-    )
+    return np.array([weight.get(i, none) if special.get(i, usual)[0] else none for i in items], dtype=float)
 
 
 def hidden(release: Opened, weights: Weights) -> tuple[float, float]:

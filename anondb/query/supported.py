@@ -21,17 +21,16 @@ from anondb.answers.rules.supports import Array, Supports
 from anondb.errors import InputError
 from anondb.query.by_item import ItemRow, by_item
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Classes, Holding, Passing
+from anondb.query.classes import NO_CLASSES, Classes, Holding, Passing
 from anondb.query.evaluate import Passed, Question, unnamed_items
 from anondb.query.item_tests import mentioned
-from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, Members, kinds_of
+from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, kinds_of
 from anondb.query.pairs import Beside, Ends
 from anondb.query.predicates import ALWAYS, ITEMS, ROWS, And, AtLeast, Condition, Constant, Not, Or, Plan, conjuncts
 from anondb.query.reading import holdings
 from anondb.query.totals import Bounds
 from anondb.query.values import OnValue
 
-NO_CLASSES = Classes({}, [], None, [], wide=False)
 KEPT = 16  # numbers of transactions by what they show
 Hidden = Sequence[tuple[Passed, int]]
 
@@ -55,15 +54,8 @@ class SupportTables:
     """Reads a release with item supports; each table is read once."""
 
     def __init__(self, release: Opened) -> None:
-        self._release = release
+        self._release, self.members = release, release.listed_members
         self._kept: dict[object, Groups] = {}
-
-    @cached_property
-    def members(self) -> Members:
-        """The members of all released items."""
-        release = self._release
-        sizes = np.array(list(release.sizes.values()), np.int64)
-        return Members(list(release.sizes), release.listed, np.repeat(np.arange(len(sizes)), sizes), release.images)
 
     @cached_property
     def supports(self) -> Supports:
@@ -74,14 +66,13 @@ class SupportTables:
         rows = [column.tolist() for column in release.engine.select(tree, "the item supports").values()]
         known = {(label, item): ends for label, item, *ends in zip(*rows, strict=True)}
         shown = np.array([self._holders[label].total() for label in members.labels], np.int64)
-        single = np.array(list(release.sizes.values()), np.int64) == 1
         most = shown[members.label]
-        least = np.where(single[members.label], most, 0)
+        least = np.where((members.sizes == 1)[members.label], most, 0)
         for place, (label, item) in enumerate(zip(members.label.tolist(), members.items, strict=True)):
             low, high = known.get((members.labels[label], item), (None, None))
             if low is not None and high is not None and 0 <= low <= high <= most[place]:
                 least[place], most[place] = low, high
-        return Supports(shown, np.flatnonzero(np.diff(members.label, prepend=-1)), least, most)
+        return Supports(shown, members.starts, least, most)
 
     @cached_property
     def _holders(self) -> Mapping[str, Counter[Holding]]:

@@ -14,10 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 
 from sqlglot import exp
 
-from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.parsing import bare
+from anondb.query.refusals import name_of, unsupported
 
 TEXT, WHOLE = "VARCHAR", "BIGINT"
 _FRACTION = r"(\.[0-9]{0,8}[1-9])?"
@@ -135,14 +137,14 @@ class OnValue:
 
     Attributes:
         attribute: its name.
-        test: the test; None if the value must equal that of the counted group.
+        test: the test.
         negated: whether the value must fail the test.
         null: the truth of the condition if the value is NULL; None for unknown.
         dated: whether numbers are days since 1970.
     """
 
     attribute: str
-    test: Span | OneOf | None
+    test: Span | OneOf
     negated: bool = False
     null: bool | None = None
     dated: bool = False
@@ -155,20 +157,16 @@ class OnValue:
         """The condition with false for unknown."""
         return replace(self, null=bool(self.null))
 
-    def holds(self, value: Value | None, group: Value | None = None) -> bool:
+    def holds(self, value: Value | None) -> bool:
         """Whether the condition is true for a value; None is NULL."""
-        if self.test is None:
-            return value == group
         if value is None:
             return self.null is True
         return _passes(self.test, value) != self.negated
 
-    def marks(self, group: Value | None = None) -> list[Fraction]:
+    @property
+    def marks(self) -> list[Fraction]:
         """The numbers at which the condition may change."""
-        if isinstance(self.test, Span):
-            ends: list[Value | None] = [self.test.low, self.test.high]
-        else:
-            ends = [group] if self.test is None else list(self.test.values)
+        ends = (self.test.low, self.test.high) if isinstance(self.test, Span) else self.test.values
         return [x for x in ends if isinstance(x, Fraction)]
 
 
@@ -190,7 +188,7 @@ LISTS = Attribute("\0", None, False, frozenset({("", "list"), ("", "null")}))
 HAS_LIST = OnValue(LISTS.name, OneOf(frozenset({"list"})), null=False)
 
 
-def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:
+def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue | None:
     """Read a comparison of an attribute with literals.
 
     Args:
@@ -198,134 +196,119 @@ def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:
         attribute: the compared attribute.
         left: whether the attribute is on the left side.
 
+    Returns:
+        None where numbers or times are compared with anything but literals that have one meaning.
+
     Raises:
-        InputError: ``unsupported_query``: anything but literals of the attribute's kind.
+        InputError: ``unsupported_query``: a category is compared with anything but texts that the release lists.
     """
-    return replace(_read(node, attribute, left), dated=attribute.dated)
-
-
-def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
-    name = attribute.name
+    made = partial(OnValue, attribute.name, dated=attribute.dated)
     if isinstance(node, exp.Is):
-        only(node, "this", "expression")
-        if not left or not isinstance(node.expression, exp.Null):
-            raise unsupported("IS with an operand other than NULL on a relational attribute")
-        return OnValue(name, OneOf(frozenset()), null=True)
+        return made(OneOf(frozenset()), null=True) if left and isinstance(node.expression, exp.Null) else None
     if isinstance(node, exp.In):
-        only(node, "this", "expressions", "field", "query")
-        listed = node.expressions
-        if isinstance(field := node.args.get("field"), exp.Array):
-            listed = field.expressions
-        if not listed or not left or node.args.get("query") is not None:
-            raise unsupported("IN on a relational attribute without a list of literals")
-        if (
-            attribute.ends == "TIMESTAMP" and len({_typed(x) for x in listed}) > 1
-        ):  # DuckDB casts all literals to one type, which may truncate some
-            raise unsupported("IN on a relational attribute with literals of several types", "Write all as one type.")
-        return OnValue(name, OneOf(frozenset(_same(x, attribute) for x in listed)))
+        values = _listed(node, attribute) if left else None
+        return None if values is None else made(OneOf(values))
     if isinstance(node, exp.Between):
-        only(node, "this", "low", "high")
         low, high = (_number(node.args[end], attribute, "BETWEEN") for end in ("low", "high"))
-        return OnValue(name, Span(low, high))
-    only(node, "this", "expression")
-    other = node.args["expression" if left else "this"]
-    if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):
-        null = isinstance(_bare(other), exp.Null)
-        values = frozenset() if null else frozenset({_same(other, attribute)})
-        return OnValue(
-            name, OneOf(values), isinstance(node, exp.NullSafeNEQ), null != isinstance(node, exp.NullSafeNEQ)
-        )
-    if isinstance(node, exp.EQ | exp.NEQ):
-        return OnValue(name, OneOf(frozenset({_same(other, attribute)})), isinstance(node, exp.NEQ))
+        known = low is not None and high is not None and not node.args.get("symmetric")
+        return made(Span(low, high)) if known else None
+    other = bare(node.args["expression" if left else "this"])
+    negated = isinstance(node, exp.NEQ | exp.NullSafeNEQ)
+    safe = isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ)
+    if safe and isinstance(other, exp.Null):
+        return made(OneOf(frozenset()), negated, not negated)
+    if safe or isinstance(node, exp.EQ | exp.NEQ):
+        value = _same(other, attribute)
+        return None if value is None else made(OneOf(frozenset({value})), negated, negated if safe else None)
     end = _number(other, attribute, "an order")
     above = isinstance(node, exp.GT | exp.GTE) == left
-    return OnValue(name, Span(end if above else None, None if above else end, isinstance(node, exp.GT | exp.LT)))
+    span = Span(end if above else None, None if above else end, isinstance(node, exp.GT | exp.LT))
+    return None if end is None else made(span)
 
 
-def _typed(node: exp.Expr) -> str:
-    """The explicit type of a literal, if any."""
-    node = _bare(node)
-    return node.to.sql("duckdb") if isinstance(node, exp.Cast) else ""
+def _listed(node: exp.In, attribute: Attribute) -> frozenset[Value] | None:
+    """The values of IN with a list of literals."""
+    field = node.args.get("field")
+    listed = field.expressions if isinstance(field, exp.Array) else node.expressions
+    if not listed or node.args.get("query") is not None:
+        if attribute.ends is None:
+            raise unsupported("IN on a relational attribute without a list of literals")
+        return None
+    kinds = {part.to if isinstance(part, exp.Cast) else None for part in map(bare, listed)}
+    if attribute.ends == "TIMESTAMP" and len(kinds) > 1:  # DuckDB casts all to one type, which may truncate some
+        return None
+    values = [_same(part, attribute) for part in listed]
+    return None if None in values else frozenset(value for value in values if value is not None)
 
 
-def _bare(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
-
-
-def _number(node: exp.Expr, attribute: Attribute, what: str) -> Fraction:
+def _number(node: exp.Expr, attribute: Attribute, what: str) -> Fraction | None:
     if attribute.ends is None:
         raise unsupported(f"{what} on the categorical attribute {attribute.name!r}", "List its values with IN.")
     value = _literal(node, attribute)
-    assert isinstance(value, Fraction)
-    return value
+    return value if isinstance(value, Fraction) else None
 
 
-def _same(node: exp.Expr, attribute: Attribute) -> Value:
+def _same(node: exp.Expr, attribute: Attribute) -> Value | None:
     """Read a literal compared for equality; DuckDB converts numbers to as many decimals as the literal has."""
-    value, literal = _literal(node, attribute), node.find(exp.Literal)
-    decimals = re.fullmatch(r"DECIMAL\(\d+, ?(\d+)\)", attribute.ends or "")
+    literal, decimals = node.find(exp.Literal), re.fullmatch(r"DECIMAL\(\d+, ?(\d+)\)", attribute.ends or "")
     if decimals and literal is not None and len(literal.name.partition(".")[2]) < int(decimals[1]):
-        raise unsupported(
-            f"the attribute {attribute.name!r} compared with a number of fewer than {decimals[1]} decimals",
-            "Write all decimals, such as 1.50.",
-        )
-    return value
+        return None
+    return _literal(node, attribute)
 
 
-def _literal(node: exp.Expr, attribute: Attribute) -> Value:
+def _literal(node: exp.Expr, attribute: Attribute) -> Value | None:
     """Convert a literal to a value of the attribute."""
-    node = _bare(node)
-    if isinstance(node, exp.Null):
-        raise unsupported("NULL in a comparison", "Write IS NULL.")
+    node = bare(node)
+    if attribute.ends is None:
+        return _category(node, attribute)
     if attribute.dated:
         return _time(node, attribute)
-    sign = 1
-    if isinstance(node, exp.Neg):
-        sign, node = -1, _bare(node.this)
-    if not isinstance(node, exp.Literal):
-        raise unsupported(f"a relational attribute compared with an expression other than a literal ({name_of(node)})")
-    if attribute.ends is not None:
-        digits = re.fullmatch(r"([0-9]*)\.?([0-9]*)", node.name)
-        if node.is_string or not digits:
-            raise unsupported(f"the attribute {attribute.name!r} compared with a value that is not a plain number")
-        if len((digits[1] + digits[2]).lstrip("0")) > MAX_DIGITS:
-            raise unsupported(f"a number of more than {MAX_DIGITS} digits")
-        return sign * Fraction(node.name)
-    if not node.is_string or sign < 0:
+    plain = bare(node.this) if isinstance(node, exp.Neg) else node
+    if not isinstance(plain, exp.Literal) or plain.is_string:
+        return None
+    digits = re.fullmatch(r"([0-9]*)\.?([0-9]*)", plain.name)
+    if digits is None or len((digits[1] + digits[2]).lstrip("0")) > MAX_DIGITS:
+        return None
+    return Fraction(plain.name) * (1 if plain is node else -1)
+
+
+def _category(node: exp.Expr, attribute: Attribute) -> str:
+    """The text of a literal, which must be a value that the release lists."""
+    plain = bare(node.this) if isinstance(node, exp.Neg) else node
+    if isinstance(node, exp.Null):
+        raise unsupported("NULL in a comparison", "Write IS NULL.")
+    if not isinstance(plain, exp.Literal):
+        raise unsupported(f"a relational attribute compared with an expression other than a literal ({name_of(plain)})")
+    if plain is not node or not plain.is_string:
         raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
     known = [value for _, value in attribute.values if value is not None]
-    if node.name not in known and (not known or kind_of(attribute.type, known)):
+    if plain.name not in known and (not known or kind_of(attribute.type, known)):
         raise unsupported(
             f"a text that may be another spelling of a value of {attribute.name!r}", "Write values as the release does."
         )
-    return str(node.name)
+    return str(plain.name)
 
 
-def _time(node: exp.Expr, attribute: Attribute) -> Fraction:
+def _time(node: exp.Expr, attribute: Attribute) -> Fraction | None:
     """Convert a date or timestamp literal to days since 1970."""
-    form = _TIME if attribute.ends == "TIMESTAMP" else _DATE
-    text: exp.Expr = node
-    if isinstance(node, exp.Cast) and node.to.sql("duckdb") in ("DATE", "TIMESTAMP"):
-        only(node, "this", "to")
-        text, form = node.this, _DATE if node.to.sql("duckdb") == "DATE" else _TIME
-    elif isinstance(node, exp.Literal) and attribute.ends == "DATE" and _TIME.fullmatch(node.name.replace("T", " ", 1)):
+    text, kind = (node.this, node.to.sql("duckdb")) if isinstance(node, exp.Cast) else (node, attribute.ends)
+    if kind not in ("DATE", "TIMESTAMP"):
+        return None
+    form = _DATE if kind == "DATE" else _TIME
+    if not isinstance(text, exp.Literal) or not text.is_string:
+        return None
+    written = text.name.replace("T", " ", 1)
+    if text is node and attribute.ends == "DATE" and _TIME.fullmatch(written):
         form = _TIME  # DuckDB reads the date of a text
-    elif isinstance(node, exp.Literal) and "." in node.name:  # DuckDB truncates it if the column is coarser
-        raise unsupported(
-            f"the attribute {attribute.name!r} compared with decimals of seconds", "Write TIMESTAMP '...'."
-        )
-    written = text.name.replace("T", " ", 1) if isinstance(text, exp.Literal) and text.is_string else ""
+    elif text is node and "." in written:  # DuckDB truncates it if the column is coarser
+        return None
+    if not form.fullmatch(written) and not (form is _TIME and _DATE.fullmatch(written)):
+        return None
     try:
-        if not form.fullmatch(written) and not (form is _TIME and _DATE.fullmatch(written)):
-            raise ValueError
         moment = datetime.fromisoformat(written)
-        if attribute.ends == "DATE" and text is node:
-            moment = datetime(moment.year, moment.month, moment.day)
-        elapsed = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    except ValueError:
-        raise unsupported(
-            f"the attribute {attribute.name!r} compared with a value that is not a date", "Write DATE '2001-02-03'."
-        ) from None
+    except ValueError:  # such as the 30th of February
+        return None
+    if attribute.ends == "DATE" and text is node:
+        moment = datetime(moment.year, moment.month, moment.day)
+    elapsed = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     return Fraction((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds, DAY)

@@ -168,7 +168,10 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
     for table in tree.find_all(exp.Table):
         dotted = lowered(".".join(part.name for part in table.parts))
         if isinstance(table.this, exp.Identifier) and not {dotted, lowered(table.name)} & tables:
-            what, hint = f": there is no table {table.name!r}", f"The tables are {_listed(name for name, _ in shapes)}."
+            what, hint = (
+                f": there is no table {table.name!r}",
+                f"The tables are {', '.join(name for name, _ in shapes)}.",
+            )
             break
     else:
         for column in tree.find_all(exp.Column):
@@ -214,10 +217,6 @@ def _lowered(names: Iterable[str]) -> set[str]:
     return {lowered(name) for name in names}
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
-
-
 def unknown_items(release: Opened, plan: Plan, written: Set[str]) -> list[str]:
     """A note for each item that a query names and no released item stands for.
 
@@ -233,17 +232,13 @@ def unknown_items(release: Opened, plan: Plan, written: Set[str]) -> list[str]:
 def _note(release: Opened, label: str) -> str:
     suppressed = " or was suppressed" if release.suppressed else ""
     if label in release.sizes:
-        members = _members(release, label)
+        members = sorted(item for item, labels in release.images.items() if label in labels)
         some = ", ".join(map(repr, members[:NEAREST])) + (", ..." if len(members) > NEAREST else "")
         known = f"{label!r} is no item but a released item, which stands for {len(members)} items"
         return f"{known}: ask for {some}."
     near = _nearest(release, label)
     hint = f" The nearest ones: {', '.join(map(repr, near))}." if near else ""
     return f"No released item stands for {label!r}: it does not occur{suppressed}.{hint}"
-
-
-def _members(release: Opened, label: str) -> list[str]:
-    return sorted(item for item, labels in release.images.items() if label in labels)
 
 
 def _nearest(release: Opened, label: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.sums import Bounds, Row
+from anondb.answers.persons.bounds import Bounds, Row
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import SURE, Known, described, fresh, projected
 from anondb.answers.ranged.values import Value
@@ -133,32 +133,26 @@ class Desk:
         return Known(tree, described(list(columns), values))
 
     @cached_property
-    def _aggregates(self) -> frozenset[str]:
-        """The names, in lower case, of DuckDB's functions and macros that compute one value from several rows."""
-        columns = ("function_name", "function_type", "coalesce(macro_definition, '') AS definition")
+    def _functions(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names, in lower case, of DuckDB's functions and macros that compute one value from several rows, and of its
+        functions of which each call may return another value."""
+        columns = ("function_name", "function_type", "coalesce(macro_definition, '') AS definition", "stability")
         listed = self.engine.select(exp.select(*columns).from_("duckdb_functions()"), "the functions of DuckDB")
         rows = list(zip(*(column.tolist() for column in listed.values()), strict=True))
-        names = {name for name, kind, _ in rows if kind == "aggregate"}
+        names = {name for name, kind, *_ in rows if kind == "aggregate"}
         call = re.compile(rf"\b({'|'.join(map(re.escape, sorted(names)))})\(")
-        return frozenset(lowered(n) for n, kind, body in rows if n in names or (kind == "macro" and call.search(body)))
+        together = (n for n, kind, body, _ in rows if n in names or (kind == "macro" and call.search(body)))
+        varying = (name for name, *_, stability in rows if stability == "VOLATILE")
+        return frozenset(map(lowered, together)), frozenset(map(lowered, varying))
 
     def is_aggregate(self, name: str) -> bool:
         """Whether a function of DuckDB computes one value from several rows."""
-        return lowered(name) in self._aggregates
-
-    @cached_property
-    def _varying(self) -> frozenset[str]:
-        """The names, in lower case, of DuckDB's functions of which each call may return another value."""
-        volatile = exp.column("stability").eq(exp.Literal.string("VOLATILE"))
-        listed = self.engine.select(
-            exp.select("function_name").from_("duckdb_functions()").where(volatile), "functions"
-        )
-        return frozenset(map(lowered, listed["function_name"].tolist()))
+        return lowered(name) in self._functions[0]
 
     def varies(self, tree: exp.Expr) -> bool:
         """Whether a query may have other rows each time, whatever the tables are."""
         return tree.find(exp.Rand, exp.Uuid, exp.TableSample) is not None or any(
-            lowered(call.name) in self._varying for call in tree.find_all(exp.Anonymous)
+            lowered(call.name) in self._functions[1] for call in tree.find_all(exp.Anonymous)
         )
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:

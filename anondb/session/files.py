@@ -111,10 +111,10 @@ def weakest(manifests: Sequence[Manifest]) -> str:
     """What all files promise: the model, and the weakest value of each parameter."""
     shown = [manifests[0]["model"]]
     for name in _parameters(manifests):
-        values = [m[name] for m in manifests if name in m]
-        if values and all(_is_number(value) for value in values):
-            pick = max if name in _LARGER_IS_WEAKER else min
-            shown.append(f"{name} = {pick(values, key=_number)}")
+        numbers = {_number(m[name]): m[name] for m in manifests if name in m}
+        known = [number for number in numbers if number is not None]
+        if known and len(known) == len(numbers):
+            shown.append(f"{name} = {numbers[(max if name in _LARGER_IS_WEAKER else min)(known)]}")
     return ", ".join(shown)
 
 
@@ -133,16 +133,12 @@ def notes_on(manifests: Sequence[Manifest]) -> list[str]:
     ]
 
 
-def _is_number(text: str) -> bool:
+def _number(text: str) -> Fraction | float | None:
+    """The number that a text is; None for others."""
     try:
-        _number(text)
+        return inf if text == "inf" else Fraction(text)
     except (ValueError, ZeroDivisionError):
-        return False
-    return True
-
-
-def _number(text: str) -> Fraction | float:
-    return inf if text == "inf" else Fraction(text)
+        return None
 
 
 def paths_of(files: Sources, on_statement: Callable[[str], None] | None = None) -> list[str]:
@@ -177,27 +173,14 @@ def _no_path() -> InputError:
     )
 
 
-TYPES = (
-    "HUGEINT",
-    "DATE",
-    "TIME",
-    "TIMESTAMP",
-    "BOOLEAN",
-    "UUID",
-)  # that a column may have whose values are known as texts
+TYPES = ("HUGEINT", "DATE", "TIME", "TIMESTAMP", "BOOLEAN", "UUID")
+"""Types that a column may have whose values are known as texts."""
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is)
 _JOINED = (exp.And, exp.Or, exp.Not, exp.Paren)
 _GIVEN = (
-    exp.Column,
-    exp.Identifier,
-    exp.Literal,
-    exp.Neg,
-    exp.Cast,
-    exp.DataType,
-    exp.DataTypeParam,
-    exp.Null,
-    exp.Boolean,
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Neg, exp.Cast),
+    *(exp.DataType, exp.DataTypeParam, exp.Null, exp.Boolean),
 )
 
 
@@ -237,10 +220,10 @@ class Parts:
         kind = next((kind for kind in self._kinds() if self._typed(kind) is not None), "VARCHAR")
         return "BIGINT" if kind == "HUGEINT" and all(-(2**63) <= int(value) < 2**63 for value in self.values) else kind
 
-    def groups(self, key: exp.Expr) -> list[tuple[int | str, exp.Expr]]:
-        """The values, each with the condition that a column has it."""
-        equal = [(value, key.copy().eq(exp.Literal.string(value))) for value in self.values]
-        return [(int(value) if self.kind.endswith("INT") else value, condition) for value, condition in equal]
+    @property
+    def shown(self) -> list[int | str]:
+        """The values as answers show them."""
+        return [int(value) if self.kind.endswith("INT") else value for value in self.values]
 
     @property
     def notes(self) -> dict[str, None]:

@@ -22,20 +22,8 @@ MAYBE_NOTE = (
     "A number may be NULL, since the file does not show that anybody is counted; its bounds hold where it is not."
 )
 WITH_BOUNDS = (
-    "TINY",
-    "SMALL",
-    "INT",
-    "BIGINT",
-    "HUGEINT",
-    "UTINY",
-    "USMALL",
-    "UINT",
-    "UBIG",
-    "UHUGE",
-    "FLOAT",
-    "DOUBLE",
-    "DECIMAL",
-    "DATE",
+    *("TINY", "SMALL", "INT", "BIGINT", "HUGEINT", "UTINY", "USMALL", "UINT", "UBIG", "UHUGE"),
+    *("FLOAT", "DOUBLE", "DECIMAL", "DATE"),
 )
 """Types of computed columns that have bounds, beside BOOLEAN."""
 ENDS = ("_lower", "_upper")
@@ -201,15 +189,8 @@ def _is_count(selected: exp.Expr) -> bool:
 
 
 _CONSTANTS = (
-    exp.Array,
-    exp.Boolean,
-    exp.Identifier,
-    exp.Literal,
-    exp.Neg,
-    exp.Null,
-    exp.PropertyEQ,
-    exp.Cast,
-    exp.DataType,
+    *(exp.Array, exp.Boolean, exp.Identifier, exp.Literal, exp.Neg),
+    *(exp.Null, exp.PropertyEQ, exp.Cast, exp.DataType),
 )
 
 

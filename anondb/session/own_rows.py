@@ -85,7 +85,8 @@ def with_own_rows(
         rows = exp.select("*").from_(exp.Table(this=cte.args["alias"].this.copy()))
         rows.set("with_", exp.With(expressions=[cte.copy()], recursive=clause.recursive))
         within = {id(table) for table in cte.find_all(exp.Table)}
-        tables = [t for t in made.find_all(exp.Table) if _is_plain(t, alias) and id(t) not in within]
+        alike = (t for t in made.find_all(exp.Table) if not t.db and lowered(t.name) == alias)
+        tables = [table for table in alike if id(table) not in within]
         name = store(rows) if tables and _reads(rows, {*free, alias}) else None
         if name is None:
             continue
@@ -198,10 +199,6 @@ def _sides(part: exp.Expr, own_columns: Callable[[exp.Expr], list[bool]]) -> tup
         if (mine := own_columns(one)) and all(mine) and not any(own_columns(other)):
             return one, other
     return None
-
-
-def _is_plain(table: exp.Table, name: str) -> bool:
-    return not table.db and lowered(table.name) == name
 
 
 def _reads(rows: exp.Query, own: Collection[str]) -> bool:

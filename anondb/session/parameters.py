@@ -62,7 +62,7 @@ def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any
     """
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence | Mapping | None):
         raise InputError("Parameters must be a list, or a mapping from names to values.", code="bad_parameter")
-    values = parameters if isinstance(parameters, Mapping) else _numbered(parameters or ())
+    values = parameters if isinstance(parameters, Mapping) else {str(n): v for n, v in enumerate(parameters or (), 1)}
     names = {node.name for node in tree.find_all(exp.Placeholder, exp.Parameter)}
     return with_values(
         tree, {name: literal_of(value) if name in names else exp.null() for name, value in values.items()}
@@ -98,10 +98,6 @@ def _joined(pattern: exp.Expr) -> exp.Expr:
         if all(isinstance(side, exp.Literal) and side.is_string for side in sides):
             return exp.Literal.string(sides[0].name + sides[1].name)
     return pattern
-
-
-def _numbered(values: Sequence[Any]) -> dict[str, Any]:
-    return {str(n): value for n, value in enumerate(values, 1)}
 
 
 def literal_of(value: Any) -> exp.Expr:
@@ -223,7 +219,7 @@ def _tokens(text: str) -> list[Token]:
 def _constants(text: str) -> dict[str, exp.Expr]:
     """The values in parentheses, by their numbers or names."""
     tree = parse_script("VALUES " + text)[0].tree
-    rows = tree.expressions if isinstance(tree, exp.Values) else []
+    rows = tree.args["from_"].this.expressions if isinstance(tree, exp.Select) else []
     made: dict[str, exp.Expr] = {}
     for number, one in enumerate(rows[0].expressions if len(rows) == 1 and isinstance(rows[0], exp.Tuple) else rows, 1):
         named = isinstance(one, exp.PropertyEQ)

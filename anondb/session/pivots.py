@@ -10,7 +10,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.errors import InputError
 from anondb.query.parsing import lowered
 from anondb.query.refusals import too_complex, unsupported
 from anondb.session.parameters import literal_of
@@ -23,7 +22,8 @@ class Source:
     """What PIVOT and UNPIVOT need of the rows that they turn.
 
     Attributes:
-        columns_of: gives the names of the columns of a query over the tables that this one sees.
+        columns_of: gives the names of the columns of a query over the tables that this one sees; none if DuckDB does not
+            accept it.
         values_of: gives the values of the only column of such a query.
         around: the common table expressions that it sees.
     """
@@ -33,7 +33,7 @@ class Source:
     around: Sequence[exp.CTE] = ()
 
     def columns(self, query: exp.Select) -> Sequence[str]:
-        """The names of the columns of a query."""
+        """The names of the columns of a query; none if DuckDB does not accept it."""
         return self.columns_of(self._seeing(query))
 
     def values(self, query: exp.Select) -> Sequence[Any]:
@@ -116,12 +116,9 @@ def _write_columns(select: exp.Select, source: Source) -> None:
     """Write an expression with COLUMNS once for each of the columns; one that DuckDB alone understands stays as it is."""
     for one in [e for e in select.expressions if e.find(exp.Columns) is not None]:
         chosen = next(one.find_all(exp.Columns))
-        try:
-            columns = source.columns(_selecting(select, chosen, grouped=False))
-            names = source.columns(_selecting(select, one, grouped=True))
-        except InputError:
-            continue
-        if len(set(map(lowered, columns))) < len(columns) or len(names) != len(columns):
+        columns = source.columns(_selecting(select, chosen, grouped=False))
+        names = source.columns(_selecting(select, one, grouped=True)) if columns else ()
+        if not names or len(set(map(lowered, columns))) < len(columns) or len(names) != len(columns):
             continue
         table = chosen.this.table if isinstance(chosen.this, exp.Column) else ""
         made = []

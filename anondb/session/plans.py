@@ -13,33 +13,23 @@ from typing import Any, Generic, TypeVar
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
-from anondb.answers.persons.sums import Bounds, Row
+from anondb.answers.persons.bounds import Bounds, Row
 from anondb.answers.persons.terms import Choice, OnPart, choices
-from anondb.engine.limit import current
 from anondb.query import Plan
-from anondb.query.answer import Answer, aggregate_of, answer_plan
+from anondb.query.answer import Answer, aggregate_of, answer_plan, check_time
 from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
 from anondb.query.item_tests import ItemAll, ItemAny, ItemNot, ItemTest, Labels, item_all, item_any, item_not
 from anondb.query.predicates import ITEMS, NEVER, PAIRS, AtLeast, Condition, Constant, OnSum, at_least, replaced
-from anondb.query.refusals import too_complex, unsupported
+from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.session.catalog import unknown_items
 
 MAX_KEPT, MAX_ROWS_KEPT = 64, 5_000  # values that are kept, and the rows of one
 
 VARYING = (
-    exp.Anonymous,
-    exp.CurrentDate,
-    exp.CurrentDatabase,
-    exp.CurrentSchema,
-    exp.CurrentSchemas,
-    exp.CurrentTime,
-    exp.CurrentTimestamp,
-    exp.Localtime,
-    exp.Localtimestamp,
-    exp.Rand,
-    exp.Uuid,
+    *(exp.CurrentDate, exp.CurrentDatabase, exp.CurrentSchema, exp.CurrentSchemas, exp.CurrentTime),
+    *(exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp, exp.Anonymous, exp.Rand, exp.Uuid),
 )
 """Functions of which the same call may return another value; a function that sqlglot does not know may be one."""
 
@@ -105,13 +95,8 @@ class Plans:
             plan: the plan.
             written: the texts in the query.
             notes: remarks, to which those on the answer are added.
-
-        Raises:
-            InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
         """
-        limit = current.get()
-        if limit is not None and limit.is_late:  # worlds alone answer in the time that is left
-            raise too_complex("its bounds would take too long")
+        check_time()
         chosen = list(dict.fromkeys(choice for test in plan.tests for choice in choices(test)))
         if not chosen:
             return self._added(plan, written, notes)
@@ -133,7 +118,7 @@ class Plans:
         if len(releases) > 1:
             plan = replace(plan, most=None)  # the largest of a sum may be small in each part
         releases[0].together.asked = [release.schema for release in releases]
-        answered: list[tuple[Sequence[Row], Bounds]] = []
+        answered: list[tuple[Sequence[Row], int]] = []
         plans: list[Plan] = []
         localized = [(release, _localized(plan, release, place)) for place, release in enumerate(releases)]
         live = [(release, asked) for release, asked in localized if asked.condition != NEVER] or localized[:1]
@@ -150,38 +135,28 @@ class Plans:
                 return answer.rows
             plans.append(asked)
             listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
-            answered.append((answer.rows, (0, release.size if listing and release.suppressed else 0)))
+            answered.append((answer.rows, release.size if listing and release.suppressed else 0))
         if together:
             return [aggregate_of(live)]
         if self._opened[0].attributes:
-            return _summed(plan.aggregate, answered)
-        return self._sums.get(
-            (tuple(plans), tuple(id(release) for release, _ in live)), partial(_summed, plan.aggregate, answered)
-        )
+            return _summed(answered)
+        return self._sums.get((tuple(plans), tuple(id(release) for release, _ in live)), partial(_summed, answered))
 
 
-def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
-    """The groups of disjoint persons from the rows of each part, and the bounds of a group that a part does not list."""
-    if not aggregate:
-        return _counts_added(answers)
-    parts = [({row[:-2]: row[-2:] for row in rows}, absent) for rows, absent in answers]
-    keys = dict.fromkeys(key for rows, _ in parts for key in rows)
-    bounds = {key: zip(*(rows.get(key, absent) for rows, absent in parts), strict=True) for key in keys}
-    return [(*key, *(None if None in ends else sum(ends) for ends in of)) for key, of in bounds.items()]
-
-
-def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
-    """``_summed`` for counts: there may be many; only their upper ends may be None, or above 0 where none is listed."""
-    counts = [(rows, int(absent or 0)) for rows, (_, absent) in answers if isinstance(rows, ItemCounts)]
+def _summed(answers: Sequence[tuple[Sequence[Row], int]]) -> list[Row]:
+    """The groups of disjoint persons from the rows of each part, with the upper bound of a group that it does not list."""
+    counts = [(rows, absent) for rows, absent in answers if isinstance(rows, ItemCounts)]
     if len(counts) == len(answers):
         return [*added(counts)]
-    totals: dict[Row, Row] = {}
-    elsewhere = sum(absent or 0 for _, (_, absent) in answers)
-    for rows, (_, absent) in answers:
-        for row in rows:
-            key, (lower, upper) = row[:-2], row[-2:]
-            low, high = totals.get(key, (0, elsewhere))
-            totals[key] = low + lower, None if upper is None or high is None else high + upper - (absent or 0)
+    totals: dict[Row, Bounds] = {}
+    elsewhere = sum(absent for _, absent in answers)
+    for rows, absent in answers:
+        for *key, lower, upper in rows:
+            low, high = totals.get(tuple(key), (0, elsewhere))
+            totals[tuple(key)] = (
+                None if low is None or lower is None else low + lower,
+                None if high is None or upper is None else high + upper - absent,
+            )
     return [(*key, *bounds) for key, bounds in totals.items()]
 
 

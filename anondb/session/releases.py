@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.persons.bounds import Bounds, Row
 from anondb.answers.persons.people import Described
-from anondb.answers.persons.sums import Bounds, Row
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.values import ambiguous
 from anondb.data.transactions import LISTS
 from anondb.engine import Table
 from anondb.engine.untrusted import materialized
-from anondb.errors import InputError
 from anondb.query import Plan
 from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
-from anondb.query.predicates import (
-    ALWAYS,
-    IDS,
-)
+from anondb.query.predicates import ALWAYS, IDS
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.release.manifest import SUPPRESSED
@@ -76,7 +72,7 @@ class Releases:
         """The name of the table of persons and their items, in lower case."""
         return lowered(self.manifest["table"])
 
-    @property
+    @cached_property
     def persons_tables(self) -> dict[str, dict[str, bool]]:
         """The tables of persons in lower case, with their columns and whether each is the id."""
         id_column = lowered(self.manifest["id_column"])
@@ -113,16 +109,20 @@ class Releases:
         Raises:
             InputError: ``bad_sql`` or ``ambiguous_item``.
         """
+        columns = self.accepted(tree)
+        if columns is None:
+            raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
+        return columns
+
+    def accepted(self, tree: exp.Expr) -> list[tuple[str, str]] | None:
+        """The names and types of the columns of a query; None if DuckDB does not accept it (``bind``)."""
         self._written = frozenset(literal.name for literal in tree.find_all(exp.Literal) if literal.is_string)
         self._own = frozenset(lowered(table.name) for table in tree.find_all(exp.Table))
         for table in tree.find_all(exp.Table):
             self.table(table)
         sql = tree.sql("duckdb")
         bound = [original.accepted(sql, self._desk.shapes) for original in self._originals]
-        columns = bound[0]
-        if columns is None or None in bound:
-            raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
-        return columns
+        return None if None in bound else bound[0]
 
     def is_whole(self, tree: exp.Expr) -> bool:
         """Whether a part of a query is one by itself, which names no column of the query around it."""
@@ -163,11 +163,7 @@ class Releases:
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
         dotted = ".".join(lowered(part.name) for part in table.parts)
-        if dotted == lowered(self.manifest["table"]) or (
-            dotted in records_tables(self.manifest) and self._opened[0].attributes is not None
-        ):
-            return lowered(self.manifest["id_column"])
-        return "transaction_id" if dotted == "baskets" else None
+        return next((lowered(c) for c, is_id in self.persons_tables.get(dotted, {}).items() if is_id), None)
 
     def described(self, node: exp.Table) -> Described:
         """The columns of a table of persons."""
@@ -234,14 +230,19 @@ class Releases:
         for name in self._own & {lowered(name) for name, _ in self._desk.shapes}:
             known = self._desk.table(exp.Table(this=exp.to_identifier(name, quoted=True)))
             assert known is not None
-            source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
-            for n in range(len(known.columns)):
-                text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
-                rows = self.rows(exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1))
-                if len(rows) > MAX_SPELLINGS:
+            for texts in self._texts_of(known):
+                if texts is None:
                     raise unsupported("a large table of your own where items were suppressed", "Register fewer rows.")
-                found |= {label for (label,) in rows if label is not None}
+                found |= texts
         return frozenset(found)
+
+    def _texts_of(self, known: Known) -> Iterator[frozenset[str] | None]:
+        """The values of each column of a table of the desk as texts; None if they are many."""
+        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
+        for n in range(len(known.columns)):
+            text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
+            rows = self.rows(exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1))
+            yield None if len(rows) > MAX_SPELLINGS else frozenset(text for (text,) in rows if text is not None)
 
     def values_of(self, attribute: str) -> Sequence[Any]:
         """The values that an attribute may have; dates as ISO texts."""
@@ -263,7 +264,7 @@ class Releases:
         if self._parts is None:
             return [None] * len(self._opened)
         self.notes.update(self._parts.notes)
-        return [value for value, _ in self._parts.groups(exp.column("part"))]
+        return self._parts.shown
 
     @cached_property
     def items(self) -> Sequence[str]:
@@ -349,23 +350,12 @@ class Releases:
 
     def plain(self, labels: frozenset[str]) -> bool:
         """Whether texts are spelled as items of their type are."""
-        try:
-            for release in self._opened:
-                release.original.check_labels(labels)
-        except InputError:
-            return False
-        return True
+        return all(release.original.plain(labels) for release in self._opened)
 
     def _spelled(self, name: str, known: Known) -> Known:
         """A table of the desk, with the columns marked that are spelled as items are."""
         marks = self._desk.plain.get(lowered(name))
         if marks is None:
-            source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
-            marks = []
-            for n in range(len(known.columns)):
-                text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
-                listed = exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1)
-                labels = [label for (label,) in self.rows(listed) if label is not None]
-                marks.append(len(labels) <= MAX_SPELLINGS and self.plain(frozenset(labels)))
+            marks = [texts is not None and self.plain(texts) for texts in self._texts_of(known)]
             self._desk.plain[lowered(name)] = marks
         return replace(known, columns=tuple(replace(c, plain=p) for c, p in zip(known.columns, marks, strict=True)))

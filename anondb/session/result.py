@@ -100,9 +100,8 @@ class Result:
     def __repr__(self) -> str:
         cells = [self.columns, *([_shown(v) for v in row] for row in self.fetchall()[:SHOWN_ROWS])]
         widths = [max(len(row[n]) for row in cells) for n in range(len(self.columns))]
-        lines = [
-            "  ".join(_padded(c, w, r) for c, w, r in zip(row, widths, self.numbers, strict=True)) for row in cells
-        ]
+        sides = [str.rjust if number else str.ljust for number in self.numbers]
+        lines = ["  ".join(pad(c, w) for pad, c, w in zip(sides, row, widths, strict=True)) for row in cells]
         lines.insert(1, "  ".join("-" * w for w in widths))
         return "\n".join([*(line.rstrip() for line in lines), *self._remarks()])
 
@@ -150,7 +149,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _padded(cell: str, width: int, right: bool) -> str:
-    return cell.rjust(width) if right else cell.ljust(width)

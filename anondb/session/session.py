@@ -20,6 +20,7 @@ from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.item_windows import with_item_windows
+from anondb.answers.ranged.joined_groups import with_joined_groups
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.laterals import with_subqueries
 from anondb.answers.ranged.quantified import with_extremes
@@ -46,7 +47,7 @@ from anondb.session.plans import Kept, repeatable
 from anondb.session.releases import Releases
 from anondb.session.result import Result
 from anondb.session.scratch import Scratch
-from anondb.session.statements import Statements, as_query
+from anondb.session.statements import Statements
 
 
 class Session:
@@ -67,7 +68,7 @@ class Session:
         self._resources, self._closed, self._limits, self._sealed = resources, False, limits, sealed
         self._desk = Desk(desk)
         together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
-        self._opened = [Opened(s.engine, s.schema, s, together) for s in sealed]
+        self._opened = [Opened(s, together) for s in sealed]
         for release in self._opened:
             release.original.desk = desk
         self._parts = Parts.of(self._opened, desk)
@@ -143,8 +144,8 @@ class Session:
                 hint="Run one statement at a time.",
             )
         for statement in before:
-            self._done(statement, self._releases.unqualified(as_query(statement)), bounds)
-        tree = self._releases.unqualified(with_parameters(as_query(last), parameters))
+            self._done(statement, self._releases.unqualified(statement.tree), bounds)
+        tree = self._releases.unqualified(with_parameters(last.tree, parameters))
         if last.word != SELECT or not repeatable(tree):
             return self._done(last, tree, bounds)
         key = (query, bounds) if plain and not before else (last.text, tree.sql("duckdb"), bounds)
@@ -155,7 +156,7 @@ class Session:
         word = statement.word
         if word == "EXECUTE":
             made = self._prepared.statement(statement.tree.name)
-            return self._done(made, self._releases.unqualified(as_query(made)), bounds)
+            return self._done(made, self._releases.unqualified(made.tree), bounds)
         if word == SELECT and is_of_catalog(tree, self.tables):
             return self.catalog.answer(tree)
         if word == SELECT:
@@ -179,7 +180,7 @@ class Session:
         """A query or another statement, without PIVOT, UNPIVOT and COLUMNS."""
 
         def columns_of(query: exp.Query) -> list[str]:
-            return [name for name, _ in self._releases.bind(self._scratch.resolved(query))]
+            return [name for name, _ in self._releases.accepted(self._scratch.resolved(query)) or ()]
 
         def values_of(query: exp.Query) -> list[Any]:
             return [row[0] for row in self._answer(self._scratch.resolved(query), "none").fetchall()]
@@ -293,8 +294,11 @@ class Session:
             if releases is not self._releases:
                 releases.bind(made)
             item = lowered(releases.manifest["item_column"])
-            made = with_extremes(with_subqueries(with_known_names(made, item)))
-            return _compiled(with_item_windows(made, releases.persons, item), releases, ended)
+            table = lowered(releases.manifest["table"])
+            made = with_extremes(with_subqueries(with_joined_groups(with_known_names(made, item), table, item)))
+            compiler = Compiler(Persons(releases), releases, releases.start())
+            made = with_item_windows(made, releases.persons, item)
+            return compiler.query(made, {}, ended=ended), list(compiler.notes)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:
         """The columns of a query, and whether it reads tables of the original.
@@ -370,9 +374,3 @@ class Session:
     def __repr__(self) -> str:
         tables = ", ".join(f"{name}({', '.join(columns)})" for name, columns in self.tables.items())
         return f"<anondb session: {tables}>"
-
-
-def _compiled(tree: exp.Expr, releases: Releases, ended: bool) -> tuple[Known, list[str]]:
-    """The rows of a query, and its notes."""
-    compiler = Compiler(Persons(releases), releases, releases.start())
-    return compiler.query(tree, {}, ended=ended), list(compiler.notes)

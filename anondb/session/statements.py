@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.engine import readable
 from anondb.errors import InputError
-from anondb.query.parsing import SELECT, Statement, is_function, lowered
+from anondb.query.parsing import Statement, is_function, lowered
 from anondb.query.refusals import only, unsupported
 from anondb.session.parameters import Prepared
 from anondb.session.scratch import Scratch, missing
@@ -233,19 +233,10 @@ class Statements:
 
 def _query(source: exp.Expr) -> exp.Query:
     """The rows of a statement as a query."""
-    if isinstance(source, exp.Values):
-        return exp.select("*").from_(source_of_values(source))
     bare = source.unnest() if isinstance(source, exp.Subquery) else source
     if not isinstance(bare, exp.Query):
         raise unsupported("this source of rows", HINT)
     return bare.copy()
-
-
-def source_of_values(values: exp.Values) -> exp.Values:
-    """Listed rows as the source of a query."""
-    made = values.copy()
-    made.set("alias", exp.TableAlias(this=exp.to_identifier("listed")))
-    return made
 
 
 def _all_of(name: str, where: exp.Where | None = None, cells: Sequence[exp.Expr] = ()) -> exp.Select:
@@ -272,13 +263,3 @@ def _check_properties(tree: exp.Create) -> None:
     for one in properties.expressions if properties is not None else ():
         if not isinstance(one, exp.TemporaryProperty | exp.ReturnsProperty):
             raise unsupported("a property of CREATE", HINT)
-
-
-def as_query(statement: Statement) -> exp.Expr:
-    """The tree of a query; listed rows, PIVOT and UNPIVOT as the only source of one."""
-    tree = statement.tree
-    if statement.word == SELECT and isinstance(tree, exp.Values):
-        return exp.select("*").from_(source_of_values(tree))
-    if statement.word == SELECT and isinstance(tree, exp.Pivot):
-        return exp.select("*").from_(exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier("q"))))
-    return tree

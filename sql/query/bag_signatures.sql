@@ -1,4 +1,4 @@
--- reads: transactions(transaction_id, item, label), chains(transaction_id, item, above), transaction_ids(transaction_id, complete, weight), held(transaction_id, signature)
+-- reads: transactions(transaction_id, item, label), chains(transaction_id, item, above), transaction_ids(transaction_id, complete), held(transaction_id, signature)
 -- params: none
 -- returns: released_item, item, above, signature, complete, transactions
 -- grain: item, above, signature, complete
@@ -6,7 +6,7 @@
 -- signature (NULL if it has none), and by completeness.
 SELECT
     transactions.label AS released_item, transactions.item, chains.above, held.signature, transaction_ids.complete,
-    CAST(sum(transaction_ids.weight) AS BIGINT) AS transactions
+    count(*) AS transactions
 FROM transactions
 JOIN transaction_ids ON transactions.transaction_id = transaction_ids.transaction_id
 LEFT JOIN chains ON transactions.transaction_id = chains.transaction_id AND transactions.item = chains.item

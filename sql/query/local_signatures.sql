@@ -1,12 +1,12 @@
--- reads: transactions(transaction_id, item), transaction_ids(transaction_id, complete, weight), held(transaction_id, signature)
+-- reads: transactions(transaction_id, item), transaction_ids(transaction_id, complete), held(transaction_id, signature)
 -- params: none
 -- returns: released_item, signature, complete, transactions
 -- grain: released_item, signature, complete
 -- The number of transactions of each released item with each signature (NULL if a transaction has none), and with each
--- completeness. Transactions have weights: one may represent several equal ones.
+-- completeness.
 SELECT
     transactions.item AS released_item, held.signature, transaction_ids.complete,
-    CAST(sum(transaction_ids.weight) AS BIGINT) AS transactions
+    count(*) AS transactions
 FROM transactions
 JOIN transaction_ids ON transactions.transaction_id = transaction_ids.transaction_id
 LEFT JOIN held ON transactions.transaction_id = held.transaction_id

@@ -710,3 +710,38 @@ WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT class, co
 SELECT item, max(count(*)) OVER () - count(*) AS gap FROM sales GROUP BY item;
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, (SELECT max(n) FROM c) - n AS gap FROM c;
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, first_value(n) OVER (ORDER BY n DESC) - n AS gap FROM c;
+
+-- lifts_with_one_item
+WITH t AS (SELECT tid FROM sales WHERE item = 'nappies'), p AS (SELECT item, count(*) AS k FROM sales SEMI JOIN t USING (tid) WHERE item <> 'nappies' GROUP BY item), c AS (SELECT item, count(*) AS k FROM sales GROUP BY item) SELECT p.item, p.k * (SELECT count(DISTINCT tid) FROM sales) / (greatest((SELECT count(*) FROM t), 1) * greatest(c.k, 1)) AS lift FROM p JOIN c USING (item);
+WITH n AS (SELECT count(DISTINCT tid) AS t FROM sales), c AS (SELECT item, count(*) AS k FROM sales GROUP BY item) SELECT b.item, count(*) * n.t / (ca.k * cb.k) AS lift FROM sales a JOIN sales b ON a.tid = b.tid AND b.item <> a.item JOIN c ca ON ca.item = a.item JOIN c cb ON cb.item = b.item CROSS JOIN n WHERE a.item = 'nappies' GROUP BY b.item, n.t, ca.k, cb.k;
+
+-- shares_of_all_persons
+SELECT item, count(*) / (SELECT count(DISTINCT tid) FROM sales) AS share FROM sales GROUP BY item;
+SELECT item, count(*) / t.n AS share FROM sales CROSS JOIN (SELECT count(DISTINCT tid) AS n FROM sales) t GROUP BY item, t.n;
+WITH c AS (SELECT item, count(*) AS k FROM sales GROUP BY item), t AS (SELECT count(DISTINCT tid) AS n FROM sales) SELECT s.item, max(c.k) / max(t.n) AS share FROM sales s JOIN c ON c.item = s.item, t GROUP BY s.item;
+
+-- size_totals
+WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT c, (SELECT sum(k) FROM h g WHERE g.c <= h.c) AS cum FROM h;
+WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT c, sum(k) OVER (ORDER BY c) AS cum FROM h;
+WITH h AS (SELECT c, count(*) AS k FROM (SELECT tid, count(*) AS c FROM sales GROUP BY tid) GROUP BY c) SELECT h.c, sum(g.k) AS cum FROM h JOIN h g ON g.c <= h.c GROUP BY h.c;
+
+-- other_items
+SELECT avg(n - 1) AS m FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid HAVING bool_or(item = 'coffee'));
+SELECT (count(*) - count(DISTINCT tid)) / nullif(count(DISTINCT tid), 0) AS m FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'coffee');
+
+-- rows_of_either
+SELECT count(*) AS n FROM sales WHERE item LIKE 'b%' OR item LIKE '%milk%';
+SELECT count(*) AS n FROM (SELECT tid, item FROM sales WHERE item LIKE 'b%' UNION SELECT tid, item FROM sales WHERE item LIKE '%milk%');
+SELECT count(*) AS n FROM (SELECT tid, item FROM sales EXCEPT SELECT tid, item FROM sales WHERE item NOT LIKE 'b%' AND item NOT LIKE '%milk%');
+
+-- women_without_aspirin [records]
+SELECT town, count(*) AS n FROM customers c WHERE sex = 'female' AND NOT EXISTS (SELECT 1 FROM sales s WHERE s.tid = c.tid AND s.item = 'aspirin') GROUP BY town;
+SELECT town, count(*) AS n FROM (SELECT tid, town FROM customers WHERE sex = 'female' EXCEPT SELECT tid, town FROM customers JOIN sales USING (tid) WHERE item = 'aspirin') GROUP BY town;
+
+-- jaccard_of_joined
+SELECT count(*) FILTER (WHERE c = 2) / nullif(count(*), 0) AS j FROM (SELECT tid, count(*) AS c FROM sales WHERE item IN ('bread', 'butter') GROUP BY tid);
+SELECT sum(CASE WHEN a.tid IS NOT NULL AND b.tid IS NOT NULL THEN 1 ELSE 0 END) / nullif(count(*), 0) AS j FROM (SELECT tid FROM sales WHERE item = 'bread') a FULL JOIN (SELECT tid FROM sales WHERE item = 'butter') b ON a.tid = b.tid;
+
+-- lengths_of_names [records]
+SELECT sex, avg(length(item)) AS m FROM sales JOIN customers USING (tid) GROUP BY sex;
+SELECT sex, sum(length(item)) / count(*) AS m FROM sales s, customers c WHERE s.tid = c.tid GROUP BY sex;

@@ -43,7 +43,8 @@ def as_if_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search few records as many are: in several blocks, and a few first clusters before all."""
     monkeypatch.setattr(neighbours, "BLOCK", 2)
     monkeypatch.setattr(bounds, "_FIRST", 1)
-    monkeypatch.setattr(btd, "_LONGEST", 1)
+    for name, value in {"_BOUND": 0, "_LONGEST": 2, "_FEW": 1}.items():
+        monkeypatch.setattr(btd, name, value)
 
 
 @pytest.fixture(scope="module")
@@ -426,6 +427,28 @@ def test_items_that_share_bits(monkeypatch: pytest.MonkeyPatch) -> None:
             wanted = [float(naive.btd([frozenset(sets[r]) for r in (*clusters[seed], *c)])) for c in clusters]
             assert found[-1][seed] == sorted(set(range(31)) - {seed}, key=wanted.__getitem__)[:5]
     assert items.n_items > 64 * 3
+
+
+@pytest.mark.parametrize("known", [3, 12, 400], ids="{}_items".format)
+@pytest.mark.parametrize("near", [(0, 2, 1), (2, 5, 8)], ids=["few", "as_released"])
+def test_first_by_btd(monkeypatch: pytest.MonkeyPatch, near: tuple[int, int, int], known: int) -> None:
+    """Of clusters of any size, however many of their longest records are compared first."""
+    rng = random.Random(known)
+    for name, value in zip(("_BOUND", "_LONGEST", "_FEW"), near, strict=True):
+        monkeypatch.setattr(btd, name, value)
+    sets = [frozenset(f"i{rng.randrange(known)}" for _ in range(rng.choice([0, 1, 3, 9]))) for _ in range(90)]
+    items, _ = item_sets(sets)
+    clusters = dict(enumerate(np.split(np.arange(90), np.sort(rng.sample(range(1, 90), 13)))))
+    order = BtdOrder(items, list(clusters.values()))
+    while len(clusters) > 3:
+        kept, gone = sorted(rng.sample(sorted(clusters), 2))
+        seed, count = rng.choice([kept, gone]), rng.randint(1, len(clusters) - 1)
+        wanted = {
+            c: naive.btd([sets[r] for r in (*clusters[seed], *members)]) for c, members in clusters.items() if c != seed
+        }
+        assert order.first(seed, count).tolist() == sorted(wanted, key=lambda c: (wanted[c], c))[:count]
+        order.merge(kept, gone)
+        clusters[kept] = np.concatenate((clusters[kept], clusters.pop(gone)))
 
 
 def test_not_monotone() -> None:

@@ -16,7 +16,6 @@ from query.small import release
 
 from anondb.engine import Engine
 from anondb.query import held_sums
-from anondb.query.cached_release import Opened
 from anondb.query.held_sums import HeldRows
 from anondb.query.reading import ROW_BYTES
 
@@ -46,9 +45,9 @@ def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatc
     answers = []
     for size in (ROW_BYTES, 1 << 40):
         monkeypatch.setattr("anondb.query.reading.ROW_BYTES", size)
-        opened = Opened(engine, schema)
-        assert opened.numbered is not None and (opened.numbered.rows is None) == (size == 1 << 40)
         session = sealing.opened(engine, schema)
+        (opened,) = session.session._opened
+        assert opened.numbered is not None and (opened.numbered.rows is None) == (size == 1 << 40)
         answers += [sorted(session.answer(sql).rows, key=str) for sql in ASKED]
     half = len(answers) // 2
     for sql, one, two in zip(ASKED, answers[:half], answers[half:]):  # noqa: B905

@@ -382,7 +382,7 @@ def test_a_replaced_release(bench: Engine, owned: bool) -> None:
     assert rows() == [("a1", 1, 1), ("b1", 0, 1), ("b2", 0, 1)]
     assert database.release("r").query(sql).fetchall() == release.query(sql).fetchall()
     after = bench.connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall()
-    assert after[0][0] - before[0][0] == 4 * owned
+    assert after[0][0] - before[0][0] == 2 * owned
     fill(bench, [{"a1": 2}, {"c": 5}], semantics="atomic")
     assert [row[::2] for row in rows()] == [("a1", 1), ("c", 1)]
     fill(bench, [["a"], ["a"]])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from session import (
     random_arithmetic,
+    random_around,
     random_flags,
     random_inline,
     random_layers,
@@ -33,6 +34,7 @@ KINDS: dict[str, Callable[[Analyst], Asked]] = {
         random_merged,
         random_arithmetic,
         random_spellings,
+        random_around,
     )
     for name, make in vars(module).items()
     if getattr(make, "__module__", None) == module.__name__ and not name.startswith("_")

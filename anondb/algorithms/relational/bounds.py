@@ -60,9 +60,9 @@ class Merging:
         self.measure = measure
         self.members = list(clusters)
         self._order = order
-        self._alive = np.ones(len(clusters), dtype=np.bool_)
         self._groups = measure.groups(self.members)
         self._costs = measure.costs(self._groups)
+        self._least = np.zeros_like(self._costs)  # of the NCP of a union; more than any for clusters that are no more
         self.n, self.left = int(self._groups.size.sum()), len(clusters)
         self.total = int((self._costs * self._groups.size).sum())
 
@@ -77,31 +77,31 @@ class Merging:
 
     def clusters(self) -> list[Ints]:
         """The records of the current clusters, ascending; clusters in the order of their first records."""
-        return sorted((np.sort(self.members[i]) for i in np.flatnonzero(self._alive)), key=lambda c: int(c[0]))
+        return sorted((np.sort(self.members[i]) for i in self._alive().tolist()), key=lambda c: int(c[0]))
+
+    def _alive(self) -> Ints:
+        return np.flatnonzero(self._least == 0)
 
     def seed(self) -> int:
         """The cluster of least Rum (of equal ones the first). Numbers may change before, not until the next call."""
-        if 2 * self.left < len(self.members):
-            self._keep(np.flatnonzero(self._alive))
+        if 4 * self.left < 3 * len(self.members):
+            self._keep(self._alive())
         return int(np.argmin(self._costs))
 
     def _keep(self, clusters: Ints) -> None:
         """Number these clusters from 0; others are no more."""
         self.members = [self.members[i] for i in clusters.tolist()]
-        self._groups, self._costs, self._alive = (
-            self._groups.take(clusters),
-            self._costs[clusters],
-            self._alive[clusters],
-        )
+        self._groups, self._costs = self._groups.take(clusters), self._costs[clusters]
+        self._least = np.zeros_like(self._costs)
         if self._order is not None:
             self._order.keep(clusters)
 
     def united(self, seed: int) -> Costs:
         """NCP of the union of the seed with each other cluster; for clusters that are no more, more than any."""
-        union = self.measure.union_costs(self._groups, self._groups.take([seed]))
+        union = self.measure.union_costs(self._groups, self._groups.take(slice(seed, seed + 1)))
         union[seed] = self.measure.beyond
-        union[~self._alive] = self.measure.beyond
-        return union
+        self._union: Costs = np.maximum(union, self._least)
+        return self._union
 
     def totals(self, seed: int, others: Ints, union: Costs) -> Costs:
         """``total`` after the merge of the seed with each of the others (incremental Rum,
@@ -131,7 +131,7 @@ class Merging:
                 return other
             if count == self.left - 1:
                 return self.first_within(seed, tried, union, limit)
-            count = min(self.left - 1, 4 * count)
+            count = min(self.left - 1, 2 * count)
 
     def _by_ranks(self, union: Costs, by_items: Ints) -> tuple[Ints, Ints]:
         """The first clusters by NCP in the order of the sums of their ranks by NCP and by items, and these sums.
@@ -156,15 +156,14 @@ class Merging:
         return int(tried[0]) if len(tried) else None
 
     def merge(self, seed: int, other: int) -> int:
-        """Unite two clusters and return the number of the union."""
+        """Unite the seed, of which ``united`` was called last, with another cluster and return the number of the union."""
         kept, gone = min(seed, other), max(seed, other)
-        union = self._groups.take([kept]).union(self._groups.take([gone]))
         self.total -= int(self._costs[kept] * self._groups.size[kept] + self._costs[gone] * self._groups.size[gone])
-        self._groups.put(kept, union)
-        self._costs[kept], self._costs[gone] = self.measure.costs(union)[0], self.measure.beyond
+        self._groups.unite(kept, gone)
+        self._costs[kept] = self._union[other]
+        self._costs[gone] = self._least[gone] = self.measure.beyond
         self.total += int(self._costs[kept] * self._groups.size[kept])
         self.members[kept] = np.concatenate((self.members[kept], self.members[gone]))
-        self._alive[gone] = False
         self.left -= 1
         if self._order is not None:
             self._order.merge(kept, gone)

@@ -7,8 +7,8 @@ below 2^26 are different doubles in the same order, so the comparison is exact.
 
 Most pairs of records have no item in common, and then BTD is one more than their lengths. So the longest records of two
 clusters bound the BTD of their union from both sides, mostly exactly; other pairs of records are looked at only if their
-lengths exceed what is known, and only of the clusters that may be among the first. Items are bits, so that a few words tell
-whether two records have one in common.
+lengths exceed what is known, and only of the clusters that may be among the first: some of the longest in one step, the
+others only if these do not decide. Items are bits, so that a few words tell whether two records have one in common.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ import numpy.typing as npt
 from anondb.algorithms.relational.items import Ints, ItemSets, slices
 from anondb.algorithms.relational.neighbours import head
 
-_LONGEST = 3  # records of a cluster that bound its distances
+_BOUND = 2  # records of a cluster that bound its distances
+_LONGEST = 5  # records of a cluster at hand, more than bound its distances; all but the last are compared first
+_FEW = 8  # records of the seed that are compared with these
 _WORDS = 16  # of 64 bits, for the items of a record; at least 3
 _PAIRS = 4_000  # of records that are looked at together
 Floats = npt.NDArray[np.float64]
@@ -79,7 +81,7 @@ class BtdOrder:
             rank == np.arange(_LONGEST)[:, None], self._flat[self._start + rank], len(self._length) - 1
         )
         self._reach = np.ascontiguousarray(self._length[self._longest], dtype=np.int32)
-        self._bits = self._folded.take(self._longest, axis=1)
+        self._bits = self._folded.take(self._longest[:_BOUND], axis=1)
 
     def _within(self, owner: Ints) -> Floats:
         """The largest distance within each cluster; 0 for a single record."""
@@ -95,7 +97,7 @@ class BtdOrder:
 
     def _distances(self, first: Ints, second: Ints) -> Floats:
         """The BTD of pairs of records."""
-        bits = self._marks[first] & self._marks[second]
+        bits = self._marks.take(first, axis=0) & self._marks.take(second, axis=0)
         common = np.bitwise_count(bits[:, : self._own]).sum(axis=1, dtype=np.int64)
         if self._own < bits.shape[1] and len(shared := np.flatnonzero(bits[:, -1])):
             place, pair = slices(self._items.start, first[shared])
@@ -112,18 +114,18 @@ class BtdOrder:
         reach, mine = self._reach[:, begin:end], self._reach[:, seed, None] + 1
         apart = np.zeros(reach.shape[1], dtype=np.int32)  # the most of pairs without a common item
         unknown = (reach[0] + mine[0]) // 2  # the most of other pairs, and of those not looked at
-        for first in range(_LONGEST):
+        for first in range(_BOUND + 1):
             for i in range(first + 1):
                 total = reach[first - i] + mine[i]
-                if first == _LONGEST - 1:
+                if first == _BOUND:
                     np.maximum(unknown, total, out=unknown)
                     continue
                 bits, own = self._bits[:, first - i, begin:end], self._bits[:, i, seed]
                 both = bits[0] & own[0]
                 both |= bits[1] & own[1]
-                np.maximum(unknown, np.where(both, 0, total), out=unknown)
+                np.maximum(unknown, total * (both == 0), out=unknown)
                 both |= bits[2] & own[2]
-                np.maximum(apart, np.where(both, 0, total), out=apart)
+                np.maximum(apart, total * (both == 0), out=apart)
         low = np.maximum(self._inner[begin:end], np.maximum(apart, self._inner[seed]))
         high = np.maximum(low, unknown)
         if begin <= seed < end:
@@ -132,12 +134,29 @@ class BtdOrder:
 
     def _exact(self, seed: int, clusters: Ints, low: Floats, limit: float = np.inf) -> Floats:
         """BTD(C u X) of some clusters, from a lower bound; only a better bound for those beyond the limit."""
-        found, frequent = low.copy(), self._folded[0]
+        found = low.copy()
         mine = self._flat[self._start[seed] : self._start[seed] + self._size[seed]]
+        reach = self._length[mine] + 1
+        records, length = self._longest.take(clusters, axis=1), self._reach.take(clusters, axis=1)
+        far = reach[:_FEW, None, None] + length[:-1]
+        frequent = self._folded[0]
+        apart = frequent[mine[:_FEW], None, None] & frequent.take(records[:-1]) == 0
+        first, rank, whose = ((far > found) & (apart | (far > 2 * found + 2))).nonzero()
+        self._raise(found, mine[first], records[rank, whose], whose, far[first, rank, whose])
+        rest = length[-1] + reach[0]  # no pair that was not looked at is farther apart
+        if len(mine) > _FEW:
+            rest = np.maximum(rest, length[0] + reach[_FEW])
+        left = ((rest > found) & (found <= limit)).nonzero()[0]
+        if len(left):
+            found[left] = self._all_pairs(mine, clusters[left], found[left], limit)
+        return found
+
+    def _all_pairs(self, mine: Ints, clusters: Ints, found: Floats, limit: float) -> Floats:
+        """The same, from the records of the seed, the longest first, and all records of the clusters."""
         reach = self._length[mine] + 1
         place, owner = _between(self._start[clusters], self._size[clusters])
         records = self._flat[place]
-        length, at = self._length[records], 0
+        length, frequent, at = self._length[records], self._folded[0], 0
         while at < len(mine):
             known = found[owner]
             near = ((reach[at] + length > known) & (known <= limit)).nonzero()[0]
@@ -146,14 +165,21 @@ class BtdOrder:
             records, owner, length, known = records[near], owner[near], length[near], known[near]
             end = at + max(1, _PAIRS // len(records))
             far = reach[at:end, None] + length
-            first, second = (far > known).nonzero()
-            far = far[first, second]
-            first, second, whose = mine[at + first], records[second], owner[second]
-            left = (frequent[first] & frequent[second] == 0) | (far - 2 > 2 * found[whose])
-            first, second, whose = first[left], second[left], whose[left]
-            np.maximum.at(found, whose, self._distances(first, second))
+            apart = frequent[mine[at:end], None] & frequent.take(records) == 0
+            first, second = ((far > known) & (apart | (far > 2 * known + 2))).nonzero()
+            self._raise(found, mine[at + first], records[second], owner[second], far[first, second])
             at = end
         return found
+
+    def _raise(self, found: Floats, first: Ints, second: Ints, whose: Ints, far: Ints) -> None:
+        """Raise bounds to the distances of pairs of records, which are at most ``far``."""
+        bits = self._marks.take(first, axis=0) & self._marks.take(second, axis=0)
+        shared, perhaps = bits[:, : self._own].any(axis=1), bits[:, self._own :].any(axis=1)
+        apart = np.flatnonzero(~(shared | perhaps))
+        np.maximum.at(found, whose[apart], far[apart].astype(np.float64))  # of another type it takes longer
+        more = np.where(shared, far - 2 > 2 * found.take(whose), perhaps).nonzero()[0]
+        if len(more):
+            np.maximum.at(found, whose[more], self._distances(first[more], second[more]))
 
     def distances(self, seed: int, others: Ints) -> Floats:
         """BTD(C u X) for each of the others."""
@@ -165,21 +191,27 @@ class BtdOrder:
         None is nearer than the records of the seed allow, which is the distance of many: of these the first come first, so
         that most often only the first clusters of all are looked at.
         """
-        low, high = self._known.get(seed) or self._bounds(seed, 0, 8 * count)
+        low, high = self._known.get(seed) or self._bounds(seed, 0, 16 * count)
+        limit, last = self._inner[seed], len(low)
         while True:
-            whole, order = len(low) == len(self._inner), head(high, count)
-            limit = high[order[-1]] if whole else self._inner[seed]
-            unsure = np.flatnonzero((low <= limit) & (low < high))
-            if len(order) == count and high[order[-1]] <= limit:
-                unsure = unsure[(low[unsure] < limit) | (unsure < order[-1])]
+            whole = len(low) == len(self._inner)
+            if whole:
+                last = head(high, count)[-1]
+                limit = high[last]
+            elif len(sure := (high <= limit).nonzero()[0]) >= count:
+                last = sure[count - 1]
+            unsure = ((low <= limit) & (low < high)).nonzero()[0]
+            unsure = unsure[(low[unsure] < limit) | (unsure < last)]
             found = self._exact(seed, unsure, low[unsure], limit)
             low[unsure], high[unsure] = found, np.where(found <= limit, found, high[unsure])
             self._known = {seed: (low, high)}
-            order = head(low, count)
-            if len(order) == count and low[order[-1]] <= limit:
-                return order
+            if whole:
+                return head(low, count)
+            if len(first := np.flatnonzero(low <= limit)[:count]) == count:
+                return first
             more = self._bounds(seed, len(low), 4 * len(low))
             low, high = np.append(low, more[0]), np.append(high, more[1])
+            last = len(low)
 
     def merge(self, kept: int, gone: int) -> None:
         """Record that two clusters became one, which has the number ``kept``."""
@@ -196,7 +228,7 @@ class BtdOrder:
         self._flat[self._start[kept] : self._end] = both
         self._longest[:, kept] = np.append(both, np.full(_LONGEST, len(self._length) - 1))[:_LONGEST]
         self._reach[:, kept] = self._length[self._longest[:, kept]]
-        self._bits[:, :, kept] = self._folded[:, self._longest[:, kept]]
+        self._bits[:, :, kept] = self._folded[:, self._longest[:_BOUND, kept]]
         self._known = {}
 
     def _united(self, kept: int, gone: int) -> float:

@@ -48,28 +48,37 @@ class Neighbours:
 
     def nearest(self, record: int, count: int) -> Ints:
         """The ``count`` nearest records that are left, ascending; ties go to the first."""
-        bounds = self._measure.union_costs(self._cores, self._measure.record(record))
-        here = np.flatnonzero(self._left)
-        here = here[np.lexsort((self._first[here], bounds[here]))]
         if not count:
-            return here[:0]
-        enough = 1 + int(np.searchsorted(np.cumsum(self._left[here]), count))
-        rows, costs = self._costs(record, here[:enough])
-        last = head(costs, count)[-1]
-        rest = here[enough:]
-        limit, tie = costs[last], rows[last]
-        near = (bounds[rest] < limit) | ((bounds[rest] == limit) & (self._first[rest] < tie))
+            return np.empty(0, dtype=np.int64)
+        bounds = self._measure.union_costs(self._cores, self._measure.record(record))
+        enough = np.flatnonzero(self._left >= count)
+        some = enough[[np.argmin(bounds[enough])]] if len(enough) else np.flatnonzero(self._left)
+        rows, costs = self._costs(record, some)
+        first = _first(rows, costs, count)
+        limit, tie = costs[first[-1]], rows[first[-1]]
+        near = ((bounds < limit) | ((bounds == limit) & (self._first < tie))) & (self._left > 0)
+        near[some] = False
         if near.any():
-            rows, costs = self._costs(record, np.append(here[:enough], rest[near]))
-        return np.sort(rows[head(costs, count)])
+            more = self._costs(record, np.flatnonzero(near))
+            rows, costs = np.append(rows, more[0]), np.append(costs, more[1])
+            first = _first(rows, costs, count)
+        return np.sort(rows[first])
 
     def _costs(self, record: int, blocks: Ints) -> tuple[Ints, Ints]:
-        """The records of some blocks that are left, ascending, and their NCP with a record."""
+        """The records of some blocks that are left, and their NCP with a record."""
         size = self._size[blocks]
         ends = np.cumsum(size)
         rows = self._rows[np.arange(ends[-1]) + np.repeat(self._start[blocks] - (ends - size), size)]
-        rows = np.sort(rows[self._is_left[rows]])
+        rows = rows[self._is_left[rows]]
         return rows, self._measure.pair_costs(record, rows)
+
+
+def _first(rows: Ints, costs: Ints, count: int) -> Ints:
+    """The positions of the ``count`` cheapest records; ties go to the first records."""
+    near = np.arange(len(rows))
+    if count < len(rows):
+        near = np.flatnonzero(costs <= np.partition(costs, count - 1)[count - 1])
+    return near[np.lexsort((rows[near], costs[near]))[:count]]
 
 
 def _blocks(measure: Generalization, rows: Ints) -> list[Ints]:
@@ -91,7 +100,11 @@ def _blocks(measure: Generalization, rows: Ints) -> list[Ints]:
 
 def head(values: npt.NDArray[np.generic], count: int) -> Ints:
     """The positions of the ``count`` smallest values, in their order; ties go to the first."""
-    near = np.arange(len(values))
-    if count < len(values):
-        near = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1]) if count else near[:0]
-    return near[np.argsort(values[near], kind="stable")[:count]]
+    if count >= len(values):
+        return np.argsort(values, kind="stable")[:count]
+    if not count:
+        return np.empty(0, dtype=np.int64)
+    last = np.partition(values, count - 1)[count - 1]
+    near = (values < last).nonzero()[0]
+    ties = (values == last).nonzero()[0][: count - len(near)]
+    return np.append(near[values[near].argsort(kind="stable")], ties)

@@ -12,8 +12,9 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.answers.persons.bounds import NONE, Bounds, average_of, both_of, quotient
 from anondb.answers.persons.rows import FLIPPED
-from anondb.answers.persons.sums import FEW, MERGED_NOTE, NONE, Bounds, Sums, average_of, both_of, quotient
+from anondb.answers.persons.sums import FEW, MERGED_NOTE, Sums
 from anondb.answers.persons.terms import (
     Item,
     Number,
@@ -126,9 +127,12 @@ class Aggregates(Sums):
         return [self.filtered(scope, [basic.wanted]) for scope in group]
 
     def is_listed(self, what: Any, basic: Basic, scope: Scope) -> bool:
-        """Whether a release lists a number of rows for each value: for each number of items only if these are single rows
-        of persons, of whom FILTER asks for attributes; of their items each number says more alone."""
+        """Whether a release lists a number of rows for each value: for each item, if no other item makes a row with it; for
+        each number of items only if these are single rows of persons, of whom FILTER asks for attributes; of their items
+        each number says more alone."""
         rows = self.wanted(basic, [scope])[0].rows
+        if isinstance(what, Item):
+            return self.are_alone(rows, what.row)
         added = set(conjuncts(rows.where)) - set(conjuncts(scope.rows.where))
         of_attributes = all(isinstance(leaf, OnValue) for part in added for leaf in leaves(part))
         return not isinstance(what, Number) or (not rows.rows and of_attributes)
@@ -170,14 +174,18 @@ class Aggregates(Sums):
         rows, persons = self.rows_in(scope.rows), self.persons(self.closed(scope.rows))
         if persons[1] == 0:
             return None, None
-        apart = both_of(quotient(rows, persons), (1, None))
-        cells = self.cells(scope.rows)
+        return self.within(
+            both_of(quotient(rows, persons), (1, None)), lambda: self._number_of_items(scope.rows, "avg", True)
+        )
+
+    def _number_of_items(self, rows: PersonRows, how: str, some: bool) -> Bounds:
+        """An aggregate of the numbers of rows of the persons who have one, where each row is one of their items."""
+        cells = self.cells(rows)
         test = cells[0].test if len(cells) == 1 and cells[0].second is None else None
         if test is None:
-            return apart
+            return None, None
         met = both(cells[0].person, at_least(1, test))
-        plan = Plan(MEASURE, met, measure=Weights(test), aggregate="avg", some=True)
-        return self.within(apart, lambda: self.one(plan))
+        return self.one(Plan(MEASURE, met, measure=Weights(test), aggregate=how, some=some))
 
     # ---------------------------------------------------------------- aggregates of numbers
 
@@ -250,12 +258,14 @@ class Aggregates(Sums):
         """The number of different values of an expression."""
         found: dict[Any, Bounds] = {}
         open_ = False
+        least: float = 0
         for scope in group:
             tree = self.resolved(value, scope)
             atom = self.atom(tree)
             if isinstance(atom, Item):
                 listed: dict[Any, Bounds] = dict(self.by_item(scope.rows, atom.row, ids=True))
                 open_ = open_ or self.releases.suppressed
+                least = max(least, self._number_of_items(scope.rows, "max", False)[0] or 0)
             else:
                 listed = {
                     of: self.persons(self.closed(replace(scope.rows, where=both(scope.rows.where, met))))
@@ -265,7 +275,7 @@ class Aggregates(Sums):
             for of, bounds in listed.items():
                 before = found.get(of, NONE)
                 found[of] = max(before[0] or 0, bounds[0] or 0), _most(before, bounds)
-        lower = sum((low or 0) >= 1 for low, _ in found.values())
+        lower = max(least, sum((low or 0) >= 1 for low, _ in found.values()))
         upper = sum(high is None or high >= 1 for _, high in found.values())
         more = self.releases.hidden if open_ else 0
         return lower, None if more is None else upper + more
@@ -280,7 +290,7 @@ class Aggregates(Sums):
             met = either(*(self.some_of(part, part.rows - {row}) for part in self.settled_rows(rows, frozenset({row}))))
             parts = [(rest, test) for test, rest in self.divided(settled(met), row)]
         else:
-            parts = self._by_row(rows, row)
+            parts = self.alone(rows, row)
         for person, test in parts:
             plans.append(Plan(ITEMS, self._plain(person), test, notes=notes))
         found: dict[str, Bounds] = {}

@@ -11,6 +11,7 @@ from anondb.answers.persons.aggregates import Aggregates, Basic
 from anondb.answers.persons.terms import Id, Item, Number, Of, Scope
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
+from anondb.answers.ranged.expressions import FILLED, children_of
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
@@ -43,9 +44,8 @@ class Composer:
     def replaced(self, parts: Sequence[exp.Expr | None]) -> dict[exp.Expr, exp.Expr | str]:
         """What takes the place of each aggregate of some expressions, and of averages and sums that are composed of them."""
         found = {call: self.composed(call) for part in parts for call in aggregates(part)}
-        if len(self._scopes) == 1:
-            for part in parts:
-                found |= dict(self._arithmetic(part))
+        for part in parts:
+            found |= dict(self._arithmetic(part))
         return found
 
     def _basic(self, basic: Basic) -> exp.Expr:
@@ -156,10 +156,10 @@ class Composer:
             return any(a.may_be_null for a in self._reader.releases.attributes if a.name == atom.attribute)
         if isinstance(atom, Item) or isinstance(tree, exp.Literal):
             return False
-        if not isinstance(tree, exp.Case) or tree.args.get("default") is None:
-            return True
-        results = [tree.args["default"], *(branch.args["true"] for branch in tree.args["ifs"])]
-        return any(self._may_be_null(result.unnest()) for result in results)
+        parts = [child for _, child in children_of(tree)] if isinstance(tree, FILLED) else []
+        if isinstance(tree, exp.Case) and tree.args.get("default") is not None:
+            parts = [tree.args["default"], *(branch.args["true"] for branch in tree.args["ifs"])]
+        return not parts or any(self._may_be_null(part.unnest()) for part in parts)
 
     def _sum_of_truths(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
         """The sum of 1 where a condition holds, and of 0 elsewhere, as a number of rows; None for other sums."""
@@ -175,13 +175,7 @@ class Composer:
         if len(self._scopes) == 1 and self._is_measure(self._trees(value)[0]):
             return self._measured("avg", value, wanted)
         present = self._where_present(value, wanted)
-        if len(self._scopes) == 1:
-            return self._unless_empty(self._basic(Basic("mean", value, present)), present)
-        total = exp.cast(exp.paren(self._basic(Basic("sum", value, wanted))), "DOUBLE")
-        rows = self._rows(present)
-        if present is not None or not self._keys:  # a number of rows, if the sum is not NULL
-            rows = exp.Greatest(this=rows, expressions=[exp.Literal.number(1)])
-        return self._unless_empty(exp.Div(this=total, expression=rows, typed=False, safe=False), present)
+        return self._unless_empty(self._basic(Basic("mean", value, present)), present)
 
     # ---------------------------------------------------------------- arithmetic of aggregates
 
@@ -190,7 +184,7 @@ class Composer:
         if node is None or isinstance(node, exp.Query | exp.AggFunc | exp.Filter | exp.Window):
             return
         made = self._quotient(node) if isinstance(node, exp.Div) else None
-        if made is None and isinstance(node, exp.Add | exp.Sub) and not self._keys:
+        if made is None and isinstance(node, exp.Add | exp.Sub) and not self._keys and len(self._scopes) == 1:
             made = self._combined(node)
         if made is not None:
             yield node, made
@@ -201,6 +195,13 @@ class Composer:
     def _quotient(self, node: exp.Div) -> exp.Expr | None:
         """A sum by its number of rows as an average, and a number of rows by that of its persons; None for others."""
         of = quotient_of(node)
+        terms = terms_of(of.above)
+        others = [(factor, term) for factor, term in terms if filtered(term) != (of.below, of.also)]
+        if len(others) == 1 < len(terms):  # (a + n * b) / b
+            ((factor, term),) = others
+            one = self._quotient(exp.Div(this=term.copy(), expression=node.expression.copy()))
+            more = sum(times for times, _ in terms) - factor
+            return None if one is None else of.times(exp.paren(exp.convert(factor) * one + exp.convert(more)))
         average = self._average_of(of) if isinstance(of.below, exp.Count) else None
         if average is None:
             return None
@@ -219,10 +220,11 @@ class Composer:
             return self._average(value, wanted) if whole else None
         if not isinstance(above, exp.Count) or not isinstance(above.this, exp.Star | exp.Literal) or self._keys:
             return None
-        if every and wanted is not None and self._reader.implied(wanted, of.also, self._scopes[0]):
+        if every and wanted is not None and all(self._reader.implied(wanted, of.also, scope) for scope in self._scopes):
             case = exp.Case(ifs=[exp.If(this=wanted.copy(), true=exp.convert(1))], default=exp.convert(0))
             return self._average(case, of.also)
-        if wanted == of.also and isinstance(counted, exp.Distinct) and self._is_id(counted.expressions[0]):
+        of_ids = isinstance(counted, exp.Distinct) and self._is_id(counted.expressions[0])
+        if wanted == of.also and of_ids and len(self._scopes) == 1:
             return self._unless_empty(self._basic(Basic("rows_of_each", wanted=wanted)), wanted)
         return None
 

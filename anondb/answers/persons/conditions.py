@@ -17,7 +17,6 @@ from anondb.answers.persons.decided import Decided, by_parts, certain, has_value
 from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import Quantities, condition_in
 from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth
-from anondb.errors import InputError
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare, operands
 from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item
@@ -211,13 +210,10 @@ class Conditions(Quantities, ABC):
                 if isinstance(part, exp.Expr) and not self.atoms_of(part) and not _is_literal(part):
                     made.set(key, self.constant(part))
             place = next((k for k in ("this", "expression") if self.atom(made.args.get(k) or exp.null()) == atom), None)
-            if place is not None:
-                try:
-                    found = on_value(made, attribute, left=place == "this")
-                    return Decided(found.settled(), found.opposite().settled())
-                except InputError:
-                    if attribute.ends is None and (isinstance(made, exp.In | exp.EQ) or attribute.unnamed):
-                        raise
+            told = attribute.ends is not None or isinstance(made, exp.In | exp.EQ) or attribute.unnamed
+            found = on_value(made, attribute, left=place == "this") if place is not None and told else None
+            if found is not None:
+                return Decided(found.settled(), found.opposite().settled())
         values = self.attribute_values(tree, atom)
         return Decided(*(self.among(atom, [v for v, met in values if met is truth]) for truth in (True, False)))
 

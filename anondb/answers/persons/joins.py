@@ -82,8 +82,7 @@ class Joins(PerPerson):
                 return None
 
             columns.append(replace(c, value=self.replaced(c.value, value_of)))
-        where = both(renamed(rows.where, of))
-        return replace(rows, columns=tuple(columns), where=where, rows=rows.rows - {other})
+        return replace(rows, columns=tuple(columns), where=renamed(rows.where, of), rows=rows.rows - {other})
 
     # ---------------------------------------------------------------- joins
 
@@ -124,7 +123,7 @@ class Joins(PerPerson):
             ]
             row = next(iter({r for t in linked for r in self.rows_of(t)}), None) if linked else None
             used = [t for t in linked if self.rows_of(t) == {row}]
-            if row is None:
+            if row is None or (self.releases.suppressed and not self._all_named(known, used)):
                 return self._by_constants(known, alias, scope, inner, trees, shared)
             made = self._looked_up(known, row, used, placed, scope, kind="inner")
             done = frozenset(

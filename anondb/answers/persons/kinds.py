@@ -12,7 +12,6 @@ from anondb.answers.persons.domains import typeof
 from anondb.answers.persons.rows import Rows
 from anondb.answers.persons.terms import Id, Item, Listing, Looked, Number, Of, PersonRows, Refused, Truth
 from anondb.answers.ranged.known import INTEGERS
-from anondb.errors import InputError
 from anondb.query.refusals import unsupported
 
 _NULL, _WHOLE, _NUMBER = "", "a whole number", "a number"
@@ -50,10 +49,7 @@ class Kinds(Rows):
         elif not atoms:
             ((found,),) = self.releases.rows(exp.select(typeof(tree)))
         elif len(self.rows_of(tree)) == 1 and all(isinstance(a, Item | Looked) for a in atoms):
-            try:
-                found = self.evaluated(tree).kind
-            except InputError:
-                found = tree.sql()
+            found = self.evaluated(tree).kind
         else:
             found = _NULL if isinstance(atom, Refused) else tree.sql()
         return {_WHOLE if found in INTEGERS else found} - {_NULL, '"NULL"'}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -55,10 +55,15 @@ class Names(Numbers):
         Raises:
             InputError: ``unsupported_query``.
         """
+        made = node.copy()
+        return self.quietly(lambda part: self._visit(part, scope), made) if quiet else self._visit(made, scope)
+
+    def quietly(self, read: Callable[[exp.Expr], exp.Expr], node: exp.Expr) -> exp.Expr:
+        """An expression over atoms; one that no rule reads is refused where it is used."""
         try:
-            return self._visit(node.copy(), scope)
+            return read(node)
         except InputError as error:
-            if not quiet or error.code != "unsupported_query":
+            if error.code != "unsupported_query":
                 raise
             return self.column(refused(error))
 

@@ -150,12 +150,12 @@ class Nested(Names):
             return self._of_items(node, query, scope)
         if self.people.reads_persons(query, scope.env):
             return self.among_chosen(left, query, scope)
+        inlined = self._inlined(query, scope)
+        if (texts := self._texts_in(inlined)) is not None:
+            return exp.In(this=left, expressions=texts) if texts else exp.false()
         made = node.copy()
         made.set("this", left)
-        listed_values = self._values_of_known(query, scope)
-        if listed_values is not None:
-            return exp.In(this=left, expressions=listed_values) if listed_values else exp.false()
-        made.set("query", exp.Subquery(this=self._inlined(query, scope)))
+        made.set("query", exp.Subquery(this=inlined))
         return made
 
     def _of_items(self, node: exp.In, query: exp.Expr, scope: Scope) -> exp.Expr:
@@ -168,22 +168,17 @@ class Nested(Names):
         same = exp.EQ(this=query.expressions[0].unalias().copy(), expression=value)
         return self.column(self._truth(self._some(query.where(same), scope, "IN")))
 
-    def _values_of_known(self, query: exp.Expr, scope: Scope) -> list[exp.Expr] | None:
-        """The texts of a list of known values; None for others, and for a list that depends on the query around it."""
-        try:
-            known = self.compiler.query(query, scope.env)
-        except InputError:
+    def _texts_in(self, query: exp.Expr) -> list[exp.Expr] | None:
+        """The texts that a query of known tables lists; None for other values, and where it depends on persons."""
+        if self.atoms_of(query):
             return None
-        if len(known.columns) != 1 or not known.exact:
-            return None
-        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
+        alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("c0")])
+        source = exp.Subquery(this=query.copy(), alias=alias)
         values = [v for (v,) in self.releases.rows(exp.select(exp.column("c0", "listed")).distinct().from_(source))]
         if not all(isinstance(v, str) or v is None for v in values):
             return None
-        return [
-            exp.null() if v is None else exp.Literal.string(v)
-            for v in sorted(values, key=lambda v: (v is None, v or ""))
-        ]
+        listed: list[exp.Expr] = [exp.Literal.string(v) for v in sorted(v for v in values if v is not None)]
+        return [*listed, *([exp.null()] if None in values else [])]
 
     def among_chosen(self, left: exp.Expr, query: exp.Expr, scope: Scope) -> exp.Expr:
         """IN with a list of items that counts choose: some are certain, others possible."""

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic, Group
+from anondb.answers.persons.bounds import NONE, Bounds, Row
 from anondb.answers.persons.composed import Composer
 from anondb.answers.persons.domains import Releases, check_kind
-from anondb.answers.persons.sums import MERGED_NOTE, NONE, Bounds, Row
+from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.asking import largest
@@ -20,7 +21,6 @@ from anondb.answers.ranged.compiler import Compiler, Env, Facts, with_ctes
 from anondb.answers.ranged.known import Column, Known, marked
 from anondb.answers.ranged.rows_of_persons import RowsOfPersons
 from anondb.answers.ranged.sources import grouped
-from anondb.errors import InputError
 from anondb.query.aggregates import SPREADS
 from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import lowered
@@ -111,10 +111,7 @@ class Persons(RowsOfPersons):
             return None
         ids = node.copy()
         ids.set("expressions", [exp.column(exp.to_identifier(min(names), quoted=True), source.alias_or_name or None)])
-        try:
-            return (ids, tables[0]) if _Facts(self, compiler).have_one_row(ids, env) or of_ids else None
-        except InputError:
-            return None
+        return (ids, tables[0]) if of_ids or _Facts(self, compiler).have_one_row(ids, env) else None
 
 
 class _Facts(Aggregates):
@@ -189,7 +186,6 @@ class _Facts(Aggregates):
         parts = self.divided(rows.where, atom.row)
         if len(parts) != 1:
             return None
-
         ((test, person),) = parts
         notes = (LISTED_NOTE, *((MERGED_NOTE,) if basics and basics[0].how == "rows" else ()))
         return self.answers.answer(self._named_by(Plan(ITEMS, self._plain(person), test, notes=notes)))

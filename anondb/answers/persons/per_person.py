@@ -10,7 +10,6 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.domains import UNKNOWN, cell, wrapped
-from anondb.answers.persons.names import refused
 from anondb.answers.persons.numbers import case_of
 from anondb.answers.persons.places import Places
 from anondb.answers.persons.terms import (
@@ -24,7 +23,6 @@ from anondb.answers.persons.terms import (
 )
 from anondb.answers.persons.weights import values_of
 from anondb.answers.ranged.sources import grouped
-from anondb.errors import InputError
 from anondb.query.item_tests import ANY_ITEM
 from anondb.query.parsing import conjoined, lowered
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, on_item
@@ -73,7 +71,7 @@ class PerPerson(Places):
             if not self._is_of_persons(window, scopes):
                 continue
             call = window.this
-            value = self._quietly(lambda part: self.aggregated(part, scopes, met), call)
+            value = self.quietly(lambda part: self.aggregated(part, scopes, met), call)
             column = Column("", f"_over{n}", value)
             listed = [replace(s, rows=replace(s.rows, columns=(*s.rows.columns, column))) for s in listed]
             named = exp.column(exp.to_identifier(column.name, quoted=True))
@@ -175,20 +173,12 @@ class PerPerson(Places):
         def value_of(part: exp.Expr) -> exp.Expr:
             return self.aggregated(part, inside, met, keys=keys, kept=kept)
 
-        columns = [Column("", lowered(e.alias_or_name), self._quietly(value_of, e.unalias())) for e in node.expressions]
+        columns = [Column("", lowered(e.alias_or_name), self.quietly(value_of, e.unalias())) for e in node.expressions]
         rows = PersonRows(tuple(columns), kept, met, exact=True, people=first.people)
         having = node.args.get("having")
         if having is not None:
             rows = replace(rows, where=both(met, self.where(value_of(having.this))))
         return [] if rows.where == NEVER and len(group) < 1 else [rows]
-
-    def _quietly(self, work: Any, part: exp.Expr) -> exp.Expr:
-        try:
-            return work(part)  # type: ignore[no-any-return]
-        except InputError as error:
-            if error.code != "unsupported_query":
-                raise
-            return self.column(refused(error))
 
     # ---------------------------------------------------------------- aggregates over the rows of a person
 

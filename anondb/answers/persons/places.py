@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from anondb.answers.persons.nested import Nested
 from anondb.answers.persons.terms import Column, Id, Item, Number, PersonRows, Refused, Scope
-from anondb.errors import InputError
 from anondb.query.predicates import Condition, either
 from anondb.query.refusals import too_complex, unsupported
 
@@ -88,10 +87,8 @@ class Places(Nested):
             tree = self.resolved(ordered.this, scopes[0], quiet=True)
             if len(scopes) == 1 and self.rows_of(tree) and not ordered.args.get("nulls_first"):
                 call = exp.Max if ordered.args.get("desc") else exp.Min  # both pass NULL over
-                try:
-                    return {tree.unnest(): self.aggregated(call(this=ordered.this.copy()), scopes, met)}
-                except InputError:
-                    return {}
+                first = call(this=ordered.this.copy())
+                return {tree.unnest(): self.quietly(lambda part: self.aggregated(part, scopes, met), first)}
             if len(scopes) > 1 or not isinstance(self.atom(tree), Id):
                 return {}
         return {}

@@ -63,13 +63,13 @@ class Quantities(Domains):
         """The condition that an attribute has one of some of its values."""
         attribute = next(a for a in self.releases.attributes if a.name == atom.attribute)
         column = exp.column("value")
-        conditions: list[Condition] = []
-        if None in values:
-            conditions.append(on_value(exp.Is(this=column, expression=exp.null()), attribute, left=True).settled())
         given = [_cell(value, attribute.ends or "VARCHAR", plain=True) for value in values if value is not None]
-        if given:
-            conditions.append(on_value(exp.In(this=column, expressions=given), attribute, left=True).settled())
-        return either(*conditions) if conditions else NEVER
+        asked: list[exp.Expr] = [exp.Is(this=column, expression=exp.null())] if None in values else []
+        asked += [exp.In(this=column, expressions=given)] if given else []
+        conditions = [on_value(one, attribute, left=True) for one in asked]
+        if None in conditions:
+            raise unsupported(f"single values of {attribute.name!r}", "Use BETWEEN.")
+        return either(*(one.settled() for one in conditions if one is not None))
 
     # ---------------------------------------------------------------- numbers
 

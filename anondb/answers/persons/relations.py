@@ -1,4 +1,4 @@
-"""Read FROM, joins, WHERE, GROUP BY the id and set operations of ids as the rows of persons."""
+"""Read FROM, joins, WHERE and GROUP BY the id as the rows of persons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from itertools import count
 
 from sqlglot import exp
 
-from anondb.answers.persons.joins import MAX_BRANCHES, Joins
+from anondb.answers.persons.different import Different
+from anondb.answers.persons.joins import MAX_BRANCHES
 from anondb.answers.persons.per_person import possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
 from anondb.answers.ranged.compiler import Env, with_ctes
@@ -28,7 +29,7 @@ from anondb.query.values import LISTED
 PARTS = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "with_", "order")
 
 
-class Relations(Joins):
+class Relations(Different):
     """Reads queries whose rows belong to single persons. Such rows are listed as alternatives, whose rows add up."""
 
     # ---------------------------------------------------------------- persons
@@ -127,67 +128,6 @@ class Relations(Joins):
                 continue
             columns.append(Column("", lowered(selected.alias_or_name), self.resolved(inner, scope, quiet=True)))
         return [replace(rows, columns=tuple(columns))]
-
-    def once(self, made: Sequence[PersonRows]) -> list[PersonRows]:
-        """The different rows."""
-        first = made[0]
-        kinds = [self.atom(c.value) for c in first.columns]
-        items = {atom.row for atom in kinds if isinstance(atom, Item)}
-        if not all(any(isinstance(self.atom(c.value), Id) for c in rows.columns) for rows in made):
-            raise unsupported(
-                "DISTINCT without the id", "Only persons can be counted."
-            )  # or with a NULL, of an outer join
-        plain = all(not isinstance(c.value, exp.Column) or self.atom(c.value) is not None for c in first.columns)
-        if len(made) == 1 and plain:
-            others = [c for c in first.columns if self.rows_of(c.value) and not isinstance(self.atom(c.value), Item)]
-            if others:
-                return self._by_values(first)
-            rest = first.rows - items
-            if not rest:
-                return [replace(first, exact=True)]
-            closed = [self.some_of(part, rest) for part in self.settled_rows(first, frozenset(items))]
-            return [replace(first, where=either(*closed), rows=first.rows & items, compared=frozenset(), exact=True)]
-        if len(first.columns) > 1:
-            raise unsupported("DISTINCT over rows of several kinds", "Select the id alone.")
-        return [
-            replace(first, where=either(*map(self.closed, made)), rows=frozenset(), compared=frozenset(), exact=True)
-        ]
-
-    def _by_values(self, rows: PersonRows) -> list[PersonRows]:
-        """The different rows of columns that are expressions of an item: one alternative for each value."""
-        keys, made = [c.value for c in rows.columns], []
-        for _, part in self._divided_by(Scope(rows, {}), keys, keys):
-            columns = tuple(replace(c, value=part.fixed.get(c.value, c.value)) for c in rows.columns)
-            met = self.closed(part.rows)
-            made.append(PersonRows(columns, where=met, people=rows.people))
-        if any(self.rows_of(c.value) for one in made for c in one.columns):
-            raise unsupported("DISTINCT items beside other values of them")
-        return made
-
-    def _set_operation(self, node: exp.SetOperation, env: Env, outer: Scope | None) -> list[PersonRows]:
-        only(node, "this", "expression", "distinct", "with_")
-        left, right = self.relation(node.this, env, outer), self.relation(node.expression, env, outer)
-        names = [c.name for c in left[0].columns]
-        if any(len(rows.columns) != len(names) for rows in right):
-            raise unsupported("a set operation of different numbers of columns")
-        for one, two in zip([left[0]] * len(right), right, strict=True):
-            self._unite(min(one.people), min(two.people))
-        self.check_alike([*left, *right])
-        repeated = not node.args.get("distinct")
-        if repeated and isinstance(node, exp.Union):
-            return left + [replace(rows.renamed("", names)) for rows in right]
-        if (
-            repeated
-            or len(names) != 1
-            or not all(isinstance(self.atom(r.columns[0].value), Id) for r in (*left, *right))
-        ):
-            raise unsupported(f"{node.key.upper()} of columns other than the id")
-        first, second = (either(*map(self.closed, side)) for side in (left, right))
-        if isinstance(node, exp.Union):
-            met = either(first, second)
-        else:
-            met = both(first, second if isinstance(node, exp.Intersect) else negate(second))
-        return [replace(left[0], where=met, rows=frozenset(), compared=frozenset(), exact=True)]
 
     # ---------------------------------------------------------------- FROM
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -32,6 +32,7 @@ from anondb.query.refusals import too_complex, unsupported
 
 MAX_TESTS = 6  # of the item of one row in a condition that mixes them
 MAX_LABELS = 12  # of a row that is divided into its items
+MOST_OUTER = 120  # items of a row around a subquery, each of which its items are compared with
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 _SIGNS: Mapping[str, type[exp.Expr]] = {"<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE, "<>": exp.NEQ}
 
@@ -89,22 +90,25 @@ class Rows(Conditions):
                 raise too_complex("a comparison of the items of a self-join with too many items")
             sign, left, right = sorted(one.compared)[0]
             rest = replace(one, compared=one.compared - {(sign, left, right)})
-            parts = self._by_item(rest, sign, left, right)
+            around = len({left, right} - rows.rows) == 1 and sign != "<>"
+            parts = self._by_item(rest, sign, left, right, MOST_OUTER if around else MAX_LABELS)
             todo += [self._some_pair(rest, sign, left, right, kept)] if parts is None else parts
         return done
 
-    def _by_item(self, rows: PersonRows, sign: str, left: int, right: int) -> list[PersonRows] | None:
+    def _by_item(
+        self, rows: PersonRows, sign: str, left: int, right: int, most: int = MAX_LABELS
+    ) -> list[PersonRows] | None:
         """The rows for each item of the side that has few of them; None if neither does."""
         found: list[tuple[int, frozenset[str]]] = []
         for row in (left, right):
             labels = self.labels(split(rows.where)[0].get(row, ANY_ITEM))
-            if labels is not None and len(labels) <= MAX_LABELS:
+            if labels is not None and len(labels) <= most:
                 found.append((len(labels), labels))
             else:
-                found.append((MAX_LABELS + 1, frozenset()))
-        if min(found)[0] > MAX_LABELS:
+                found.append((most + 1, frozenset()))
+        if min(found)[0] > most:
             return None
-        place = 0 if found[0][0] <= found[1][0] else 1
+        place = 0 if (found[0][0], left in rows.rows) <= (found[1][0], right in rows.rows) else 1
         fixed, other = (left, right) if place == 0 else (right, left)
         shown = sign if place == 0 else FLIPPED[sign]
         return [
@@ -197,8 +201,19 @@ class Rows(Conditions):
         return Cell(person, tests.get(left, ANY_ITEM), tests.get(right, ANY_ITEM), SIGNS[sign])
 
     def _by_items(self, rows: PersonRows) -> list[PersonRows]:
-        """The same rows without comparisons of two items."""
-        todo, done = [rows], []
+        """The same rows without comparisons of two items.
+
+        Raises:
+            InputError: ``unsupported_query``: both are any of many.
+        """
+        parts = self.uncompared(rows)
+        if parts is None:
+            raise unsupported("a number of rows of two items that are compared", "Group by both items.")
+        return parts
+
+    def uncompared(self, rows: PersonRows) -> list[PersonRows] | None:
+        """The same rows without comparisons of two items; None where both are any of many."""
+        todo, done = [rows], list[PersonRows]()
         while todo:
             one = todo.pop()
             if not one.compared:
@@ -208,7 +223,7 @@ class Rows(Conditions):
             rest = replace(one, compared=one.compared - {(sign, left, right)})
             parts = self._by_item(rest, sign, left, right)
             if parts is None:
-                raise unsupported("a number of rows of two items that are compared", "Group by both items.")
+                return None
             todo += parts
         return done
 
@@ -242,17 +257,30 @@ class Rows(Conditions):
     def divided(self, where: Condition, row: int) -> list[tuple[ItemTest, Condition]]:
         """The items of a variable, divided by what a condition says of them: each test with the rest of the condition."""
         tests = list(dict.fromkeys(leaf.test for leaf in leaves(where) if isinstance(leaf, OnItem) and leaf.row == row))
+        found: dict[Condition, ItemTest] = {}
+        for truth, test in self._choices(tests):
+            rest = _given(where, row, truth)
+            if rest != NEVER:
+                found[rest] = item_any(found[rest], test) if rest in found else test
+        return [(self._simpler(test), rest) for rest, test in found.items()]
+
+    def _choices(self, tests: Sequence[ItemTest]) -> Iterator[tuple[dict[ItemTest, bool], ItemTest]]:
+        """What an item may pass of some tests, each time with the test of such items."""
+        passing = [self.labels(test) for test in tests] if len(tests) > MAX_TESTS else []
+        if passing and None not in passing and not self.releases.suppressed:
+            groups: dict[tuple[bool, ...], set[str]] = {}
+            for label in self.releases.items:
+                groups.setdefault(tuple(label in of for of in passing if of is not None), set()).add(label)
+            for values, labels in groups.items():
+                yield dict(zip(tests, values, strict=True)), Labels(frozenset(labels))
+            return
         if len(tests) > MAX_TESTS:
             raise too_complex("it has too many conditions on one item beside others")
-        found: dict[Condition, ItemTest] = {}
         for values in product((True, False), repeat=len(tests)):
             truth = dict(zip(tests, values, strict=True))
             test = item_all(*(t if held else item_not(t) for t, held in truth.items())) if tests else ANY_ITEM
-            test = self._simpler(test)
-            rest = _given(where, row, truth)
-            if test != NO_ITEM and rest != NEVER:
-                found[rest] = item_any(found[rest], test) if rest in found else test
-        return [(self._simpler(test), rest) for rest, test in found.items()]
+            if (test := self._simpler(test)) != NO_ITEM:
+                yield truth, test
 
     def _simpler(self, test: ItemTest) -> ItemTest:
         """A test of listed items as one of the shorter list."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from anondb.answers.persons.bounds import NONE, Bounds, Row, both_of
 from anondb.answers.persons.domains import UNKNOWN
 from anondb.answers.persons.rows import FLIPPED, MOST_CELLS, Cell
 from anondb.answers.persons.terms import Item, Looked, Number, Of, PersonRows, Truth
@@ -28,6 +29,7 @@ from anondb.query.predicates import (
     NOT_EMPTY,
     PAIRS,
     ROWS,
+    AtLeast,
     Condition,
     Plan,
     Weights,
@@ -35,6 +37,7 @@ from anondb.query.predicates import (
     both,
     conjuncts,
     either,
+    leaves,
     negate,
     on_item,
     settled,
@@ -43,10 +46,6 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.query.summed import SUM, VALUES
 from anondb.query.values import Attribute
 
-Bounds = tuple[float | None, float | None]
-"""Lower bound and upper bound of a number; None where there is none."""
-Row = tuple[Any, ...]
-NONE: Bounds = (0, 0)
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
 FEW = 6  # numbers of items whose rows are counted one by one
 
@@ -114,6 +113,11 @@ class Sums(Values):
             return self.within(found, lambda: self._pairs_of_each(cell)) if alike else found
         if cell.test is None:
             return self.one(Plan(IDS, cell.person))
+        held = both(cell.person, at_least(1, cell.test))
+        few = self.labels(cell.test)
+        several = few is None or len(few) > 1
+        if several and self.releases.summable and any(isinstance(leaf, AtLeast) for leaf in leaves(cell.person)):
+            return self.one(Plan(MEASURE, held, measure=Weights(cell.test), aggregate="sum", notes=(MERGED_NOTE,)))
         return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
 
     def _pairs_of_each(self, cell: Cell) -> Bounds:
@@ -309,24 +313,34 @@ class Sums(Values):
     def _sum_of_weights(self, rows: PersonRows, tree: exp.Expr, row: int) -> Bounds:
         """The sum of numbers of items, from that of each person."""
         parts = []
-        for person, test in self._by_row(rows, row):
+        for person, test in self.alone(rows, row):
             weights, some = self.weights(tree, test)
             here = both(person, some)
             parts.append(self.one(Plan(MEASURE, here, measure=weights, aggregate="sum", notes=(MERGED_NOTE,))))
         return self.total(parts)
 
-    def _by_row(self, rows: PersonRows, row: int) -> list[tuple[Condition, ItemTest]]:
-        """The conditions on persons with the tests of the items of a variable; other variables are fixed to single items."""
-        self.check_exact(rows)
-        found = []
-        for part in self._by_items(rows):
-            for where in self._without(part, {row}):
-                found += [(rest, test) for test, rest in self.divided(where, row)]
-        return found
+    def alone(self, rows: PersonRows, row: int) -> list[tuple[Condition, ItemTest]]:
+        """The rows by the items of one variable alone: conditions on persons, with tests of the items.
 
-    def _without(self, rows: PersonRows, kept: set[int]) -> list[Condition]:
-        """The condition of rows for each choice of the items of their other variables, which are few."""
-        todo, done = [(settled(rows.where), rows.rows - kept)], []
+        Raises:
+            InputError: ``unsupported_query``: rows may repeat, or another variable has more than a few items.
+        """
+        self.check_exact(rows)
+        parts = [self._without(part, {row}) for part in self._by_items(rows)]
+        if any(part is None for part in parts):
+            raise unsupported("a number of rows of a self-join", "Use count(DISTINCT id).")
+        return [(rest, test) for part in parts for where in part or () for test, rest in self.divided(where, row)]
+
+    def are_alone(self, rows: PersonRows, row: int) -> bool:
+        """Whether rows are listed by the items of one variable: each of these says more by itself, unless there are many or
+        the other variables have an item or two."""
+        parts = [self._without(part, {row}) for part in self.uncompared(rows) or ()]
+        choices = sum(len(part) for part in parts if part is not None)
+        return bool(parts) and None not in parts and (choices <= 2 or len(self.releases.items) > MAX_TERMS)
+
+    def _without(self, rows: PersonRows, kept: set[int]) -> list[Condition] | None:
+        """The condition of rows for each choice of the items of their other variables; None unless these are few."""
+        todo, done = [(settled(rows.where), rows.rows - kept)], list[Condition]()
         while todo:
             where, others = todo.pop()
             if not others:
@@ -336,50 +350,11 @@ class Sums(Values):
             for test, rest in self.divided(where, row):
                 labels = self.labels(test)
                 if labels is None or len(labels) > len(FLIPPED) * 3:
-                    raise unsupported("a number of rows of a self-join", "Use count(DISTINCT id).")
+                    return None
                 todo += [(both(rest, at_least(1, Labels(frozenset({x})))), others - {row}) for x in sorted(labels)]
             if len(done) + len(todo) > MAX_TERMS:
                 raise too_complex("a number of rows of too many kinds")
         return done
-
-
-def both_of(one: Bounds, other: Bounds) -> Bounds:
-    """A number that lies within two bounds."""
-    lows, highs = ([end for end in ends if end is not None] for ends in zip(one, other, strict=True))
-    low, high = max(lows, default=None), min(highs, default=None)
-    turned = low is not None and high is not None and low > high  # by the rounding of floating numbers
-    return (high, low) if turned else (low, high)
-
-
-def quotient(number: Bounds, rows: Bounds) -> Bounds:
-    """A number by a number of rows, of which there is one at least."""
-    least, most = max(rows[0] or 0, 1), None if rows[1] is None else max(rows[1], 1)
-
-    def divided(end: float | None, outward: bool) -> float | None:
-        by = least if outward else most
-        return None if end is None else 0.0 if by is None else end / by
-
-    low, high = number
-    return divided(low, low is not None and low < 0), divided(high, high is not None and high > 0)
-
-
-def average_of(values: Sequence[float], numbers: Sequence[Bounds]) -> Bounds:
-    """The average of values, of each of which there are some: the least one has the smallest as often, and the others as
-    rarely, as possible."""
-    rising = sorted(zip(map(Fraction, values), numbers, strict=True), key=lambda of: of[0])
-    ends: list[float | None] = []
-    for ordered, best in ((rising, min), (rising[::-1], max)):
-        means = []
-        for place in range(1, len(ordered) + 1):
-            many = [(v, most) for v, (_, most) in ordered[:place]] + [
-                (v, least or 0) for v, (least, _) in ordered[place:]
-            ]
-            if any(n is None for _, n in many):
-                return None, None
-            total = sum(Fraction(n) for _, n in many if n)
-            means += [sum(v * Fraction(n) for v, n in many if n) / total] if total else []
-        ends.append(float(best(means)) if means else None)
-    return ends[0], ends[1]
 
 
 def merged(cells: Sequence[Cell]) -> list[Cell]:

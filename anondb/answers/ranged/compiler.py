@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from anondb.answers.ranged.expressions import Around
 from anondb.answers.ranged.item_filters import with_counted_items
 from anondb.answers.ranged.known import SURE, Column, Known, Sources, projected
 from anondb.answers.ranged.set_operations import compared
 from anondb.answers.ranged.values import Value, check_equal
-from anondb.errors import InputError
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, too_complex, unsupported
 
@@ -124,13 +124,14 @@ class Compiler:
 
     # ---------------------------------------------------------------- queries
 
-    def query(self, node: exp.Expr, env: Env, *, ended: bool = False) -> Known:
+    def query(self, node: exp.Expr, env: Env, *, ended: bool = False, around: Around | None = None) -> Known:
         """The rows of a query.
 
         Args:
             node: the query.
             env: the common table expressions that it sees.
             ended: whether ORDER BY and LIMIT are done elsewhere, and only say which rows are needed.
+            around: looks up the columns of the rows around a subquery.
 
         Raises:
             InputError: ``unsupported_query`` or ``query_too_complex``.
@@ -140,12 +141,12 @@ class Compiler:
             raise too_complex(f"it asks more than {MAX_QUERIES:,} queries, of which it names some many times")
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
-            return self.query(node.this, env, ended=ended)
+            return self.query(node.this, env, ended=ended, around=around)
         from anondb.answers.ranged.constants import beside_totals
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.together import together
-        from anondb.answers.ranged.unions import beside_table, by_rows, grouping_sets
+        from anondb.answers.ranged.unions import beside_table, grouping_sets
 
         env = with_ctes(node, env, self.people.of_persons)
         if isinstance(node, exp.SetOperation):
@@ -162,14 +163,7 @@ class Compiler:
             raise unsupported("the rows of single persons", ROWS_HINT)
         one = together(node, lambda query: self.people.counted(query, env, self))
         counted = with_counted_items(one, lambda query: self.people.of_persons(query, env))
-        try:
-            return SelectRows(self, counted, env, ended=ended).rows()
-        except InputError as error:
-            joined = error.code == "unsupported_query" and "join" in str(error).lower()
-            other = by_rows(node, env, self) if joined else None  # other refusals say more than its own
-            if other is None:
-                raise
-            return self.query(other, env, ended=ended)
+        return SelectRows(self, counted, env, ended=ended, around=around).rows()
 
     def _once(self, side: exp.Expr, env: Env) -> exp.Expr:
         """A side of a set operation that compares rows: a column of the tables of persons, each value once."""

@@ -7,8 +7,8 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.dependent_keys import selected
+from anondb.answers.ranged.known import SOME_ROWS
 from anondb.answers.ranged.sources import grouped
-from anondb.errors import InputError
 from anondb.query.parsing import bare, conjoined, lowered
 from anondb.query.refusals import only
 
@@ -46,9 +46,7 @@ def beside_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select 
         first.side or first.args.get("using") or first.kind not in ("", "INNER", "CROSS")
     ):
         return None
-    keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)]
-    if not keys:
-        return None
+    keys = [key for key in _keys(node) if not _is_of(selected(key, node), values)] or [SOME_ROWS]
     made = node.copy()
     made.set("from_", exp.From(this=first.this.copy()))
     made.set("joins", [join.copy() for join in others])
@@ -93,13 +91,7 @@ def _columns(place: exp.Expr, env: Env, compiler: Compiler) -> list[str] | None:
     aggregated = any(has_aggregate(e, compiler.tables.is_aggregate) for e in query.expressions)
     names = [lowered(e.alias_or_name) for e in query.expressions]
     plain = all(names) and "*" not in names and not any(e.find(exp.Explode) for e in query.expressions)
-    if not plain or not aggregated:
-        return None
-    try:  # by itself, it names no column of the sources before it
-        compiler.query(query, cte.env if cte is not None else env)
-    except InputError:
-        return None
-    return names
+    return names if plain and aggregated else None
 
 
 def _with_values(node: exp.Select, values: dict[tuple[str, str], exp.Expr]) -> exp.Select | None:

@@ -18,6 +18,7 @@ MAX_NODES = 20_000  # of the expression of a bound, which repeats the bounds of 
 FILLED = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.Round, exp.Floor, exp.Ceil),
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.Between, exp.In),
+    *(exp.Cast, exp.Length, exp.Lower, exp.Upper, exp.Substring),
 )
 """Operations whose result is NULL only if an operand is."""
 
@@ -35,6 +36,9 @@ STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Neg | exp.Abs 
 
 Resolve = Callable[[exp.Expr], Value | None]
 """Looks up columns, aggregates and subqueries; None for other expressions."""
+
+Around = Callable[[exp.Column], Value]
+"""Looks up the columns of the rows around a subquery."""
 
 
 def read(node: exp.Expr, resolve: Resolve) -> Value:

@@ -132,6 +132,8 @@ def marked(tree: exp.Query, columns: Sequence[Column]) -> exp.Query:
 
 ONE_GROUP = exp.Group(expressions=[exp.Tuple(expressions=[])])
 """GROUP BY (): one group of all rows, also where a SELECT names no aggregate."""
+SOME_ROWS = exp.Case(ifs=[exp.If(this=exp.true(), true=exp.Literal.number(1))])
+"""A key of GROUP BY that all rows have: one group, if there are rows."""
 
 _numbers = count()
 

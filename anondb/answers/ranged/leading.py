@@ -82,3 +82,16 @@ def _end(end: exp.Expr, place: int, *, largest: bool, nulls_first: bool) -> exp.
     """The end of the row at a place, in the order of these ends."""
     order = exp.Ordered(this=end.copy(), desc=largest, nulls_first=nulls_first)
     return exp.select(end.copy()).from_(RANKED).order_by(order).limit(1).offset(max(place, 0))
+
+
+def orderings_of(node: exp.Select, width: int) -> list[exp.Ordered]:
+    """The parts of ORDER BY; ALL stands for the columns, as many as ``width``, from left to right."""
+    order = node.args.get("order")
+    listed: list[exp.Ordered] = []
+    for ordered in order.expressions if order is not None else ():
+        every = isinstance(ordered.this, exp.Var | exp.All)
+        for place in range(1, width + 1) if every else ():
+            listed.append(ordered.copy())
+            listed[-1].set("this", exp.Literal.number(place))
+        listed += [] if every else [ordered]
+    return listed

@@ -1,8 +1,7 @@
-"""Comparisons with all rows of a list: ``n >= ALL (SELECT n ...)`` and ``NOT EXISTS (... WHERE d.n > c.n)`` by its extreme.
+"""Comparisons with all rows of a list: ``n >= ALL (SELECT n ...)`` by its extreme.
 
 For numbers that are never NULL, ``x >= ALL (list)`` is ``coalesce(x >= max(list), TRUE)``: of an empty list the extreme is
-NULL, and the comparison is true. ``NOT EXISTS (SELECT ... FROM list WHERE v > x)`` is that for any numbers, since rows with
-a NULL are no rows of it, and max passes them over.
+NULL, and the comparison is true.
 """
 
 from __future__ import annotations
@@ -14,29 +13,16 @@ from anondb.query.parsing import bare, lowered
 _EXTREMES: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.GTE: exp.Max, exp.GT: exp.Max, exp.LTE: exp.Min, exp.LT: exp.Min
 }  # fmt: skip
-_TURNED: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE
-}  # fmt: skip
-_OPPOSITE: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.GT: exp.LTE, exp.GTE: exp.LT, exp.LT: exp.GTE, exp.LTE: exp.GT
-}  # fmt: skip
 
 
 def with_extremes(tree: exp.Expr) -> exp.Expr:
     """A query with comparisons with an extreme in place of those with all rows of a list of counts."""
-    if tree.find(exp.All, exp.Exists) is None:
+    if tree.find(exp.All) is None:
         return tree
     made = tree.copy()
     for node in list(made.find_all(*_EXTREMES)):
         if (found := _of_all(node, made)) is not None:
             node.replace(found)
-    for node in list(made.find_all(exp.Exists)):
-        if (found := _of_none(node)) is not None:
-            around = node.parent
-            if isinstance(around, exp.Not):
-                around.replace(found)
-            else:
-                node.replace(exp.Not(this=exp.paren(found)))
     return made
 
 
@@ -56,29 +42,6 @@ def _extreme(query: exp.Select, kind: type[exp.Expr]) -> exp.Select:
     inner, name = query.copy(), exp.to_identifier("v")
     inner.set("expressions", [exp.alias_(inner.expressions[0].unalias(), name)])
     return exp.select(kind(this=exp.column("v", "all_rows"))).from_(inner.subquery("all_rows"))
-
-
-def _of_none(node: exp.Exists) -> exp.Expr | None:
-    """``NOT EXISTS (SELECT ... FROM c d WHERE d.n > x)`` for one source and one comparison; None for others."""
-    query = node.this.unnest()
-    if not isinstance(query, exp.Select) or {k for k, v in query.args.items() if v} - {"expressions", "from_", "where"}:
-        return None
-    source, where = query.args["from_"].this, query.args.get("where")
-    condition = bare(where.this) if where is not None else exp.null()
-    if any(e.find(exp.AggFunc, exp.Explode) for e in query.expressions):
-        return None
-    alias, kind = lowered(source.alias_or_name), type(condition)
-    sides = [bare(part) for part in condition.iter_expressions()] if kind in _TURNED else []
-    tables = [lowered(side.table) for side in sides if isinstance(side, exp.Column) and side.table]
-    if len(tables) != 2 or tables.count(alias) != 1:
-        return None
-    if tables[1] == alias:
-        sides, kind = sides[::-1], _TURNED[kind]
-    value, outer = sides  # no row has a value above: the outer one is at least the greatest
-    extreme = exp.Max if kind in (exp.GT, exp.GTE) else exp.Min
-    one = exp.select(extreme(this=value.copy())).from_(source.copy())
-    holds = _TURNED[_OPPOSITE[kind]](this=outer.copy(), expression=exp.Subquery(this=one))
-    return exp.Coalesce(this=holds, expressions=[exp.true()])
 
 
 def _is_count(node: exp.Expr | None, select: exp.Select | None, tree: exp.Expr) -> bool:

@@ -11,10 +11,10 @@ from sqlglot import exp
 from anondb.answers.ranged.aggregates import Rows, aggregates, as_average, over_all
 from anondb.answers.ranged.asking import rows_kept
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
-from anondb.answers.ranged.expressions import computed, read
+from anondb.answers.ranged.expressions import Around, computed, read
 from anondb.answers.ranged.item_filters import with_item_filters
 from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, projected
-from anondb.answers.ranged.leading import check_limits, leading, number_of_rows
+from anondb.answers.ranged.leading import check_limits, leading, number_of_rows, orderings_of
 from anondb.answers.ranged.listed_groups import by_constants
 from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
@@ -24,7 +24,6 @@ from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 MANY_NODES = 60  # of an expression that is computed once, in a column
-
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 
 CHOSEN_NOTE = "Estimates alone choose the rows, since no rule reads this: "
@@ -36,12 +35,19 @@ class SelectRows:
     """One SELECT while it is converted."""
 
     def __init__(
-        self, compiler: Compiler, node: exp.Select, env: Env, source: Known | None = None, *, ended: bool = False
+        self,
+        compiler: Compiler,
+        node: exp.Select,
+        env: Env,
+        source: Known | None = None,
+        *,
+        ended: bool = False,
+        around: Around | None = None,
     ) -> None:
         parts = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order", "limit")
         only(node, *parts, "offset", "with_")
         check_limits(node)
-        self.compiler, self.node, self.env, self.ended = compiler, node, env, ended
+        self.compiler, self.node, self.env, self.ended, self._around = compiler, node, env, ended, around
         self.sources = Sources()
         self.facts: Facts | None = None
         self.aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
@@ -150,16 +156,20 @@ class SelectRows:
             self._check_function(node)
         if isinstance(node, exp.Subquery):
             of = beside_rows(node, self._key_value, self.sources, self.compiler, self.env)
-            return of or scalar(node, self.compiler, self.env)
+            return of or scalar(node, self.compiler, self.env, self._outer)
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return among(node, self.resolve, self.compiler, self.env)
         if isinstance(node, exp.Exists):
-            return exists(node, self.compiler, self.env)
+            return exists(node, self.compiler, self.env, self._outer)
         if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
             value = computed(node, self.resolve)
             long = value.upper is not None and value.is_longer(MANY_NODES)  # an exact value repeats no operand
             return self.sources.once(value, over=False) if long else value
         return None
+
+    def _outer(self, node: exp.Column) -> Value:
+        """A column of the rows, or of the groups, for a subquery."""
+        return read(node, self.resolve)
 
     def _check_function(self, node: exp.Anonymous) -> None:
         """Refuse an aggregate that is not known here over rows that may not be there, or that stand for groups."""
@@ -210,6 +220,8 @@ class SelectRows:
                 self._reading.pop()
         if self.facts is not None:
             raise unsupported(f"the column {node.name!r} outside of aggregates and GROUP BY")
+        if self._around is not None:
+            return self._around(node)
         raise unsupported(f"the column {node.name!r}", "No table of the FROM clause has it.")
 
     # ---------------------------------------------------------------- the result
@@ -339,7 +351,7 @@ class SelectRows:
 
         An order of bounds tells of some rows whether they are among the first ones; for others, all rows are possible.
         """
-        tree, orderings, listed = self.sources.tree, self._orderings(values), projected(values)
+        tree, orderings, listed = self.sources.tree, orderings_of(self.node, len(values)), projected(values)
         by = [self._ordered(o, values) for o in orderings]
         ends = [key for key in ("limit", "offset") if self.node.args.get(key) is not None]
         if any(value.item for value in takewhile(lambda v: v.exact, by)):
@@ -369,18 +381,6 @@ class SelectRows:
         names = [column.alias for column in listed]
         chosen = leading(tree, len(values), names, int(most.name), largest=bool(orderings[0].args.get("desc")))
         return chosen, [exp.column(name) for name in names]
-
-    def _orderings(self, values: Sequence[Value]) -> list[exp.Ordered]:
-        """The parts of ORDER BY; ALL stands for the columns from left to right."""
-        order = self.node.args.get("order")
-        listed: list[exp.Ordered] = []
-        for ordered in order.expressions if order is not None else ():
-            every = isinstance(ordered.this, exp.Var | exp.All)
-            for place in range(1, len(values) + 1) if every else ():
-                listed.append(ordered.copy())
-                listed[-1].set("this", exp.Literal.number(place))
-            listed += [] if every else [ordered]
-        return listed
 
     def _ordered(self, node: exp.Ordered, values: Sequence[Value]) -> Value:
         inner = bare(node.this)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.answers.ranged.asking import is_count
 from anondb.answers.ranged.compiler import Compiler, Env
 from anondb.answers.ranged.equivalents import link
-from anondb.answers.ranged.expressions import Resolve, read
+from anondb.answers.ranged.expressions import Around, Resolve, read
 from anondb.answers.ranged.known import INTEGERS, SURE, Sources, fresh
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.values import Value, all_sure, check_equal, constant, holds
@@ -24,15 +24,34 @@ PARTS = {"expressions", "from_", "joins", "where"}
 MATCHED = "matched"
 
 
-def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
-    """A subquery with a single row and column, as a constant of its type; NULL without a row."""
-    relation = compiler.query(_as_extreme(node) or node, env)
+def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | None = None) -> Value:
+    """A subquery with a single row and column: a constant of its type, NULL without a row; or, if it names columns of the
+    rows around it, what it is for each of these.
+
+    Args:
+        node: the subquery.
+        compiler, env: convert it.
+        around: looks up the columns of the rows around it, if it may name them.
+    """
+    named: list[exp.Column] = []
+
+    def outer(column: exp.Column) -> Value:
+        assert around is not None
+        named.append(column)
+        return around(column)
+
+    relation = compiler.query(_as_extreme(node) or node, env, around=outer if around is not None else None)
     if len(relation.columns) != 1 or relation.flagged or relation.cut:
         raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
     source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
     ((_, value),) = relation.values("one")
     if value.unknown:
         return value
+    if named:
+        if not has_one_row(node.this):
+            raise unsupported("a subquery of several rows that names columns around it")
+        ends = [exp.Subquery(this=exp.select(end.copy()).from_(source.copy())) for end in value.ends]
+        return replace(value, part=None).replaced(ends)
     row = exp.select(exp.Literal.number(1)).subquery("row")
     kind = exp.Anonymous(this="typeof", expressions=[value.ends[0].copy()])
     shown = [exp.cast(value.expression.copy(), "VARCHAR")] if value.exact else [end.copy() for end in value.ends]
@@ -45,6 +64,12 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
         (written,) = cells
         return value.replaced([exp.null() if of == '"NULL"' else _constant_of_type(exp.convert(written), str(of))])
     return value.replaced([constant(cell) for cell in cells])
+
+
+def has_one_row(node: exp.Expr) -> bool:
+    """Whether a query has one row, whatever its tables are: it aggregates all of them."""
+    plain = isinstance(node, exp.Select) and not any(node.args.get(key) for key in ("group", "having", "offset"))
+    return plain and any(call.parent_select is node for e in node.expressions for call in e.find_all(exp.AggFunc))
 
 
 def _as_extreme(node: exp.Subquery) -> exp.Select | None:
@@ -179,12 +204,14 @@ def among(node: exp.In, resolve: Resolve, compiler: Compiler, env: Env) -> Value
     return Value(certain, exp.true() if relation.open else listed(rows), truth=True)
 
 
-def exists(node: exp.Exists, compiler: Compiler, env: Env) -> Value:
-    """EXISTS over rows of persons is a count above 0."""
+def exists(node: exp.Exists, compiler: Compiler, env: Env, around: Around) -> Value:
+    """EXISTS is a count above 0."""
     only(node, "this")
     inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
-    if not isinstance(inner, exp.Select) or not compiler.people.of_persons(inner, env):
-        raise unsupported("EXISTS over a table of your own", "Write column IN (SELECT ... FROM ...).")
+    if not isinstance(inner, exp.Select) or any(
+        inner.args.get(key) for key in ("group", "having", "distinct", "limit")
+    ):
+        raise unsupported("EXISTS with this query", "Write column IN (SELECT ... FROM ...).")
     counted = inner.copy()
     counted.set("expressions", [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))])
-    return scalar(exp.Subquery(this=counted), compiler, env)
+    return scalar(exp.Subquery(this=counted), compiler, env, around)

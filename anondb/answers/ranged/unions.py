@@ -1,17 +1,16 @@
-"""Queries that are answered as UNION ALL of simpler ones: grouping sets, and persons compared with rows of a table."""
+"""Queries that are answered as simpler ones: grouping sets, and persons beside all rows of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import aggregates
 from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.sources import grouped, source_rows
-from anondb.answers.ranged.values import constant
 from anondb.query.parsing import bare, lowered, whole
 from anondb.query.refusals import only, unsupported
 
@@ -199,113 +198,6 @@ def _takes(call: exp.Expr, table: str) -> bool:
         all(isinstance(node, STRICT) and not isinstance(node, NOT_STRICT) for node in what.walk()) if columns else False
     )
     return strict and all(lowered(c.table) == lowered(table) for c in columns) and not inner.expressions
-
-
-# --- rows of a table ------------------------------------------------------------------------------------------------
-
-
-def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
-    """A SELECT that compares persons with the rows of one known table as one SELECT for each row; None for others.
-
-    Raises:
-        InputError: ``unsupported_query``: a group has several rows of the table, each of which has its own persons.
-    """
-    clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
-    if clause is None or node.args.get("group") is None or any(node.args.get(k) for k in ("qualify", "distinct")):
-        return None
-    places = [clause, *joins]
-    known = [place for place in places if not compiler.people.is_source(place.this, env)]
-    if (
-        len(known) != 1
-        or len(places) < 2
-        or node.find(exp.Window)
-        or any(j.args.get("using") or j.method for j in joins)
-    ):
-        return None
-    (place,) = known
-    relation, alias = source_rows(compiler, place.this, env)
-    if not relation.exact or any(join.side or join.kind in ("SEMI", "ANTI") for join in joins):
-        return None
-    names = {lowered(column.name): n for n, column in enumerate(relation.columns)}
-
-    def place_of(part: exp.Expr) -> int | None:
-        if not isinstance(part, exp.Column) or (part.table and lowered(part.table) != lowered(alias)):
-            return None
-        return names.get(lowered(part.name))
-
-    def computed(part: exp.Expr) -> exp.Expr:
-        return part.copy().transform(lambda c: c if (n := place_of(c)) is None else exp.column(f"c{n}"))
-
-    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
-    keys = [_resolved(bare(key), node, aliases) for key in node.args["group"].expressions]
-    if any(place_of(column) is None for key in keys for column in key.find_all(exp.Column)):
-        return None
-    parts = list(dict.fromkeys(_table_expressions(node, place_of)))
-    source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("known")))
-    in_group = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[computed(key) for key in keys])
-    listed = [in_group, *(exp.column(f"c{n}") for n in range(len(names))), *map(computed, parts)]
-    order = [exp.Literal.number(n + 1) for n in range(len(listed))]
-    rows = compiler.tables.rows(exp.select(*listed).from_(source).order_by(*order).limit(MAX_SIDES + 1))
-    if not 0 < len(rows) <= MAX_SIDES:
-        return None
-    if any(row[0] > 1 for row in rows):
-        raise unsupported(
-            "persons beside several rows of a table in one group",
-            "GROUP BY columns that tell its rows apart, and leave out rows that are there twice.",
-        )
-    rows_of = [dict(zip(parts, map(_literal, row[len(names) + 1 :]), strict=True)) for row in rows]
-    return _union(node, [_for_row(node, place, value) for value in rows_of])
-
-
-def _table_expressions(node: exp.Expr, place_of: Callable[[exp.Expr], int | None]) -> Iterator[exp.Expr]:
-    """The largest expressions of nothing but columns of a known table."""
-    columns = list(node.find_all(exp.Column))
-    whole = bool(columns) and all(place_of(column) is not None for column in columns)
-    if whole and isinstance(node, exp.Condition) and not node.find(exp.AggFunc, exp.Query):
-        yield node
-        return
-    for part in node.iter_expressions() if columns else ():
-        yield from _table_expressions(part, place_of)
-
-
-def _for_row(node: exp.Select, place: exp.Expr, values: Mapping[exp.Expr, exp.Expr]) -> exp.Select:
-    """The SELECT for one row of the known table, which is a group of its own.
-
-    Args:
-        node: the SELECT.
-        place: where it reads the table.
-        values: what the expressions of the table are in this row.
-    """
-
-    def value(part: exp.Expr) -> exp.Expr:
-        return values[part].copy() if part in values else part
-
-    joins = list(node.args.get("joins") or ())
-    people = [part for part in (node.args["from_"], *joins) if part is not place]
-    conditions = [join.args["on"] for join in (place, people[0]) if join.args.get("on") is not None]
-    where = node.args.get("where")
-    made = _without(node, "order", "limit", "offset")
-    made.set("from_", exp.From(this=people[0].this.copy()))
-    made.set("joins", [join.copy() for join in people[1:]])
-    conditions += [] if where is None else [where.this]
-    made.set("where", exp.Where(this=exp.and_(*(exp.paren(c.copy()) for c in conditions))) if conditions else None)
-    listed = [
-        exp.alias_(e.this if isinstance(e, exp.Alias) else e, e.alias_or_name or "n", quoted=True)
-        for e in made.expressions
-    ]
-    made.set("expressions", listed)
-    always = exp.Case(ifs=[exp.If(this=exp.true(), true=exp.Literal.number(1))])  # a group needs a person
-    made.set("group", exp.Group(expressions=[always]))
-    result = made.transform(value)
-    assert isinstance(result, exp.Select)
-    return result
-
-
-def _literal(value: Any) -> exp.Expr:
-    """A value of a known table as a literal."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return exp.Literal.number(value) if value >= 0 else exp.paren(exp.Neg(this=exp.Literal.number(-value)))
-    return constant(value)
 
 
 # --- the union ------------------------------------------------------------------------------------------------------

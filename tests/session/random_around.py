@@ -1,0 +1,96 @@
+"""Random queries of rows beside others: set operations of rows, counts around a row, self-joins by item, joined counts."""
+
+from __future__ import annotations
+
+from session.random_analyst import Analyst, Asked
+
+
+def sets_of_rows(a: Analyst) -> Asked:
+    """UNION, INTERSECT and EXCEPT of rows with the id and the item."""
+    columns = a.one("tid, item", "item, tid", "tid, item AS x")
+    sides = [
+        a.one(
+            f"SELECT {columns} FROM sales{a.where()}",
+            f"SELECT {columns} FROM sales WHERE tid IN ({a.ids(1)})",
+            f"SELECT {columns.replace('tid', 's.tid').replace('item', 's.item')} FROM sales s WHERE {a.person('s', 1)}",
+        )
+        for _ in range(a.rnd.randint(2, 3))
+    ]
+    sign = a.one("UNION", "INTERSECT", "EXCEPT", "UNION")
+    inner = f" {sign} ".join(sides)
+    name = "x" if "AS x" in columns else "item"
+    if a.rnd.random() < 0.5:
+        return Asked((f"{name} AS k0", "count(*) AS c1"), f"FROM ({inner}){a.where(name)} GROUP BY {name}")
+    return Asked((a.one("count(*) AS c0", "count(DISTINCT tid) AS c0"),), f"FROM ({inner}){a.where(name)}")
+
+
+def attribute_sets(a: Analyst) -> Asked:
+    """Set operations of rows with the id and an attribute."""
+    sides = [f"SELECT tid, town FROM records{a.one('', f' WHERE tid IN ({a.ids(1)})')}" for _ in range(2)]
+    inner = f" {a.one('UNION', 'INTERSECT', 'EXCEPT')} ".join(sides)
+    return Asked(("town AS k0", "count(*) AS c1"), f"FROM ({inner}) GROUP BY town")
+
+
+def rows_of_pairs(a: Analyst) -> Asked:
+    """Rows of a self-join by one of their items."""
+    compared = a.one("", "", " AND a.item <> b.item", f" AND {a.test('b.item')}", f" AND b.item <> {a.item()}")
+    column = a.one("count(*) AS c1", "count(DISTINCT a.tid) AS c1", "count(*) / count(DISTINCT a.tid) AS n1")
+    column = a.one(column, column, "count(DISTINCT b.item) AS c1", "avg(length(b.item)) AS n1")
+    where = a.one("", "", f" WHERE {a.test('a.item')}")
+    return Asked(
+        ("a.item AS k0", column), f"FROM sales a JOIN sales b ON a.tid = b.tid{compared}{where} GROUP BY a.item"
+    )
+
+
+def none_before(a: Analyst) -> Asked:
+    """Rows that the items of their person come before or after, by item or in all."""
+    sign = a.one("<", ">", "<=", ">=", "<")
+    further = f" AND {a.test('o.item')}"
+    test = f"o.tid = s.tid AND o.item {sign} s.item{a.one('', '', further)}"
+    met = f"{a.one('NOT ', 'NOT ', '')}EXISTS (SELECT 1 FROM sales o WHERE {test}){a.one('', f' AND {a.test()}')}"
+    if a.rnd.random() < 0.7:
+        return Asked(("item AS k0", "count(*) AS c1"), f"FROM sales s WHERE {met} GROUP BY item")
+    return Asked((a.one("count(*) AS c0", "count(DISTINCT tid) AS c0"),), f"FROM sales s WHERE {met}")
+
+
+def around_counts(a: Analyst) -> Asked:
+    """Subqueries that name columns of the groups around them."""
+    counts = f"SELECT item, {a.one('count(*)', 'count(DISTINCT tid)')} AS n FROM sales{a.where()} GROUP BY item"
+    compared = f"{a.one('d.n', 'd.n + 1', 'd.item')} {a.one('>', '<', '<=', '=', '<>')} "
+    compared += "c.item" if compared.startswith("d.item") else "c.n"
+    compared += a.one("", "", " AND d.item <> c.item", f" AND {a.test('d.item')}")
+    call = a.one("count(*)", "sum(d.n)", "max(d.n)", "avg(d.n)", "min(d.n)")
+    nested = f"(SELECT {call} FROM c d WHERE {compared})"
+    before = f"WITH c AS ({counts})"
+    shape = a.rnd.random()
+    if shape < 0.5:
+        return Asked(("item AS k0", f"{nested} AS n1"), f"FROM c{a.where()}", before)
+    if shape < 0.75:
+        exists = f"{a.one('', 'NOT ')}EXISTS (SELECT 1 FROM c d WHERE {compared})"
+        return Asked(("item AS k0", "n AS n1"), f"FROM c WHERE {exists}", before, filtered=True)
+    return Asked(("count(*) AS c0",), f"FROM c WHERE {nested} {a.one('>', '<=')} {a.rnd.randint(0, 6)}", before)
+
+
+def joined_counts(a: Analyst) -> Asked:
+    """Rows beside counts of their items."""
+    counts = f"SELECT item, {a.one('count(*)', 'count(DISTINCT tid)')} AS n FROM sales GROUP BY item"
+    before = f"WITH c AS ({counts})"
+    if a.rnd.random() < 0.5:
+        on = a.one("JOIN c ON c.item = s.item", "JOIN c USING (item)", "JOIN c ON s.item = c.item")
+        column = a.one("c.n AS n1", "count(*) / c.n AS n1", "count(*) * 1.0 / nullif(c.n, 0) AS n1")
+        return Asked(("s.item AS k0", column), f"FROM sales s {on}{a.where('s.item')} GROUP BY s.item, c.n", before)
+    fixed = a.item()
+    column = a.one("count(*) / c.n AS n1", "count(DISTINCT a.tid) - c.n AS n1")
+    rows = "sales a JOIN sales b ON a.tid = b.tid AND b.item <> a.item JOIN c ON c.item = a.item"
+    if a.rnd.random() < 0.6:
+        return Asked(("b.item AS k0", column), f"FROM {rows} WHERE a.item = {fixed} GROUP BY b.item, c.n", before)
+    return Asked(("a.item AS k0", "b.item AS k1", column), f"FROM {rows} GROUP BY a.item, b.item, c.n", before)
+
+
+def shifted(a: Analyst) -> Asked:
+    """Quotients of sums and differences of counts."""
+    below = a.one("count(*)", "count(DISTINCT tid)", f"count(*) FILTER (WHERE {a.test()})")
+    above = a.one("count(*)", "count(DISTINCT tid)", f"count(*) FILTER (WHERE {a.test()})", "sum(length(item))")
+    top = a.one(f"{above} - {below}", f"{below} - {above}", f"{below} + 2 * {above}", f"2 * {below} - 3 * {above}")
+    by = a.one(f"nullif({below}, 0)", below)
+    return Asked((f"{a.one('', '100.0 * ', '1.0 * ')}({top}) / {by} AS n0",), f"FROM sales{a.where()}")
