@@ -190,6 +190,11 @@ class Releases:
         return self.manifest.get("semantics") == "atomic"
 
     @property
+    def supported(self) -> bool:
+        """Whether releases have item supports, which say more of sums than the rows do."""
+        return self.summable and any(release.supported is not None for release in self._opened)
+
+    @property
     def summable(self) -> bool:
         """Whether the releases give sums over the items of persons."""
         return not self.bags and not any(release.anatomy for release in self._opened)

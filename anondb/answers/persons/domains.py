@@ -54,6 +54,10 @@ class Releases(Protocol):
         """Whether persons may have an item several times."""
 
     @property
+    def supported(self) -> bool:
+        """Whether releases have item supports, which say more of sums than the rows do."""
+
+    @property
     def summable(self) -> bool:
         """Whether the releases give sums over the items of persons."""
 

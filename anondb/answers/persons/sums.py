@@ -113,12 +113,13 @@ class Sums(Values):
             return self.within(found, lambda: self._pairs_of_each(cell)) if alike else found
         if cell.test is None:
             return self.one(Plan(IDS, cell.person))
-        held = both(cell.person, at_least(1, cell.test))
+        rows = self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
         few = self.labels(cell.test)
-        several = few is None or len(few) > 1
-        if several and self.releases.summable and any(isinstance(leaf, AtLeast) for leaf in leaves(cell.person)):
-            return self.one(Plan(MEASURE, held, measure=Weights(cell.test), aggregate="sum", notes=(MERGED_NOTE,)))
-        return self.one(Plan(ROWS, cell.person, cell.test, notes=(MERGED_NOTE,)))
+        alone = few is not None and len(few) == 1  # then it is a number of persons
+        if alone or not (self.releases.supported and any(isinstance(leaf, AtLeast) for leaf in leaves(cell.person))):
+            return rows
+        plan = Plan(MEASURE, both(cell.person, at_least(1, cell.test)), measure=Weights(cell.test), aggregate="sum")
+        return self.within(rows, lambda: self.one(plan))
 
     def _pairs_of_each(self, cell: Cell) -> Bounds:
         """The number of pairs of two items that pass one test, from the number of such items of each person."""
