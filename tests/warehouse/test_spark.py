@@ -33,6 +33,7 @@ from anondb.ledger.tables import PERSONS
 from anondb.models.transactional import TransactionalK
 from anondb.pipeline import engine_release
 from anondb.pipeline.on_engine import anonymize_on
+from anondb.publications import persons
 from anondb.release.objects import GLOBAL
 from anondb.warehouse.conformance import rows_of
 from anondb.warehouse.loading import load_from
@@ -390,8 +391,8 @@ def test_types_without_exact_equality_are_refused(spark: Any, place: Any, kind: 
     spark.sql("DROP VIEW odd_view")
 
 
-def test_events_have_no_data(spark: Any, place: Any) -> None:
-    """Neither items nor keys stand in statements, plans and event logs."""
+def test_events_have_no_data(spark: Any, place: Any, tmp_path: Path) -> None:
+    """Neither items nor ids nor keys stand in statements, plans and event logs."""
     keys: list[str] = []
     drawn = os.urandom
     try:
@@ -407,12 +408,16 @@ def test_events_have_no_data(spark: Any, place: Any) -> None:
         anonymize_on(
             place.warehouse, frame, taxonomy=taxonomy, model=MODEL, write=partial(place.warehouse.release, "logged")
         )
+        with anondb.connect(tmp_path / "own.duckdb") as db:
+            db.anonymize(frame, name="r", taxonomy=taxonomy, model=MODEL, queries=1)
+            secret = persons.key(db.engine, current_catalog(db.engine))
     finally:
         spark_room.os.urandom = drawn
     logs = [p for p in Path(spark.conf.get("spark.eventLog.dir").removeprefix("file:")).rglob("*") if p.is_file()]
     text = "".join(p.read_text("utf-8", errors="replace") for p in logs) + "".join(place.texts)
     assert "_anondb_transactions" in text and keys
-    assert not [w for w in ("secret_", "person_", *(k.hex() for k in keys)) if w in text]
+    assert "SparkListenerSQLExecutionStart" in text
+    assert not [w for w in ("secret_", "person_", secret, *(k.hex() for k in keys)) if w in text]
 
 
 def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBEngine) -> None:
