@@ -13,6 +13,7 @@ from sqlglot import exp
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.pipeline import reports
+from anondb.pipeline.on_engine import load_release
 from anondb.pipeline.reports import EarlierReport, Report
 from anondb.policy import Workload, accepted
 from anondb.publications.publish import publish_release
@@ -109,7 +110,7 @@ class Release:
     ) -> Accuracy:
         """Measure accuracy on the owner's workload, or on a random one; write the answers to ``anondb.accuracy``."""
         measured = Workload(queries, size, seed, draw, table=workload)
-        return measure_release(self._database.engine, self.name, measured)
+        return measure_release(self._database.engine, self.name, measured, load_release)
 
     def rules(
         self, min_support: int, min_confidence: Any = "1/5", *, min_length: int = 2, max_length: int = 4, seed: int = 0

@@ -12,7 +12,7 @@ from sqlglot import exp
 from anondb.data.layouts import ITEMS, arranged, is_single
 from anondb.data.sources import Partition, Source, reading
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
-from anondb.engine import Engine, Runner, Table, check_collation, reads
+from anondb.engine import Engine, Origin, Runner, Table, check_collation, reads
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.options import PEOPLE
@@ -48,6 +48,8 @@ class Dataset:
         id_type, item_type: the types that the manifest names; of lists, that of their elements.
         partition: the part of the source's persons that they are; None for all.
         account: what was read of the file; None for other sources.
+        digests: work table ``(person)``, the digests of its persons (``publications.persons``); None if ``ids`` has ids.
+        origin: where queries on it are counted; None if that is in ``transactions``.
     """
 
     transactions: Table
@@ -73,6 +75,8 @@ class Dataset:
     item_type: str = "VARCHAR"
     partition: Partition | None = None
     account: Account | None = None
+    digests: Table | None = None
+    origin: Origin | None = None
 
     @property
     def asked_item(self) -> str:

@@ -3,7 +3,7 @@
 from anondb.engine.binding import Binder, Shape, readable
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
-from anondb.engine.interface import Columns, Runner, Spread, has_nulls
+from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls
 from anondb.engine.queries import NamedQuery, NamedRows, Tables, all_names, load
 from anondb.engine.tables import Table
 
@@ -16,6 +16,7 @@ __all__ = [
     "Engine",
     "NamedQuery",
     "NamedRows",
+    "Origin",
     "Runner",
     "Shape",
     "Spread",

@@ -8,6 +8,7 @@ HgHs, mHgHs and the verifier of k^m-anonymity are written against ``Runner``, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -74,6 +75,17 @@ class Runner(Protocol):
     def progress(self, words: str, share: float | None = None) -> None:
         """Report the current step of long work to the user, and the share of it that is done if that is known."""
         ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Origin:
+    """Where the occurrences of a dataset lie: a runner, its work tables ``(tid, item)`` and, unless tids are in the order of
+    the ids, ``(tid, id)``; and what drops these."""
+
+    runner: Runner
+    transactions: Table
+    ids: Table | None = None
+    sweep: Callable[[], object] = list
 
 
 @runtime_checkable

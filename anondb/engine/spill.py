@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 _PREFIX = "anondb-tmp-"
@@ -18,6 +19,16 @@ def private_directory() -> Path:
     place = Path(tempfile.gettempdir())
     sweep(place, _PREFIX)
     return new_private(place, _PREFIX)
+
+
+@contextlib.contextmanager
+def private_block() -> Iterator[Path]:
+    """The same for a block, at the end of which it is removed."""
+    directory = private_directory()
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def new_private(place: Path, prefix: str) -> Path:

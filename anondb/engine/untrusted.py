@@ -38,27 +38,26 @@ def locked_engine(
         threads, memory_limit: settings of the connection.
         on_statement: called with the text of every statement before it runs.
     """
-    spill = private_directory()
-    try:
-        connection = open_locked(path, spill=spill, files=files, more=more, threads=threads, memory_limit=memory_limit)
-    except BaseException:
-        shutil.rmtree(spill, ignore_errors=True)
-        raise
-    return DuckDBEngine(
-        connection, owned=True, on_statement=on_statement, temp_directory=spill, max_seconds=max_seconds, empty=True
+    opened: dict[str, Any] = {"files": files, "more": more, "threads": threads, "memory_limit": memory_limit}
+    return _spilling(
+        lambda spill: open_locked(path, spill=spill, **opened), on_statement=on_statement, max_seconds=max_seconds
     )
 
 
 def reader_engine(files: Sequence[str], directory: Path, memory_limit: str | None = None) -> DuckDBEngine:
     """An engine on an empty database in memory that can read some files and write into a directory, and nothing else; it is
     locked before its first statement."""
+    return _spilling(lambda spill: open_reader(files, spill, directory, memory_limit))
+
+
+def _spilling(connect: Callable[[Path], duckdb.DuckDBPyConnection], **how: Any) -> DuckDBEngine:
+    """An engine on what is opened with a private directory for spill files."""
     spill = private_directory()
     try:
-        connection = open_reader(files, spill, directory, memory_limit)
+        return DuckDBEngine(connect(spill), owned=True, temp_directory=spill, empty=True, **how)
     except BaseException:
         shutil.rmtree(spill, ignore_errors=True)
         raise
-    return DuckDBEngine(connection, owned=True, temp_directory=spill, empty=True)
 
 
 def desk_engine(

@@ -78,7 +78,7 @@ def anonymize(
         EngineError: memory, disk, a lock, or a budget.
     """
     sums, clock = sums or publish is not None, clock or Clock()
-    clock.publishes = sums
+    clock.publishes, recorded = sums, not engine.one_shot or view is not None
     catalog = current_catalog(engine)
     with engine.recording() as statements, contextlib.ExitStack() as transaction:
         recoding = None
@@ -92,9 +92,9 @@ def anonymize(
             if recoding is None:
                 with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
                     recoding = recode(engine, policy, task)
-                    task = on_engine.bring(engine, task, recoding)
+                    task = on_engine.bring(engine, catalog, task, recoding, recorded=recorded)
             report, queries = _release(engine, clock, policy, task, recoding, catalog, sums=sums)
-            if not engine.one_shot or view is not None:
+            if recorded:
                 report = replace(report, seconds=clock.report())
                 _record(engine, catalog, policy, task, report, recoding, statements, view, called(queries))
             _record_needs(engine, catalog, report.frozen.release_id, task)
@@ -229,9 +229,8 @@ def _release(
         verified_rows = row_sums(engine, schema, frozen.kind) if sums else None
         constraints = check_constraints(engine, policy, task, recoding, schema)
     with clock.step(engine, "accuracy", "measuring accuracy") as counts:
-        known = on_engine.known_rows(engine, task)
-        queries = queries_of(engine, known, policy.workload, partial(generalized_items, recoding.items, frozen.cover))
-        accuracy = measure_on(engine, known, schema, frozen.kind, frozen.manifest, queries, rows=rows)
+        queries = queries_of(engine, dataset, policy.workload, partial(generalized_items, recoding.items, frozen.cover))
+        accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
         counts["queries"] = accuracy.queries
         rows.drop()
         anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
@@ -330,7 +329,7 @@ def _record(
     reports.record(engine, catalog, report)
     if task.taxonomy is not None:
         ledger.record_taxonomy(engine, catalog, release_id, task.taxonomy)
-    persons.record(engine, catalog, release_id, task.dataset.ids)
+    persons.record(engine, catalog, release_id, task.dataset)
     if view is not None:
         ledger.record_view(engine, catalog, release_id, view)
     ledger.record_accuracy(engine, catalog, report.release, release_id, report.accuracy.answers, workload)
@@ -338,7 +337,8 @@ def _record(
 
 def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger.LedgerEntry:
     dataset, frozen, loss = task.dataset, report.frozen, report.loss
-    parameters = policy.ledger_options() | report.model.parameters() | on_engine.noted(task)
+    parameters = policy.ledger_options() | report.model.parameters()
+    parameters |= {} if task.runner is None else {"on_engine": True}
     if dataset.account is not None and isinstance(data := as_read(policy.transactions).data, str | Path):
         parameters["source_file"] = {"path": str(Path(data).absolute()), "account": dataset.account.to_json()}
     if policy.records is not None:  # record the reference that finds the table again, not the name in the policy

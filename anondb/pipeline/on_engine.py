@@ -21,15 +21,17 @@ from anondb.data.requirements import Requirements
 from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine, Engine, Table, reads
+from anondb.engine import DuckDBEngine, Engine, Origin, Table, reads
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
-from anondb.ledger.stored import read_persons
+from anondb.ledger.ledger import LedgerEntry, ensure, find
+from anondb.ledger.stored import current_catalog, load_source, read_persons
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.pipeline.engine_release import EngineRelease, broken
 from anondb.policy import Policy
+from anondb.publications import persons
 from anondb.recode import check_suppression
 from anondb.recoding import GlobalRecoding, Ints, Recoding
 from anondb.release.freeze import check_recoding
@@ -102,8 +104,7 @@ def anonymize_on(
         VerificationFailed: the verifier did not accept the rows (a bug; nothing was kept).
         BudgetExceeded: too many rows would be fetched, or a join would take too long.
     """
-    promise = check_on_engine(model, algorithm)
-    before = warehouse.fetched
+    promise, before = check_on_engine(model, algorithm), warehouse.fetched
     with warehouse.snapshot():
         warehouse.progress("loading transactions")
         dataset = load_from(warehouse, reference, id_column=id_column, item_column=item_column)
@@ -128,8 +129,9 @@ def anonymize_on(
             release = EngineRelease(warehouse, dataset, recoding, promise, rows, labels)
             warehouse.progress("writing and verifying the release")
             write(release.tables(suppression=suppressed > 0, supports=supports), check)
-    loss = global_loss(dataset, recoding, taxonomy)
-    return EngineReport(_noted(dataset, warehouse), recoding, checked[0], loss, warehouse.fetched - before)
+    dataset = replace(dataset, warnings=(*dataset.warnings, *warehouse.notes))
+    loss, fetched = global_loss(dataset, recoding, taxonomy), warehouse.fetched - before
+    return EngineReport(dataset, recoding, checked[0], loss, fetched)
 
 
 def _labelled(warehouse: PortableWarehouse, dataset: Dataset, recoding: GlobalRecoding) -> tuple[Table, dict[int, str]]:
@@ -218,11 +220,8 @@ def read(engine: DuckDBEngine, policy: Policy) -> tuple[Dataset, Table | None, P
     warehouse.begin()
     engine.at_the_end(warehouse.sweep, warehouse.sweep)
     dataset = load_from(warehouse, reference, id_column=policy.id, item_column=policy.item)
-    names = warehouse.names(reference, policy.id, policy.item)
-    remark = f"The work was done inside {warehouse.name}: the source was not fetched, and the accuracy not measured."
-    if "reference" in names:
-        remark += " anondb accuracy measures it, and fetches the source."
-    return replace(dataset, warnings=(*dataset.warnings, remark), **names), None, warehouse
+    remark = f"The work was done inside {warehouse.name}: the source was not fetched."
+    return replace(dataset, warnings=(*dataset.warnings, remark)), None, warehouse
 
 
 def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[PortableWarehouse | None, Any]:
@@ -276,7 +275,6 @@ def _check_policy(policy: Policy) -> None:
         "records": policy.records is not None,
         "bag_input": policy.bag_input,
         "a layout": policy.reading.layout not in (None, "long"),
-        "a workload": policy.workload.table is not None,
     }
     wrong = [words for words, used in parts.items() if used]
     if wrong or policy.on_engine is False:
@@ -288,12 +286,12 @@ def _check_policy(policy: Policy) -> None:
         )
 
 
-def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
-    """Fetch the released rows of a task that is carried out in another database, and the ids of its persons, of which the
-    ledger keeps digests; drop the work tables there.
+def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recorded: bool) -> Task:
+    """Fetch the released rows of a task that is carried out in another database and, if it is recorded in the ledger, the
+    digests of its persons. Only its occurrences and ids stay there in work tables, until the accuracy is measured.
 
-    The dataset of the result has its tables here. A released item is stood for by the first item of the data that has it, so
-    the transactions are not those of the source, but have the same image.
+    The dataset of the result has its other tables here. A released item is stood for by the first item of the data that has
+    it, so the transactions are not those of the source, but have the same image.
     """
     if task.runner is None:
         return task
@@ -303,32 +301,54 @@ def bring(engine: Engine, task: Task, recoding: Recoding) -> Task:
     _, first, place = np.unique(recoding.image[kept], return_index=True, return_inverse=True)
     recoded = _recoded(warehouse, dataset, kept, kept[first][place])
     engine.progress("fetching the released rows")
-    with warehouse.rows_of(recoded, ("tid", "item")) as rows, engine.registered(rows) as view:
-        columns = "CAST(tid AS INTEGER) AS tid, CAST(item AS INTEGER) AS item"
-        transactions = engine.create("brought", reads.rows(view, columns))
-    with warehouse.rows_of(dataset.ids, ("tid", "id")) as rows, engine.registered(rows) as view:
-        ids = engine.create("ids", reads.rows(view, "CAST(tid AS INTEGER) AS tid, id"))
-    warehouse.sweep()
+    columns = "CAST(tid AS INTEGER) AS tid, CAST(item AS INTEGER) AS item"
+    transactions = _fetched(engine, warehouse, recoded, ("tid", "item"), columns)
+    digests, remark = _digests(engine, catalog, warehouse, dataset) if recorded else (None, ())
+    ids = engine.put("ids", {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1))})
+    here: dict[str, Any] = {"transactions": transactions, "ids": ids, "digests": digests}
+    here["warnings"] = (*dataset.warnings, *warehouse.notes, *remark)
+    return replace(task, dataset=replace(_asked(engine, warehouse, dataset), **here))
+
+
+def load_release(engine: DuckDBEngine, name: str) -> tuple[LedgerEntry, Dataset]:
+    """Read the current source of a release (``load_source``), to measure its accuracy; what was made inside the owner's
+    database is counted there.
+
+    Raises:
+        InputError: the release or its source does not exist.
+    """
+    entry, warehouse = find(engine, current_catalog(engine), name), engine.warehouse()
+    if entry is None or entry.source_reference is None or warehouse is None or not entry.parameters.get("on_engine"):
+        return load_source(engine, name)
+    columns = {"id_column": entry.id_column, "item_column": entry.item_column}
+    warehouse.begin()
+    return entry, _asked(engine, warehouse, load_from(warehouse, entry.source_reference, **columns))
+
+
+def _asked(engine: Engine, warehouse: PortableWarehouse, dataset: Dataset) -> Dataset:
+    """A dataset of another database with its items here, and its occurrences there, where queries are counted."""
     labels = ("VARCHAR", list(dataset.labels))
     items = engine.put("items", {"item": ("INTEGER", np.arange(dataset.n_items)), "label": labels})
-    dataset = _noted(dataset, warehouse)
-    return replace(task, dataset=replace(dataset, transactions=transactions, ids=ids, items=items))
+    return replace(dataset, items=items, origin=Origin(warehouse, dataset.transactions, dataset.ids, warehouse.sweep))
 
 
-def _noted(dataset: Dataset, warehouse: PortableWarehouse) -> Dataset:
-    """The dataset with the notes on the work."""
-    return replace(dataset, warnings=(*dataset.warnings, *warehouse.notes))
+def _fetched(engine: Engine, warehouse: PortableWarehouse, table: Table, names: tuple[str, str], columns: str) -> Table:
+    """Move the rows of a work table there, sorted by the columns ``names``, into one with ``columns`` here."""
+    with warehouse.rows_of(table, names) as rows, engine.registered(rows) as view:
+        made = engine.create(f"fetched_{names[1]}", reads.rows(view, columns))
+    warehouse.drop(table)
+    return made
 
 
-def known_rows(engine: Engine, task: Task) -> Dataset:
-    """The dataset of a task to ask queries of: without occurrences if these were not fetched, so that none can be drawn."""
-    if task.runner is None:
-        return task.dataset
-    rows = engine.put("no_rows", {"tid": ("INTEGER", []), "item": ("INTEGER", [])})
-    nothing = np.zeros(task.dataset.n_items, dtype=np.int64)
-    return replace(task.dataset, transactions=rows, supports=nothing, lengths={})
-
-
-def noted(task: Task) -> dict[str, Any]:
-    """What the ledger notes of where a task was carried out."""
-    return {} if task.runner is None else {"on_engine": True}
+def _digests(
+    engine: Engine, catalog: str, warehouse: PortableWarehouse, dataset: Dataset
+) -> tuple[Table, tuple[str, ...]]:
+    """The digests of the persons, made where their ids lie, and a remark on the ids that had to be fetched for this."""
+    ensure(engine, catalog)
+    secret = persons.key(engine, catalog)
+    made = _fetched(engine, warehouse, warehouse.digests(dataset.ids, secret), ("digest", "id"), "digest, id")
+    fetched = int(engine.scalar(reads.counted(made, where="digest IS NULL")))
+    digests = persons.brought(engine, made, secret)
+    engine.drop(made)
+    words = f"{fetched:,} ids were fetched, since they are written like dates, times or numbers with an exponent."
+    return digests, (words,) * bool(fetched)

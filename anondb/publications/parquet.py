@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import filecmp
 import os
-import shutil
 import tempfile
 from dataclasses import replace as replace_fields
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.files import write_file
-from anondb.engine.spill import private_directory
+from anondb.engine.spill import private_block
 from anondb.errors import InputError
 from anondb.release.catalog import Finding
 from anondb.release.digest import file_digest
@@ -135,8 +134,7 @@ def inspect_folder(path: Any, trusted: str | os.PathLike[str] | Keys | None = No
     """The leak check of a folder of Parquet files: its files and digests, the rows as those of a sealed file, and all of it
     beside a folder that is made anew from these rows, byte for byte. For the rest see ``release.inspect.inspect``."""
     folder = valid_path(path)
-    private = private_directory()
-    try:
+    with private_block() as private:
         read = read_back(folder, private, scripts)
         if read.file is None:
             return Inspection(folder, {}, {"files": str(len(os.listdir(folder)))}, read.findings)
@@ -155,5 +153,3 @@ def inspect_folder(path: Any, trusted: str | os.PathLike[str] | Keys | None = No
         figures = {n: t for n, t in inspection.figures.items() if n not in ("wal", "bytes")}
         figures |= {"files": str(len(os.listdir(folder))), "bytes": f"{size:,}, {words}"}
         return Inspection(folder, inspection.manifest, figures, tuple(findings))
-    finally:
-        shutil.rmtree(private, ignore_errors=True)

@@ -12,17 +12,26 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, reads
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table, load, reads
 from anondb.ledger.tables import PERSONS, SECRETS
 
 
 def digests(engine: Engine, catalog: str, ids: Table | exp.Query) -> Table:
     """The work table ``(person)`` of the digests of ``ids``; call it after ``ledger.ensure``, inside a transaction."""
-    return engine.create("persons", "publications/persons", {"ids": ids}, secret=_secret(engine, catalog))
+    return engine.create("persons", "publications/persons", {"ids": ids}, secret=key(engine, catalog))
 
 
-def _secret(engine: Engine, catalog: str) -> str:
-    """The owner's secret, made when it is first needed."""
+def brought(engine: Engine, digests: Table, secret: str) -> Table:
+    """The same of what another database has made of its ids under the secret (``PortableWarehouse.digests``)."""
+    made = reads.rows(digests, "CAST('0x' || digest AS BIGINT) AS person", where="digest IS NOT NULL")
+    others = reads.rows(digests, "id", where="digest IS NULL")
+    rest = load("publications/persons").bind({"ids": others}, {"secret": secret})
+    return engine.create("persons", exp.union(made, reads.rows(rest, "person"), distinct=True))
+
+
+def key(engine: Engine, catalog: str) -> str:
+    """The owner's secret, made when it is first needed; call it after ``ledger.ensure``."""
     known = SECRETS.rows(engine, catalog)
     if known:
         return str(known[0]["secret"])
@@ -31,9 +40,9 @@ def _secret(engine: Engine, catalog: str) -> str:
     return made
 
 
-def record(engine: Engine, catalog: str, release_id: str, ids: Table) -> None:
+def record(engine: Engine, catalog: str, release_id: str, dataset: Dataset) -> None:
     """Store the persons of a release; call it after ``ledger.ensure``, inside a transaction."""
-    made = digests(engine, catalog, ids)
+    made = dataset.digests or digests(engine, catalog, dataset.ids)
     PERSONS.take(engine, catalog, made, release_id=release_id)
     engine.drop(made)
 

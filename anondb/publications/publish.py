@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from anondb.data.sources import is_file, resolve_table
 from anondb.engine import DuckDBEngine, reads
+from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.ledger import ledger
 from anondb.ledger.stored import (
@@ -204,7 +205,10 @@ def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
         InputError: ``overlap``.
     """
     catalog = current_catalog(engine)
-    is_table = isinstance(policy.transactions, str) and not is_file(policy.transactions)
+    source = (
+        policy.transactions
+    )  # of another database the release alone says whose it is: its rows are not fetched for this
+    is_table = isinstance(source, str) and not is_file(source) and warehouse_at(source) is None
     if engine.one_shot or not is_table or not history.publications(engine, catalog):
         return
     with engine.transaction():

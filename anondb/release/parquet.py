@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import write_file
 from anondb.engine.memory import half_of
-from anondb.engine.spill import private_directory
+from anondb.engine.spill import private_block
 from anondb.engine.untrusted import reader_engine
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
 from anondb.release.catalog import Finding
@@ -134,8 +133,7 @@ def as_file(folder: str | os.PathLike[str], scripts: Scripts, memory_limit: str 
     if not is_parquet_release(folder):
         yield Path(folder)
         return
-    private = private_directory()
-    try:
+    with private_block() as private:
         read = read_back(Path(folder), private, scripts, memory_limit)
         if read.file is None and {f.check for f in read.findings} == {"bytes"}:
             raise DamagedFile(
@@ -149,8 +147,6 @@ def as_file(folder: str | os.PathLike[str], scripts: Scripts, memory_limit: str 
                 hint="anondb inspect FOLDER lists what is wrong with it. Get it from its publisher again.",
             )
         yield read.file
-    finally:
-        shutil.rmtree(private, ignore_errors=True)
 
 
 def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str | None = None) -> ReadBack:

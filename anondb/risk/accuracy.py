@@ -73,7 +73,7 @@ def measure_on(
     must_hold: bool = True,
     rows: CodedRelease | None = None,
 ) -> Accuracy:
-    """Measure a frozen release on its data.
+    """Measure a frozen release on its data, and drop the work tables of these in another database.
 
     Args:
         engine: the engine, inside a transaction.
@@ -109,6 +109,8 @@ def measure_on(
             engine.drop(papers.answers)
     if rows is None:
         coded.drop()
+    if dataset.origin is not None:
+        dataset.origin.sweep()
     return _held(accuracy, must_hold)
 
 
@@ -207,8 +209,14 @@ def relational_figures(
     return {**recoding.summary(), "accuracy": accuracy_of(engine, task.dataset, task.records, recoding, **asked)}
 
 
-def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accuracy:
-    """Measure the accuracy of an existing release on its current source, and store the answers in the ledger.
+def measure_release(
+    engine: DuckDBEngine,
+    name: str,
+    workload: Workload,
+    load: Callable[[DuckDBEngine, str], tuple[ledger.LedgerEntry, Dataset]] = load_source,
+) -> Accuracy:
+    """Measure the accuracy of an existing release on its current source, which is loaded by ``load``, and store the answers
+    in the ledger.
 
     Raises:
         InputError: the release or its source does not exist (files and data frames are not kept).
@@ -219,11 +227,10 @@ def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accu
     with engine.transaction():
         whole = find_whole(engine, name)
         check_writable(engine, catalog)
-        entry, dataset = load_source(engine, name)
+        entry, dataset = load(engine, name)
         queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, whole.schema, dataset))
-        unchanged = dataset.n_transactions == int(whole.manifest["transactions"]) and (
-            entry.fingerprint == fingerprint(engine, dataset)
-        )
+        same = entry.fingerprint is not None and dataset.n_transactions == int(whole.manifest["transactions"])
+        unchanged = same and entry.fingerprint == fingerprint(engine, dataset)
         accuracy = measure_on(engine, dataset, whole.schema, whole.kind, whole.manifest, queries, must_hold=unchanged)
         ledger.ensure(engine, catalog)
         ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))

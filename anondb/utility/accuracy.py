@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table, Tables, reads
+from anondb.engine import Engine, Origin, Table, Tables, reads
 from anondb.errors import InputError
 from anondb.models.result import AsTable
 from anondb.recoding import GlobalRecoding
@@ -245,7 +245,9 @@ def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workloa
     if workload.supports is not None:
         numbers = np.arange(1, workload.n_queries + 1)
         return engine.put(target, {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
-    return count_sets(engine, target, dataset.transactions, reads.rows(workload.queries, "query_id AS set_id, item"))
+    sets = reads.rows(workload.queries, "query_id AS set_id, item")
+    origin = dataset.origin or Origin(engine, dataset.transactions)
+    return count_sets(engine, target, origin.transactions, sets, origin.runner)
 
 
 def accuracy_of(

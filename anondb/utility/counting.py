@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, reads
+from anondb.engine import DuckDBEngine, Engine, Runner, Table, reads
 
 Ints = npt.NDArray[np.int64]
 
@@ -17,7 +17,9 @@ CELLS = 1 << 25  # bytes of the matrix of one piece: which of its transactions h
 HITS = 1 << 17  # transactions of the rarest items of sets that are looked up at once
 
 
-def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | exp.Query) -> Table:
+def count_sets(
+    engine: Engine, target: str, transactions: Table, sets: Table | exp.Query, runner: Runner | None = None
+) -> Table:
     """Count the support of every set.
 
     Args:
@@ -25,6 +27,7 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
         target: name of the work table to make.
         transactions: ``(tid, item)``, each pair once, with ``tid`` in a range without large gaps.
         sets: ``(set_id, item)``, each pair once.
+        runner: the database of ``transactions``, if that is another.
 
     Returns:
         Work table ``(set_id, support)``; the empty set is missing.
@@ -34,29 +37,54 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
     supports = np.zeros(len(number), dtype=np.int64)
     chosen = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
     groups = [rows["item"][starts[some][:, None] + np.arange(sizes[some[0]])] for some in chosen]
-    for some, counted in zip(chosen, _count(engine, transactions, groups), strict=True):
+    for some, counted in zip(chosen, _count(runner or engine, transactions, groups), strict=True):
         supports[some] = counted
     return engine.put(target, {"set_id": ("INTEGER", number), "support": ("BIGINT", supports)})
 
 
-def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints) -> Ints:
+def count_itemsets(runner: Runner, transactions: Table, itemsets: Ints) -> Ints:
     """Count the support of each row of ``itemsets``: item numbers of shape (sets, size), each once in a row."""
-    (supports,) = _count(engine, transactions, [itemsets])
+    (supports,) = _count(runner, transactions, [itemsets])
     return supports
 
 
-def _count(engine: Engine, transactions: Table, groups: Sequence[Ints]) -> list[Ints]:
+def _count(runner: Runner, transactions: Table, groups: Sequence[Ints]) -> list[Ints]:
     """The supports of the sets of each group, which have the same size.
 
     Each set is searched from the item that is rarest in a piece of the transactions, so the cost depends on the rarest
     items and not on the longest transactions.
     """
+    if not isinstance(runner, DuckDBEngine):
+        return [_count_there(runner, transactions, sets) for sets in groups]
     supports = [np.zeros(len(sets), dtype=np.int64) for sets in groups]
     items = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(sets.ravel() for sets in groups)]))
     places = [np.searchsorted(items, sets) for sets in groups]
-    for piece in _pieces(engine, transactions, items):
+    for piece in _pieces(runner, transactions, items):
         for total, sets in zip(supports, places, strict=True):
             total += piece.count(sets)
+    return supports
+
+
+def _count_there(runner: Runner, transactions: Table, sets: Ints) -> Ints:
+    """The supports of sets of one size, by portable joins from the rarest item of each: only these are fetched."""
+    supports = np.zeros(len(sets), dtype=np.int64)
+    if len(sets):
+        items, place = np.unique(sets, return_inverse=True)
+        listed = runner.put("counted_items", {"item": ("INTEGER", items)})
+        counted = reads.counted(reads.joined(transactions, listed, "item", "one.item"), "item")
+        known = runner.fetch(counted, most=len(items))
+        number = np.zeros(len(items), dtype=np.int64)
+        number[np.searchsorted(items, known["item"])] = known["n"]
+        order = np.argsort(number[place.reshape(sets.shape)], axis=1, kind="stable")
+        columns = enumerate(np.take_along_axis(sets, order, axis=1).T)
+        kinds = {"set_id": ("INTEGER", range(len(sets))), **{f"item{n}": ("INTEGER", items) for n, items in columns}}
+        asked = runner.put("counted_sets", kinds)
+        rows = reads.joined(asked, transactions, "item0 = item", "one.*, other.tid")
+        for n in range(1, sets.shape[1]):
+            rows = reads.joined(rows, transactions, f"tid, item{n} = item", "one.*")
+        found = runner.fetch(reads.counted(rows, "set_id"), most=len(sets))
+        supports[found["set_id"].astype(np.int64)] = found["n"]
+        runner.drop(listed, asked)
     return supports
 
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset, lengths_of
 from anondb.data.types import ID_TYPES, element_of
-from anondb.engine import Engine, Table, reads
+from anondb.engine import Engine, Origin, Runner, Table, reads
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.utility.counting import count_itemsets
@@ -115,13 +115,14 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
     """Draw itemsets; they are returned in lexicographic order."""
     if not wanted:
         return np.empty((0, q), dtype=np.int64), np.empty(0, dtype=np.int64)
-    transactions = dataset.transactions
+    origin = dataset.origin or Origin(engine, dataset.transactions)
+    runner, transactions, ids = origin.runner, origin.transactions, origin.ids
     items = np.arange(dataset.n_items) if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
     if pool is not None:
-        listed = engine.put("pool", {"item": ("INTEGER", items)})
-        transactions = engine.create("pool_rows", reads.among(transactions, listed, "item", "tid, item"))
-        engine.drop(listed)
-    lengths = dataset.lengths if pool is None else lengths_of(engine, transactions)
+        listed = runner.put("pool", {"item": ("INTEGER", items)})
+        transactions = runner.create("pool_rows", reads.joined(transactions, listed, "item", "one.tid, one.item"))
+        runner.drop(listed)
+    lengths = dataset.lengths if pool is None else lengths_of(runner, transactions)
     classes = [
         (length, number, number * math.comb(length, q)) for length, number in sorted(lengths.items()) if length >= q
     ]
@@ -129,19 +130,19 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
     rng = np.random.default_rng(seed)
 
     def supports_of(itemsets: Ints) -> Ints:
-        return count_itemsets(engine, transactions, itemsets)
+        return count_itemsets(runner, transactions, itemsets)
 
     def from_pool(number: int) -> Drawn:
         return _itemsets_of_pool(supports_of, items, q, rng, number)
 
     def from_transactions(number: int) -> Drawn:
-        return _itemsets_of_transactions(engine, transactions, supports_of, classes, q, rng, number)
+        return _itemsets_of_transactions(runner, transactions, supports_of, classes, q, rng, number, ids)
 
     chosen, supports = np.empty((0, q), dtype=np.int64), np.empty(0, dtype=np.int64)
     if mass == 0:
         pass
     elif mass <= SMALL_MASS:
-        chosen, supports = _sample_all(engine, transactions, q, rng, wanted)
+        chosen, supports = _sample_all(runner, transactions, q, rng, wanted)
     elif math.comb(len(items), q) <= 2 * wanted:
         chosen, supports = _sample_pool(supports_of, items, q, rng, wanted)
     else:
@@ -151,9 +152,9 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
         if len(chosen) < wanted:
             chosen, supports = _collect(from_transactions, wanted, q, 3 * wanted)
         if len(chosen) < wanted and mass <= LARGE_MASS:
-            chosen, supports = _sample_all(engine, transactions, q, rng, wanted)
+            chosen, supports = _sample_all(runner, transactions, q, rng, wanted)
     if pool is not None:
-        engine.drop(transactions)
+        runner.drop(transactions)
     order = np.lexsort(chosen.T[::-1])
     return chosen[order], supports[order]
 
@@ -192,21 +193,25 @@ def _itemsets_of_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.rand
 
 
 def _itemsets_of_transactions(
-    engine: Engine,
+    runner: Runner,
     transactions: Table,
     supports_of: SupportsOf,
     classes: list[tuple[int, int, int]],
     q: int,
     rng: np.random.Generator,
     number: int,
+    ids: Table | None = None,
 ) -> Drawn:
-    """Draw uniform occurrences of itemsets and keep each with the probability 1 / support, which makes itemsets uniform."""
+    """Draw uniform occurrences of itemsets and keep each with the probability 1 / support, which makes itemsets uniform.
+
+    Where ``ids`` are given, the numbers of transactions are drawn: these are counted in the order of their ids instead.
+    """
     mass = sum(weight for _, _, weight in classes)
     which = rng.choice(len(classes), size=number, p=[weight / mass for _, _, weight in classes])
     length = np.array([c[0] for c in classes], dtype=np.int64)[which]
     nth = rng.integers(0, np.array([c[1] for c in classes], dtype=np.int64)[which])
     places = _distinct_places(rng, length, q)
-    draws = engine.put(
+    draws = runner.put(
         "draws",
         {
             "draw": ("INTEGER", np.repeat(np.arange(number), q)),
@@ -215,8 +220,13 @@ def _itemsets_of_transactions(
             "place": ("BIGINT", places.ravel()),
         },
     )
-    drawn = engine.query("utility/drawn_itemsets", {"transactions": transactions, "draws": draws})["item"]
-    engine.drop(draws)
+    rows: Table | exp.Query = transactions
+    if ids is not None:
+        ordered = reads.rows(ids, "tid, row_number() OVER (ORDER BY id) AS place")
+        rows = reads.joined(transactions, ordered, "tid", "other.place AS tid, one.item")
+    tables = {"transactions": rows, "draws": draws}
+    drawn = runner.fetch("warehouse/workload/drawn_itemsets", tables, most=number * q)["item"]
+    runner.drop(draws)
     itemsets = drawn.astype(np.int64).reshape(number, q)
     supports = _supports(supports_of, itemsets)
     keep = rng.random(number) * supports < 1
@@ -246,17 +256,18 @@ def _sample_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.random.Ge
     return every[chosen], supports[chosen]
 
 
-def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Generator, wanted: int) -> Drawn:
+def _sample_all(runner: Runner, transactions: Table, q: int, rng: np.random.Generator, wanted: int) -> Drawn:
     """Sample all supported itemsets, which a q-way join lists and numbers in lexicographic order."""
     columns = [f"item{i}" for i in range(1, q + 1)]
     shown = ", ".join(columns)
     listed = reads.counted(reads.itemsets(transactions, columns), shown, count="support")
     number = f"row_number() OVER (ORDER BY {shown}) AS number, {shown}, support"
-    table = engine.create("supported_itemsets", reads.rows(listed, number))
-    total = int(engine.scalar(reads.counted(table)))
-    picks = engine.put("picks", {"number": ("BIGINT", rng.choice(total, size=min(wanted, total), replace=False) + 1)})
-    chosen = engine.select(reads.among(table, picks, "number", f"{shown}, support", order=shown))
-    engine.drop(table, picks)
+    table = runner.create("supported_itemsets", reads.rows(listed, number))
+    total = int(runner.fetch(reads.counted(table), most=1)["n"][0])
+    picks = runner.put("picks", {"number": ("BIGINT", rng.choice(total, size=min(wanted, total), replace=False) + 1)})
+    asked = reads.joined(table, picks, "number", f"{shown}, support", order=shown)
+    chosen = runner.fetch(asked, most=min(wanted, total))
+    runner.drop(table, picks)
     return np.stack([chosen[c].astype(np.int64) for c in columns], axis=1), chosen["support"].astype(np.int64)
 
 

@@ -28,21 +28,29 @@ from anondb.verify.classes import verify_k_on
 from anondb.verify.item_supports import verify_item_supports
 from anondb.verify.km import verify_km
 from anondb.warehouse.duckdb import DuckDBWarehouse
-from anondb.warehouse.loading import load_from
+from anondb.warehouse.loading import coded, load_from
 from anondb.warehouse.portable import PortableWarehouse
 
 Pairs = Sequence[tuple[Any, str | None]]
 STATEMENTS = tuple(
     name
     for name in all_names()
-    if name.startswith(tuple(f"warehouse/{part}/" for part in ("load", "release", "threats", "verify")))
+    if name.startswith(tuple(f"warehouse/{part}/" for part in ("load", "release", "threats", "verify", "workload")))
 )
 LABELS = (
     "'", '"', "''", "\\", "\\n", "\n", "a", "A", "a ", " a", "a\t", "é", "e\u0301", "ß", "ss", "\U0001f600", "%",
     "NULL", "$1", "{}", "--", "",
 )  # fmt: skip
+WRITTEN = (
+    "1", "1.0", "+01.50", "-0", "-.50", "7.", "12345678901234567890123456789012.10", "true", "FALSE", "\u2003c\u00a0", "1\n",
+    "2024-02-28", "2024-02-31", "10:00:00", "2024-02-28 00:00:00", "2024-02-28 10:00:00.5", "a 00:00:00", "2024-00123",
+    "123-45-6789", "12:34:56:78:9a:bc", "6B1F0C0E-0000-4000-8000-00000000000a", "6b1f0c0e00004000800000000000000a",
+    "1e3", "2024/02/28", "2024-02-28 10:00:00+02", "0000-01-01", "9:5", "{6b1f0c0e-0000-4000-8000-00000000000a}",
+)  # fmt: skip
 BIG = (2**62, 2**62 + 1, -(2**63), 2**63 - 1, 0, -1, 2**53, 2**53 + 1)
-_VALUES = {"k": 3, "low": 1, "high": 3, "first_from": 0, "chunk": 3, "how_many": 4, "step": 1}  # others are 2
+_VALUES = dict[str, int | str](
+    k=3, low=1, high=3, first_from=0, chunk=3, how_many=4, step=1, blanks=" "
+)  # others are 2
 _LABELLED = ("released_item", "label")  # and the items of tables that have one of these, or come from a source
 _COUNTED = ("support", "n", "at_least", "at_most")
 
@@ -76,11 +84,7 @@ def put(warehouse: Any, query: str, table: str, rows: Sequence[Sequence[Any]]) -
     columns = load(query).reads[table]
     parts = list(zip(*rows, strict=True)) or [()] * len(columns)
     typed = {c: (kind_of(query, table, c), list(p)) for c, p in zip(columns, parts, strict=True)}
-    return _made(warehouse, f"example_{table}", typed if any(columns) else {"unused": ("INTEGER", [])})
-
-
-def _made(warehouse: Any, name: str, columns: dict[str, tuple[str, Any]]) -> Table:
-    made: Table = warehouse.put(name, columns)
+    made: Table = warehouse.put(f"example_{table}", typed if any(columns) else {"unused": ("INTEGER", [])})
     return made
 
 
@@ -108,28 +112,9 @@ def rows_of(columns: Columns) -> list[tuple[Any, ...]]:
 
 def loaded(warehouse: Any, pairs: Pairs, kind: str = "BIGINT") -> Dataset:
     """Code transactions ``(id, item)`` in a warehouse, as ``load_from`` does with those of a table."""
-
-    def source(reference: Any, id_column: str, item_column: str) -> Table:
-        return _made(
-            warehouse, "source", {"id": (kind, [i for i, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])}
-        )
-
-    def names(reference: Any, id_column: str, item_column: str) -> dict[str, str]:
-        return {"id_type": kind, "item_type": "VARCHAR"}
-
-    given: Any = _Given(warehouse, source=source, names=names)
-    return load_from(given, "", id_column="id", item_column="item")
-
-
-class _Given:
-    """A warehouse with other methods."""
-
-    def __init__(self, warehouse: Any, **methods: Any) -> None:
-        self._warehouse = warehouse
-        vars(self).update(methods)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._warehouse, name)
+    rows = {"id": (kind, [i for i, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])}
+    names = {"table": "", "id_column": "id", "item_column": "item", "id_type": kind, "item_type": "VARCHAR"}
+    return coded(warehouse, warehouse.put("source", rows), names)
 
 
 def random_case(rnd: random.Random) -> tuple[Taxonomy, list[tuple[int, str]]]:
@@ -183,13 +168,19 @@ def texts(warehouse: Any) -> None:
 
 
 def ids(warehouse: Any) -> None:
-    """Big ids stay distinct; each person has one number from 1 on, and other numbers when it is drawn again."""
-    for kind, values in (("BIGINT", BIG), ("VARCHAR", LABELS)):
-        with warehouse.snapshot():
-            dataset = loaded(warehouse, [(i, "a") for i in values], kind)
-            numbered = warehouse.fetch(reads.rows(dataset.ids, "tid, id"), most=100)
-            _same(sorted(numbered["id"].tolist()), sorted(values), "Ids")
-            _same(sorted(numbered["tid"].tolist()), list(range(1, len(values) + 1)), "Numbers of persons")
+    """Big ids stay distinct; each person has one number from 1 on, and other numbers when it is drawn again. Their digests
+    are those that DuckDB makes."""
+    for kind, values in (("BIGINT", BIG), ("VARCHAR", (*LABELS, *WRITTEN))):
+        digests = []
+        for one in (DuckDBWarehouse(), warehouse):
+            with one.snapshot():
+                dataset = loaded(one, [(i, "a") for i in values], kind)
+                numbered = one.fetch(reads.rows(dataset.ids, "tid, id"), most=100)
+                made = one.digests(dataset.ids, "key")
+                digests.append(rows_of(one.fetch(reads.rows(made, "digest, id"), most=100)))
+        _same(digests[1], digests[0], "Digests of ids")
+        _same(sorted(numbered["id"].tolist()), sorted(values), "Ids")
+        _same(sorted(numbered["tid"].tolist()), list(range(1, len(values) + 1)), "Numbers of persons")
     orders = set()
     for _ in range(3):
         with warehouse.snapshot():
@@ -210,7 +201,7 @@ def refusals(warehouse: Any) -> None:
         else:
             raise Failed("NULL was not refused")
     with warehouse.snapshot():  # work tables of the same names can be made again
-        rows = _made(warehouse, "source", {"n": ("INTEGER", range(5))})
+        rows = warehouse.put("source", {"n": ("INTEGER", range(5))})
         before = warehouse.fetched
         try:
             warehouse.fetch(reads.rows(rows, "n"), most=4)
@@ -241,7 +232,7 @@ def recodings(warehouse: Any, seeds: Sequence[int] = range(6)) -> None:
                 image = {"item": ("INTEGER", kept), "released": ("INTEGER", recoding.image[kept])}
                 joined = reads.joined(
                     dataset.transactions,
-                    _made(one, "image", image),
+                    one.put("image", image),
                     "item",
                     "one.tid, other.released AS item",
                     distinct=True,
@@ -282,10 +273,8 @@ def _supports_in(
     ]
     texts, numbers = dict.fromkeys(("released_item", "item"), "VARCHAR"), dict.fromkeys(("support", "n"), "BIGINT")
 
-    def made(name: str, kinds: dict[str, str], rows: Sequence[Sequence[Any]]) -> Table:
-        return _made(
-            warehouse, name, {c: (kind, [row[p] for row in rows]) for p, (c, kind) in enumerate(kinds.items())}
-        )
+    def made(name: str, kinds: dict[str, str], rows: Sequence[Sequence[Any]]) -> Any:
+        return warehouse.put(name, {c: (kind, [row[p] for row in rows]) for p, (c, kind) in enumerate(kinds.items())})
 
     with warehouse.snapshot():
         columns = item_supports(warehouse, made("counted", texts | numbers, [c for c in counts if c[2]]), rule)
@@ -297,7 +286,7 @@ def _supports_in(
         judged = []
         for more in (0, 1):
             raised = (columns["at_most"][0], np.asarray(columns["at_most"][1]) + more)
-            written = _made(warehouse, "written", columns | {"at_most": raised})
+            written = warehouse.put("written", columns | {"at_most": raised})
             judged.append(verify_item_supports(warehouse, *tables, written, rule.k, rule.m))
             warehouse.drop(written)
         return rows_of({name: np.asarray(values) for name, (_, values) in columns.items()}), judged[0], judged[1]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from anondb.data.transactions import Dataset, lengths_of, remarks_on
+from anondb.engine import Table
 from anondb.errors import InputError
 from anondb.warehouse.portable import PortableWarehouse
 
@@ -30,6 +31,11 @@ def load_from(warehouse: PortableWarehouse, reference: Any, *, id_column: str, i
         BudgetExceeded: more than ``MAX_ITEMS`` different items.
     """
     source = warehouse.source(reference, id_column, item_column)
+    return coded(warehouse, source, warehouse.names(reference, id_column, item_column))
+
+
+def coded(warehouse: PortableWarehouse, source: Table, names: dict[str, Any]) -> Dataset:
+    """Code the rows ``(id, item)`` of a work table, which is dropped; ``names`` are those of ``PortableWarehouse.names``."""
     facts = {c: int(v[0]) for c, v in warehouse.fetch("warehouse/load/checks", {"source": source}, most=1).items()}
     _check(facts)
     ids = warehouse.number(source)
@@ -47,21 +53,11 @@ def load_from(warehouse: PortableWarehouse, reference: Any, *, id_column: str, i
         supports=counts["support"].astype(np.int64),
         n_transactions=facts["persons"],
         lengths=lengths_of(warehouse, transactions),
-        table=reference if isinstance(reference, str) else "transactions",
-        id_column=id_column,
-        item_column=item_column,
-        source="the source",
+        **names,
     )
-    names = warehouse.names(reference, id_column, item_column)
     duplicates = facts["total"] - dataset.n_occurrences
-    return replace(
-        dataset,
-        duplicates=duplicates,
-        is_table=not duplicates,
-        warnings=remarks_on(dataset, duplicates, 0),
-        id_type=names["id_type"],
-        item_type=names["item_type"],
-    )
+    remarks = remarks_on(dataset, duplicates, 0)
+    return replace(dataset, duplicates=duplicates, is_table=not duplicates, warnings=remarks)
 
 
 def _check(facts: dict[str, int]) -> None:

@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.data.types import kind_of, released_type, short
-from anondb.engine import Columns, NamedRows, Table, Tables, reads
+from anondb.engine import Columns, NamedRows, Table, Tables, load, reads
 from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 TEXTS = ("VARCHAR", "BOOLEAN", "DATE")
+BLANKS = "".join(
+    map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000))
+)  # that DuckDB's trim removes
 
 
 class PortableWarehouse(ABC):
@@ -57,6 +60,7 @@ class PortableWarehouse(ABC):
         fetched: the number of rows fetched so far.
         notes: what the owner should know of how the work was done.
         draw: a call that gives other random values in other rows, which nobody can foretell.
+        sha256: a call that gives the SHA-256 of a text, in DuckDB's words.
     """
 
     portable_only, array_bytes = True, 0
@@ -64,6 +68,7 @@ class PortableWarehouse(ABC):
     temporary = True
     notes: tuple[str, ...] = ()
     draw: exp.Expr = exp.Rand()
+    sha256 = "sha256({})"
     failures: tuple[type[Exception], ...] = ()
 
     def __init__(
@@ -203,8 +208,10 @@ class PortableWarehouse(ABC):
         table, kinds = self.described(reference, (id_column, item_column))
         ids, items = (column_named(kinds, name) for name in (id_column, item_column))
         for name in (ids, items):
-            if not self.exact(kinds[name]):
-                raise bad_type(name, short(kinds[name]), several=kinds[name] == "JSON" or kinds[name].endswith("[]"))
+            kind = kinds[name]
+            if not self.exact(kind):  # DuckDB's words, which may have values, are in capitals
+                several = kind == "JSON" or kind.endswith("[]")
+                raise bad_type(name, kind if kind.islower() else short(kind), several=several)
         one = exp.cast(quoted(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids, kinds[ids])
         return exp.select(one.as_("id"), self.text(items, kinds[items]).as_("item")).from_(table)
 
@@ -241,6 +248,25 @@ class PortableWarehouse(ABC):
         draws = reads.rows(reads.rows(source, "id", distinct=True), "id").select(self.draw.copy().as_("draw"))
         number = "CAST(row_number() OVER (ORDER BY draw) AS INTEGER) AS tid, id"
         return self.create("ids", reads.rows(draws, number))
+
+    def keyed(self, target: str, rows: exp.Query, text: str, key: str) -> Table:
+        """The work table of rows with 15 hexadecimal digits, ``digest``, of the SHA-256 of a key and the column ``text``.
+
+        The key reaches the database beside the statements, as a row, and is written once, so that no plan of Spark has it.
+        """
+        secret = self.put("secret", {"key": ("VARCHAR", [key])})
+        table = self.create("key", reads.rows(secret, "key"))
+        digest = self.sha256.format(f"other.key || CAST(one.{text} AS TEXT)")
+        made = self.create(target, reads.joined(rows, table, "", f"one.*, substr({digest}, 1, 15) AS digest"))
+        self.drop(secret, table)
+        return made
+
+    def digests(self, ids: Table, key: str) -> Table:
+        """The work table ``(digest, id)``: for ids ``(tid, id)`` the beginnings of the digests of ``publications.persons``,
+        or the text of an id that only DuckDB writes uniformly."""
+        return self.keyed(
+            "persons", load("warehouse/load/uniform_ids").bind({"ids": ids}, {"blanks": BLANKS}), "uniform", key
+        )
 
     def has_rows(self, reference: Any, id_column: str, item_column: str, least: int) -> bool:
         """Whether a source has at least ``least`` rows."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import sqlite3
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +46,8 @@ class SQLiteWarehouse(PortableWarehouse):
             )
         place = f"{Path(path).absolute().as_uri()}?mode=ro"
         self._connection = sqlite3.connect(place, uri=True, isolation_level=None, check_same_thread=False)
+        self._connection.create_function("regexp", 2, _matches, deterministic=True)
+        self._connection.create_function("sha2", 2, _sha256, deterministic=True)
         weakref.finalize(self, self._connection.close)
 
     def begin(self) -> None:
@@ -107,6 +111,14 @@ class SQLiteWarehouse(PortableWarehouse):
         if "not a database" in text:
             return InputError("The file is not one of SQLite.", code="not_a_database")
         return super().wrapped(error, what)
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return re.search(pattern, text) is not None
+
+
+def _sha256(text: str | None, bits: int) -> str | None:
+    return None if text is None else hashlib.sha256(text.encode()).hexdigest()
 
 
 opened = partial(portable.opened, SQLiteWarehouse)

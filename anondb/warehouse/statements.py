@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PREFIX = "_anondb_"
-KEY_BYTES = 32
 
 
 def tree_of(name: str | exp.Query | NamedRows, tables: Tables | None, values: dict[str, Value]) -> exp.Query:
@@ -88,20 +87,3 @@ def sorted_rows(rows: Table, columns: Sequence[str], order: Sequence[str]) -> ex
     """A query for columns of a table, sorted by some of them."""
     named = {c: exp.column(c, quoted=True) for c in (*columns, *order)}
     return exp.select(*(named[c] for c in columns)).from_(rows.expression()).order_by(*(named[c].copy() for c in order))
-
-
-def drawn(source: Table, key: Table) -> exp.Select:
-    """A query for the distinct ids of a table with what is drawn for each: its digest under a secret key.
-
-    Without the key a draw says nothing of its id, and with it every run of a task draws the same.
-    """
-    keyed = exp.DPipe(
-        this=exp.column("key", table="key"), expression=exp.cast(exp.column("id", table="ids"), "VARCHAR")
-    )
-    ids = exp.select("id").distinct().from_(source.expression()).subquery("ids")
-    digest = exp.SHA2(this=keyed, length=exp.Literal.number(256)).as_("draw")
-    return (
-        exp.select(exp.column("id", table="ids"), digest)
-        .from_(ids)
-        .join(exp.alias_(key.expression(), "key", table=True), join_type="cross")
-    )

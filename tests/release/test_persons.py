@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from portions import some
+from portions import portions, some
 
 import anondb
+from anondb.engine import reads
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
+from anondb.warehouse.duckdb import DuckDBWarehouse
 
 SMALL: dict[str, Any] = {"model": KmAnonymity(2, 1), "queries": 1}
 
@@ -197,3 +201,57 @@ def test_the_population_of_a_view(db: anondb.Database, tmp_path: Path) -> None:
             db.sql(view.format(name, tmp_path / name, more))
         db.sql(view.format(name, tmp_path / name, f"{more}, population = '{name}'"))
         db.sql(f"REFRESH ANONYMIZED VIEW {name}")
+
+
+FORMS = (  # characters of which ids of a form are made
+    "0123456789",
+    "0123456789+-.eE",
+    "0123456789-/ :.TZ",
+    "0123456789abcdefABCDEF",
+    "0123456789abcdef-{}",
+    "a\n! \u2028\u3000'\\\u00e9%_",
+)
+
+
+def hostile(rnd: random.Random) -> str:
+    """An id that may be written like a number, a date, a time or a UUID, or with other texts around it."""
+    day = (
+        f"{rnd.choice([0, 44, 1999, 2024, 12345]):04}{rnd.choice('-/ ')}{rnd.randint(0, 13):02}-{rnd.randint(0, 32):02}"
+    )
+    time = f"{rnd.randint(0, 24):02}:{rnd.randint(0, 60):02}{rnd.choice(['', ':00', ':59.5', ':07.250', ':60'])}"
+    digits = "".join(rnd.choices("0123456789abcdefABCDEF", k=32))
+    dashed = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    made = [
+        day,
+        time,
+        f"{day} {time}",
+        f"{day}T{time}Z",
+        f"{day} 00:00:00",
+        digits,
+        dashed,
+        "{" + dashed + "}",
+        "TRUE",
+        "false",
+    ]
+    form = "".join(rnd.choices(rnd.choice(FORMS), k=rnd.randint(0, 12)))
+    return rnd.choice([form, rnd.choice(made), rnd.choice(made) + form[:2], form[:2] + rnd.choice(made)])
+
+
+@pytest.mark.parametrize("seeds", portions(1, 4, 40))
+def test_digests_by_portable_statements_are_those_of_the_ledger(seeds: range) -> None:
+    """Whatever an id looks like. Only ids that are written like an odd number, date, time or UUID come back as texts."""
+    warehouse = DuckDBWarehouse()
+    for seed in seeds:
+        rnd = random.Random(seed)
+        ids = sorted({hostile(rnd) for _ in range(4000)})
+        with warehouse.snapshot():
+            given = warehouse.put("ids", {"tid": ("INTEGER", range(len(ids))), "id": ("VARCHAR", ids)})
+            made = warehouse.fetch(reads.rows(warehouse.digests(given, "key"), "digest, id"), most=4000)
+            rest = [i for i in made["id"].tolist() if i is not None]
+            others = warehouse.put("others", {"id": ("VARCHAR", rest)})
+            all_digests, of_rest = (
+                set(warehouse.fetch("publications/persons", {"ids": rows}, most=4000, secret="key")["person"].tolist())
+                for rows in (given, others)
+            )
+        assert {int(d, 16) for d in made["digest"].tolist() if d is not None} | of_rest == all_digests
+        assert 0 < len(rest) < len(ids) / 2 and all(re.match("[-+{]?[.]?[0-9a-fA-F]", i) for i in rest)

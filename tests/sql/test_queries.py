@@ -200,6 +200,25 @@ EXAMPLES = [
         {"transactions": TRANSACTIONS, "items": ITEMS},
         ordered=True,
     ),
+    Example(
+        "warehouse/load/uniform_ids",
+        [
+            (None, "1.5"),
+            (None, "-3"),
+            (None, "1"),
+            (None, "2024-02-28"),
+            (None, "O'Hara "),
+            ("1e3", None),
+            ("9:5", None),
+        ],
+        {
+            "ids": (
+                "tid INTEGER, id VARCHAR",
+                [*enumerate(("01.50", "-3.0", "true", "2024-02-28", "_O'Hara ", "1e3", "9:5"))],
+            )
+        },
+        {"blanks": "_"},
+    ),
     Example("warehouse/load/checks", [(5, 0, 0, 1, 3)], {"source": SOURCE}),
     Example("warehouse/load/checks", [(2, 1, 1, 0, 1)], {"source": (SOURCE[0], [("x", None), (None, "")])}),
     Example("warehouse/load/checks", [(0, 0, 0, 0, 0)], {"source": (SOURCE[0], [])}),
@@ -566,6 +585,8 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
 
 
 def value_of(name: str) -> Any:
+    if name == "blanks":
+        return " "
     if name in ("bags", "complete", "suppressed", "product"):
         return False
     if name == "weights":

@@ -47,6 +47,7 @@ def spark() -> Iterator[Any]:
             settings = {
                 "spark.driver.host": "127.0.0.1",
                 "spark.driver.memory": "2g",
+                "spark.eventLog.compress": "false",
                 "spark.eventLog.dir": f"file://{place}/events",
                 "spark.eventLog.enabled": "true",
                 "spark.local.dir": place,

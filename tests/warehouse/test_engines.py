@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import reference as ref
@@ -30,11 +32,12 @@ from anondb.algorithms.hghs.mhghs import mhghs
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
-from anondb.engine import NamedRows, Table, all_names, load
+from anondb.engine import DuckDBEngine, NamedRows, Origin, Table, all_names, load, reads
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.pipeline.on_engine import EngineReport, anonymize_on
+from anondb.utility import workload
 from anondb.verify.km import verify_km
 from anondb.warehouse.conformance import CHECKS, LABELS, STATEMENTS, conform, table
 from anondb.warehouse.duckdb import DuckDBWarehouse
@@ -78,6 +81,34 @@ def test_a_table_is_read_as_its_rows_are(on: Callable[[str], Any], engine: str) 
     with place.warehouse.snapshot():
         dataset = load_from(place.warehouse, source, id_column="tid", item_column="item")
     assert dataset.labels == tuple(sorted(LABELS)) and dataset.n_transactions == 40
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_queries_are_drawn_as_from_fetched_rows(
+    on: Callable[[str], Any], duck: DuckDBEngine, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same supports, in each way of drawing them, whatever the numbers of persons are there."""
+    rnd, place = random.Random(1), on(engine)
+    pairs = [(n - 40, item) for n in rnd.sample(range(80), 80) for item in rnd.sample("abcdefghij", rnd.randint(1, 6))]
+    sales = place.source(pairs)
+    with place.warehouse.snapshot(), duck.transaction():
+        there = load_from(place.warehouse, sales, id_column="tid", item_column="item")
+        rows = pa.table({"tid": [t for t, _ in pairs], "item": [i for _, i in pairs]})
+        with open_source(duck, rows, "rows") as source:
+            here = load_transactions(duck, source)
+        asked = replace(there, items=here.items, origin=Origin(place.warehouse, there.transactions, there.ids, list))
+        for mass, acceptance, wanted in ((10**6, 0.02, 9), (1, 0.02, 300), (1, 0.02, 9), (1, 2.0, 9)):
+            monkeypatch.setattr(workload, "SMALL_MASS", mass)
+            monkeypatch.setattr(workload, "MIN_ACCEPTANCE", acceptance)
+            drawn = []
+            for dataset in (here, asked):
+                made = workload.random_workload(
+                    duck, dataset, queries=wanted, size=3, pool=np.arange(1, 10), target="drawn"
+                )
+                items = duck.select(reads.rows(made.queries, "query_id, item"))["item"]
+                drawn.append((items.tolist(), list(made.supports)))
+                duck.drop(made.queries)
+            assert drawn[0] == drawn[1] and drawn[0][0], (mass, acceptance)
 
 
 class Merges(DuckDBWarehouse):

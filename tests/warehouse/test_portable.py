@@ -23,6 +23,7 @@ ALLOWED = (
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
     exp.Count, exp.Sum, exp.Min, exp.Max, exp.Filter, exp.Window, exp.WindowSpec, exp.RowNumber,
     exp.Greatest, exp.Least, exp.Floor, exp.Length, exp.Abs, exp.Ln, exp.Exp, exp.NullSafeEQ,
+    exp.DPipe, exp.Like, exp.Lower, exp.RegexpLike, exp.Replace, exp.Substring, exp.Trim,
 )  # fmt: skip
 TYPES = {exp.DType.INT, exp.DType.BIGINT, exp.DType.DOUBLE, exp.DType.TEXT}
 

@@ -28,9 +28,12 @@ from anondb.algorithms.hghs.spread_pairs import SpreadPairs, counts
 from anondb.algorithms.hghs.sql_pairs import SqlPairs
 from anondb.engine import DuckDBEngine
 from anondb.errors import BudgetExceeded, InputError, VerificationFailed
+from anondb.ledger.stored import current_catalog
+from anondb.ledger.tables import PERSONS
 from anondb.models.transactional import TransactionalK
 from anondb.pipeline import engine_release
 from anondb.pipeline.on_engine import anonymize_on
+from anondb.publications import persons
 from anondb.release.objects import GLOBAL
 from anondb.warehouse.conformance import rows_of
 from anondb.warehouse.loading import load_from
@@ -233,11 +236,11 @@ def test_an_owner_on_duckdb(spark: Any, place: Any, tmp_path: Path) -> None:
         for release in (made, here):
             assert release.report is not None
             report = release.report.to_json()
-            skipped = ("release", "accuracy", "seconds", "warnings", "published", "sha256", "content_digest")
+            skipped = ("release", "seconds", "warnings", "published", "sha256", "content_digest")
             tables = ("labels", "released_items", "item_supports")
             said.append({k: v for k, v in report.items() if k not in skipped})
             said[-1] |= {t: sorted(release.table(t).fetchall()) for t in tables}
-        assert said[0] == said[1] and said[0]["item_supports"]
+        assert said[0] == said[1] and said[0]["item_supports"] and said[0]["accuracy"]["queries"]
         assert any("inside Spark" in words for words in made.report.warnings)  # type: ignore[union-attr]
         assert [p.name for p in db.publications()] == ["there"] and not private(spark)
         with pytest.raises(InputError) as caught:
@@ -247,6 +250,37 @@ def test_an_owner_on_duckdb(spark: Any, place: Any, tmp_path: Path) -> None:
             db.anonymize(place.source([(1, None)]), name="no", **options)
         assert caught.value.code == "null_item" and not private(spark)
     assert anondb.verify_file(tmp_path / "there.duckdb").holds
+
+
+def test_no_id_is_fetched(spark: Any, place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark makes the digests of the ledger, which are those of the same rows in DuckDB."""
+    arrived: list[Any] = []
+    read = spark_room.SparkWarehouse.rows
+
+    def rows(self: Any, query: exp.Query, what: str) -> pa.Table:
+        table = read(self, query, what)
+        arrived.extend(value for column in table.columns for value in column.to_pylist())
+        return table
+
+    monkeypatch.setattr(spark_room.SparkWarehouse, "rows", rows)
+    names = [
+        "Zo\u00eb O'Hara",
+        "a\\b\n",
+        "0042.50",
+        "TRUE",
+        "2024-02-28",
+        "6B1F0C0E-0000-4000-8000-00000000000a",
+        "\x00 x",
+    ]
+    shop = pa.table({"tid": [name for name in names for _ in "ab"], "item": ["item 00", "item 01"] * len(names)})
+    with anondb.connect(tmp_path / "own.duckdb") as db:
+        kept = []
+        for source in (spark.createDataFrame(shop), shop):
+            made = db.anonymize(source, name="r", replace=True, taxonomy=GROUPED, model=MODEL, queries=1)
+            persons = PERSONS.rows(db.engine, current_catalog(db.engine), made.manifest["release_id"])
+            kept.append(sorted(row["person"] for row in persons))
+    assert len(set(kept[0])) == len(names) and kept[0] == kept[1]
+    assert not set(names) & set(arrived) and "item 00" in arrived
 
 
 def test_item_supports_in_the_catalog(spark: Any, place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,8 +391,8 @@ def test_types_without_exact_equality_are_refused(spark: Any, place: Any, kind: 
     spark.sql("DROP VIEW odd_view")
 
 
-def test_events_have_no_data(spark: Any, place: Any) -> None:
-    """Neither items nor keys stand in statements, plans and event logs."""
+def test_events_have_no_data(spark: Any, place: Any, tmp_path: Path) -> None:
+    """Neither items nor ids nor keys stand in statements, plans and event logs."""
     keys: list[str] = []
     drawn = os.urandom
     try:
@@ -374,12 +408,16 @@ def test_events_have_no_data(spark: Any, place: Any) -> None:
         anonymize_on(
             place.warehouse, frame, taxonomy=taxonomy, model=MODEL, write=partial(place.warehouse.release, "logged")
         )
+        with anondb.connect(tmp_path / "own.duckdb") as db:
+            db.anonymize(frame, name="r", taxonomy=taxonomy, model=MODEL, queries=1)
+            secret = persons.key(db.engine, current_catalog(db.engine))
     finally:
         spark_room.os.urandom = drawn
     logs = [p for p in Path(spark.conf.get("spark.eventLog.dir").removeprefix("file:")).rglob("*") if p.is_file()]
     text = "".join(p.read_text("utf-8", errors="replace") for p in logs) + "".join(place.texts)
     assert "_anondb_transactions" in text and keys
-    assert not [w for w in ("secret_", "person_", *(k.hex() for k in keys)) if w in text]
+    assert "SparkListenerSQLExecutionStart" in text
+    assert not [w for w in ("secret_", "person_", secret, *(k.hex() for k in keys)) if w in text]
 
 
 def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBEngine) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
-from anondb.engine.spill import private_directory
+from anondb.engine.spill import private_block
 from anondb.errors import InputError
 from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.conditions import released_attributes
@@ -61,7 +60,7 @@ def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> 
     """The path of a private file with the rows of a release in PostgreSQL; see ``at_hand``."""
     if not isinstance(source, Place):
         source = release_of(str(source))
-    with _directory() as directory:
+    with private_block() as directory:
         copied = copy(source, directory, on_statement)
         if copied.file is None:
             hint = "anondb inspect URL lists what is wrong with it. Ask its publisher."
@@ -79,7 +78,7 @@ def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = No
     parts = parts_at(place)
     if parts is not None:
         return _inspect_union(place, parts)
-    with _directory() as directory:
+    with private_block() as directory:
         copied = copy(place, directory)
         if copied.file is None:
             return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
@@ -95,27 +94,14 @@ def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = No
 
 def _inspect_union(union: Place, parts: Sequence[Place]) -> Inspection:
     """The leak check of what shows the parts of a partitioned view, each of which is checked by itself."""
-    server = Server(union)
-    try:
-        with server.undone():
-            check_reference(server)
-            namespace = namespace_of(server, str(parts[0].schema)) if parts else None
-            kind = None if namespace is None else checked_kind(server, parts[0], namespace)[0]
-            wrong = [Finding("catalog", "the parts are of no kind of release that is known")]
-            findings = wrong if kind is None else union_findings(server, str(union.schema), kind)
-    finally:
-        server.close()
+    with contextlib.closing(Server(union)) as server, server.undone():
+        check_reference(server)
+        namespace = namespace_of(server, str(parts[0].schema)) if parts else None
+        kind = None if namespace is None else checked_kind(server, parts[0], namespace)[0]
+        wrong = [Finding("catalog", "the parts are of no kind of release that is known")]
+        findings = wrong if kind is None else union_findings(server, str(union.schema), kind)
     figures = {"release": union.shown, "parts": ", ".join(part.shown for part in parts)}
     return Inspection(Path(str(union.schema)), {}, figures, tuple(findings))
-
-
-@contextlib.contextmanager
-def _directory() -> Iterator[Path]:
-    directory = private_directory()
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
@@ -123,9 +109,7 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
 
     Nothing of the schema runs: its catalog is compared first, and then only plain tables are read.
     """
-    server = Server(where, on_statement)
-    try:
-        server.begin()
+    with contextlib.closing(Server(where, on_statement)) as server, server.undone():
         check_reference(server)
         namespace = namespace_of(server, str(where.schema))
         if namespace is None:
@@ -134,9 +118,6 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
         if kind is None or any(f.check == "catalog" for f in findings):
             return Copied(None, tuple(findings))
         return Copied(write(server, str(where.schema), kind, manifest, directory), tuple(findings))
-    finally:
-        server.rollback()
-        server.close()
 
 
 def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | None, dict[str, str], list[Finding]]:

@@ -9,8 +9,7 @@ knows the release: no reader ever sees one that the ledger does not know.
 from __future__ import annotations
 
 import contextlib
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
-from anondb.engine.spill import private_directory
+from anondb.engine.spill import private_block
 from anondb.errors import AnondbError, InputError, InternalError, quote_list
 from anondb.release.digest import file_digest
 from anondb.release.modelled import modelled_tables
@@ -59,7 +58,7 @@ def check_target(engine: DuckDBEngine, where: Place, replace: bool) -> None:
         InputError: ``target_exists``, ``same_database``, ``no_such_role``, ``bad_role``, ``no_privilege``,
             ``event_trigger``; see also ``Server``.
     """
-    with _connected(engine, where) as server, server.undone():
+    with contextlib.closing(Server(where, engine.say)) as server, server.undone():
         _check(engine, server, where, replace)
 
 
@@ -76,7 +75,7 @@ def check_parts(engine: DuckDBEngine, where: Place, values: Sequence[str], *, re
     Raises:
         InputError: see ``check_target`` and ``union.check_free``.
     """
-    with _connected(engine, where) as server, server.undone():
+    with contextlib.closing(Server(where, engine.say)) as server, server.undone():
         union.check_free(server, where, fresh=fresh and not replace)
         for value in values:
             _check(engine, server, where.part(value), replace)
@@ -84,17 +83,8 @@ def check_parts(engine: DuckDBEngine, where: Place, values: Sequence[str], *, re
 
 def manifests(engine: DuckDBEngine, where: Place) -> dict[str, dict[str, str]]:
     """The manifest of each value that is published beside a union, by its schema."""
-    with _connected(engine, where) as server, server.undone():
+    with contextlib.closing(Server(where, engine.say)) as server, server.undone():
         return union.manifests(server, str(where.schema))
-
-
-@contextlib.contextmanager
-def _connected(engine: DuckDBEngine, where: Place) -> Iterator[Server]:
-    server = Server(where, engine.say)
-    try:
-        yield server
-    finally:
-        server.close()
 
 
 def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) -> None:
@@ -234,19 +224,17 @@ def publish(
         AnondbError: see ``check_target`` and ``release.publish.publish``; nothing was written.
     """
     server = Server(where, engine.say)
-    directory = private_directory()
     try:
         server.begin()
         _check(engine, server, where, replace)
         how: dict[str, Any] = {"kind": kind, "check": check, "verified": verified, "sign": sign, "draw": draw}
-        file = seal(engine, release_schema, directory / "sealed.duckdb", **how)
-        size = _write(server, where, directory, file, kind, replace)
+        with private_block() as directory:
+            file = seal(engine, release_schema, directory / "sealed.duckdb", **how)
+            size = _write(server, where, directory, file, kind, replace)
         file = replace_fields(file, path=where.shown, size=size, remarks=_remarks(engine, server, where))
     except BaseException:
         _undo(server)
         raise
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
     engine.at_the_end(partial(_keep, server, where), partial(_undo, server))
     return file
 

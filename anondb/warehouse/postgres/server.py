@@ -10,7 +10,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -18,6 +18,7 @@ from sqlglot import exp
 from anondb.engine import load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.warehouse.postgres.place import Place
+from anondb.warehouse.statements import text_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -288,9 +289,7 @@ class Server:
             self.rollback()
 
 
-def text_of(statement: exp.Expr) -> str:
-    """The text of a tree in PostgreSQL's dialect."""
-    return statement.sql(dialect=DIALECT, comments=False)
+text_of = partial(text_in, DIALECT)
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ front of its columns; ``item_counts`` and ``count_bounds`` add up the bounds, si
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -53,14 +54,10 @@ def parts_of(server: Server, union: str) -> dict[str, bool]:
 
 def parts_at(where: Place, say: Callable[[str], None] | None = None) -> list[Place] | None:
     """The releases of a partitioned view at a place; None if another schema, or none, is there."""
-    server = Server(where, say)
-    try:
-        with server.undone():
-            if not is_union(server, str(where.schema)):
-                return None
-            return [replace(where, schema=name) for name in parts_of(server, str(where.schema))]
-    finally:
-        server.close()
+    with contextlib.closing(Server(where, say)) as server, server.undone():
+        if not is_union(server, str(where.schema)):
+            return None
+        return [replace(where, schema=name) for name in parts_of(server, str(where.schema))]
 
 
 def manifests(server: Server, union: str) -> dict[str, dict[str, str]]:

@@ -35,6 +35,7 @@ class PostgresWarehouse(PortableWarehouse):
 
     name, dialect, schema = "PostgreSQL", "postgres", "pg_temp"
     draw = exp.Anonymous(this="gen_random_uuid")
+    sha256 = "sha256(convert_to({}, 'UTF8'))"
 
     def __init__(self, server: Server, *, on_progress: Callable[[str], None] | None = None) -> None:
         self._server = server

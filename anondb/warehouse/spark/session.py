@@ -5,23 +5,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anondb
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.warehouse.statements import bad_type
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-WHOLE = {"tinyint", "smallint", "int", "bigint"}
-TEXTS = {
-    "string",
-    "date",
-    "boolean",
-}  # whose texts are equal if and only if they are; collated strings have other names
-STATED = {**dict.fromkeys(WHOLE, "BIGINT"), "string": "VARCHAR", "date": "DATE", "boolean": "BOOLEAN"}
-"""The types that a manifest names."""
+STATED = {  # types whose values are equal if and only if their texts are, as a manifest names them
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "BIGINT"),
+    "string": "VARCHAR",  # that of collated ones has another name
+    "date": "DATE",
+    "boolean": "BOOLEAN",
+}
 
 
 @contextlib.contextmanager
@@ -60,13 +54,6 @@ def check_session(spark: Any) -> None:
         )
     if int(str(spark.version).partition(".")[0]) < 4:
         raise InputError(f"Spark {spark.version} is older than 4.0.", code="bad_session", hint="Update it.")
-
-
-def comparable(frame: DataFrame, column: str, kind: str) -> Any:
-    """A column as a whole number, or as a text that is equal if and only if the values are."""
-    if kind not in WHOLE | TEXTS:
-        raise bad_type(column, kind.partition("<")[0])
-    return frame["`" + column.replace("`", "``") + "`"].cast("bigint" if kind in WHOLE else "string")
 
 
 def failures() -> tuple[type[Exception], ...]:

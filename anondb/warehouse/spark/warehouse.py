@@ -21,14 +21,13 @@ from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, qu
 from anondb.warehouse.spark.session import (
     STATED,
     check_session,
-    comparable,
     failures,
     has_arrays,
     release_exists,
     sent_whole,
     wrapped,
 )
-from anondb.warehouse.statements import KEY_BYTES, drawn, text_in, tree_of, what
+from anondb.warehouse.statements import text_in, tree_of, what
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -155,13 +154,8 @@ class SparkWarehouse(PortableWarehouse):
     def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
         """Copy two columns of a table or a data frame (``PortableWarehouse.source``)."""
         frame = self.guarded(lambda: self._frame(reference), "reading the source")
-        kinds = {field.name: field.dataType for field in frame.schema.fields}
-        missing = [c for c in (id_column, item_column) if c not in kinds]
-        if missing:
-            raise InputError(f"The source has no column {missing[0]!r}.", code="no_such_column")
-        ids, items = (comparable(frame, c, kinds[c].simpleString()) for c in (id_column, item_column))
-        taken = frame.select(ids.alias("id"), items.cast("string").alias("item"))
-        return self.guarded(lambda: self._written("source", taken), "reading the source")
+        taken = (text_in("spark", column) for column in self.pairs(reference, id_column, item_column).expressions)
+        return self.guarded(lambda: self._written("source", frame.selectExpr(*taken)), "reading the source")
 
     def names(self, reference: str | DataFrame, id_column: str, item_column: str) -> dict[str, Any]:
         """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
@@ -172,17 +166,14 @@ class SparkWarehouse(PortableWarehouse):
 
         The first digits of a digest are a bucket; the number of an id is its place in its bucket, after all buckets before.
         """
-        secret = self.put("secret", {"key": ("VARCHAR", [os.urandom(KEY_BYTES).hex()])})
-        key = self.create("key", reads.rows(secret, "key"))
-        draws = self.create("draws", drawn(source, key))
-        self.drop(secret, key)
+        draws = self.keyed("draws", reads.rows(source, "id", distinct=True), "id", os.urandom(32).hex())
         persons = int(self.fetch(reads.counted(draws), most=1)["n"][0])
         digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
-        placed = reads.rows(draws, f"id, draw, substr(draw, 1, {digits}) AS bucket")
+        placed = reads.rows(draws, f"id, digest, substr(digest, 1, {digits}) AS bucket")
         sizes = self.fetch(reads.counted(placed, "bucket", order="bucket"), most=MOST_BUCKETS)
         before = np.cumsum(sizes["n"]) - sizes["n"]
         buckets = self.put("buckets", {"bucket": ("VARCHAR", sizes["bucket"]), "before": ("BIGINT", before)})
-        place = "row_number() OVER (PARTITION BY other.bucket ORDER BY one.draw, one.id)"
+        place = "row_number() OVER (PARTITION BY other.bucket ORDER BY one.digest, one.id)"
         number = f"CAST(other.before + {place} AS INTEGER) AS tid, one.id"
         ids = self.create("ids", reads.joined(placed, buckets, "bucket", number))
         self.drop(draws, buckets)
@@ -261,7 +252,7 @@ class SparkWarehouse(PortableWarehouse):
         """The name of a table or a data frame, and the types of its columns."""
         table = exp.to_table(reference, dialect="spark") if isinstance(reference, str) else exp.to_table("transactions")
         kinds = ((field.name, field.dataType.simpleString()) for field in self._frame(reference).schema.fields)
-        return table, {name: STATED.get(kind, kind) for name, kind in kinds}
+        return table, {name: STATED.get(kind, kind.partition("<")[0]) for name, kind in kinds}
 
     def table_rows(self, reference: str | DataFrame, most: int) -> pa.Table:
         """The rows of a small table, such as a taxonomy, as an Arrow table.

@@ -10,8 +10,8 @@ numbered AS (
     SELECT tid, length, row_number() OVER (PARTITION BY length ORDER BY tid) - 1 AS nth FROM lengths
 ),
 chosen AS (
-    SELECT tid, length, nth FROM numbered
-    WHERE EXISTS (SELECT 1 FROM draws WHERE draws.length = numbered.length AND draws.nth = numbered.nth)
+    SELECT numbered.tid, numbered.length, numbered.nth FROM numbered
+    JOIN (SELECT DISTINCT length, nth FROM draws) AS wanted ON numbered.length = wanted.length AND numbered.nth = wanted.nth
 ),
 placed AS (
     SELECT
@@ -25,4 +25,4 @@ placed AS (
 SELECT draws.draw, placed.item
 FROM draws
 JOIN placed ON draws.length = placed.length AND draws.nth = placed.nth AND draws.place = placed.place
-ORDER BY 1, 2
+ORDER BY draws.draw, placed.item
