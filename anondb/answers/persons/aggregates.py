@@ -265,7 +265,8 @@ class Aggregates(Sums):
             if isinstance(atom, Item):
                 listed: dict[Any, Bounds] = dict(self.by_item(scope.rows, atom.row, ids=True))
                 open_ = open_ or self.releases.suppressed
-                least = max(least, self._number_of_items(scope.rows, "max", False)[0] or 0)
+                if self.releases.summable:  # somebody has as many
+                    least = max(least, self._number_of_items(scope.rows, "max", False)[0] or 0)
             else:
                 listed = {
                     of: self.persons(self.closed(replace(scope.rows, where=both(scope.rows.where, met))))
