@@ -143,3 +143,13 @@ def test_lists_that_keys_cut_off_tell_of_rows_that_need_not_exist(named: Named) 
         assert told or named[0] == "suppressed"  # of which items may not be listed at all
     for end in ("ORDER BY item LIMIT 99", "LIMIT 0"):
         assert not any("need not exist" in note for note in named[1].sql(f"{listed} {end}").notes)
+
+
+def test_try_cast_may_be_null(named: Named) -> None:
+    """Its average is over the items that are converted alone."""
+    number = "TRY_CAST(CASE item WHEN 'milk' THEN '4' WHEN 'bread' THEN '9' ELSE item END AS INTEGER)"
+    for average in (f"avg({number})", f"sum({number}) / nullif(count({number}), 0)"):
+        result = named[1].sql(f"SELECT {average} AS n FROM sales")
+        low, estimate, high = result.bounds
+        assert 4 < estimate < 9 and not any("Internal error" in note for note in result.notes)
+        assert named[0] == "suppressed" or 4 <= low <= estimate <= high <= 9

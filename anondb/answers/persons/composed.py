@@ -11,7 +11,7 @@ from anondb.answers.persons.aggregates import Aggregates, Basic
 from anondb.answers.persons.terms import Id, Item, Number, Of, Scope
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
-from anondb.answers.ranged.expressions import FILLED, children_of
+from anondb.answers.ranged.expressions import children_of, is_filled
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
@@ -156,7 +156,7 @@ class Composer:
             return any(a.may_be_null for a in self._reader.releases.attributes if a.name == atom.attribute)
         if isinstance(atom, Item) or isinstance(tree, exp.Literal):
             return False
-        parts = [child for _, child in children_of(tree)] if isinstance(tree, FILLED) else []
+        parts = [child for _, child in children_of(tree)] if is_filled(tree) else []
         if isinstance(tree, exp.Case) and tree.args.get("default") is not None:
             parts = [tree.args["default"], *(branch.args["true"] for branch in tree.args["ifs"])]
         return not parts or any(self._may_be_null(part.unnest()) for part in parts)

@@ -22,6 +22,12 @@ FILLED = (
 )
 """Operations whose result is NULL only if an operand is."""
 
+
+def is_filled(node: exp.Expr) -> bool:
+    """Whether an operation is NULL only if an operand is."""
+    return isinstance(node, FILLED) and not isinstance(node, exp.TryCast)  # which sqlglot takes for a kind of CAST
+
+
 SEVERAL = exp.Anonymous | exp.UDTF
 """Functions that may take or return several rows."""
 
@@ -86,7 +92,7 @@ def computed(node: exp.Expr, resolve: Resolve) -> Value:
         value = replace(value, sure=sure)
     if value.is_longer(MAX_NODES):
         raise too_complex("the bounds of an expression with so many operations would take too long")
-    filled = isinstance(node, FILLED) or (isinstance(node, exp.Case) and node.args.get("default") is not None)
+    filled = is_filled(node) or (isinstance(node, exp.Case) and node.args.get("default") is not None)
     return replace(value, present=filled and all(part.present for part in parts))
 
 
