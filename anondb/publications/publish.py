@@ -205,9 +205,8 @@ def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
         InputError: ``overlap``.
     """
     catalog = current_catalog(engine)
-    source = (
-        policy.transactions
-    )  # of another database the release alone says whose it is: its rows are not fetched for this
+    # rows of another database are not fetched for this: there, the release alone says whose it is
+    source = policy.transactions
     is_table = isinstance(source, str) and not is_file(source) and warehouse_at(source) is None
     if engine.one_shot or not is_table or not history.publications(engine, catalog):
         return
