@@ -81,23 +81,10 @@ def with_values(tree: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
         if node is made:
             return values[name].copy()
         node.replace(values[name].copy())
-    for pattern in list(made.find_all(exp.Like, exp.ILike)):
-        pattern.set("expression", _joined(pattern.expression))
     if used != set(values):
         words = "a number" if all(name.isdigit() for name in values) else "a name"
         raise InputError(f"The query has no parameter for {words} that was passed.", code="bad_parameter")
     return made
-
-
-def _joined(pattern: exp.Expr) -> exp.Expr:
-    """A pattern as one text where it is joined of texts, such as ``'%' || ? || '%'``."""
-    if isinstance(pattern, exp.Paren):
-        return _joined(pattern.this)
-    if isinstance(pattern, exp.DPipe):
-        sides = _joined(pattern.left), _joined(pattern.right)
-        if all(isinstance(side, exp.Literal) and side.is_string for side in sides):
-            return exp.Literal.string(sides[0].name + sides[1].name)
-    return pattern
 
 
 def literal_of(value: Any) -> exp.Expr:
