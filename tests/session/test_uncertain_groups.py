@@ -136,6 +136,32 @@ def test_averages_lie_where_their_conditions_say(session: Session) -> None:
     assert session.sql(asked).fetchall() == [(1, 1, 1)]
 
 
+@each(
+    "numbers",
+    [
+        "avg(n), min(n), max(n), sum(n) FROM (SELECT town, count(*) AS n FROM records GROUP BY town HAVING count(*) > 2)",
+        "avg(n), min(n), max(n), sum(n) FROM (SELECT town, count(*) AS n FROM records GROUP BY town) WHERE 2 < n",
+        "avg(n) FILTER (WHERE n > 2), min(n) FILTER (WHERE n > 2), max(n) FILTER (WHERE n >= 3), sum(n) FILTER (WHERE n > 2)"
+        " FROM (SELECT town, count(*) AS n FROM records GROUP BY town)",
+        "avg(c), min(c), max(c), sum(c) FROM (SELECT CASE WHEN n >= 3 THEN n END AS c FROM (SELECT town, count(*) AS n"
+        " FROM records GROUP BY town))",
+    ],
+)
+def test_a_condition_on_a_number_limits_what_is_aggregated_of_it(session: Session, numbers: str) -> None:
+    (row,) = session.sql(f"SELECT {numbers}").fetchall()
+    assert [row[n + 1 : n + 3] for n in range(0, 9, 3)] == [(3, 6)] * 3 and row[-2] == 0
+
+
+def test_a_condition_from_both_sides_limits_a_number(session: Session) -> None:
+    towns = "(SELECT town, count(*) AS n FROM records GROUP BY town HAVING count(*) BETWEEN 2 AND 4)"
+    (row,) = session.sql(
+        f"SELECT avg(n), max(n), avg(n) FILTER (WHERE n <> 4), avg(coalesce(n, 0)) FROM {towns}"
+    ).fetchall()
+    assert [row[n + 1 : n + 3] for n in range(0, 12, 3)] == [(2, 4)] * 4
+    listed = session.sql(f"SELECT n FROM {towns}").fetchall()  # of a row that need not be there, the bounds have 0
+    assert {low for _, low, *_ in listed} == {0}
+
+
 def test_a_condition_on_the_number_of_rows_keeps_each_group(session: Session) -> None:
     result = session.sql("SELECT town FROM records GROUP BY town HAVING count(*) >= 1 AND 2 * count(*) > 1")
     assert [row[0] for row in result.fetchall()] == ["Bonn", "Cork", "Oslo"]

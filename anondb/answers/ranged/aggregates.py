@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.answers.quotients import quotient_of
 from anondb.answers.ranged import values
 from anondb.answers.ranged.expressions import Resolve, children_of, read, rebuilt
-from anondb.answers.ranged.values import Value
+from anondb.answers.ranged.values import Limits, Value
 from anondb.query.aggregates import QUANTILES, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
 from anondb.query.refusals import name_of, unsupported
@@ -89,20 +89,23 @@ class Rows:
         open: whether further rows may exist that are not listed.
         groups: whether they are divided by GROUP BY.
         wanted: the condition of FILTER that a row may satisfy; None without FILTER.
+        limits: those of the numbers of a row that is there, by the conditions on it.
     """
 
     sure: exp.Expr | None = None
     open: bool = field(default=False, kw_only=True)
     groups: bool = field(default=False, kw_only=True)
     wanted: exp.Expr | None = field(default=None, kw_only=True)
+    limits: Limits = field(default=(), kw_only=True)
 
-    def among(self, certain: exp.Expr) -> Rows:
-        """The rows that satisfy a further condition, from its lower bound."""
-        return replace(self, sure=_both(self.sure, values.holds(certain, unknown=False)))
+    def among(self, condition: Value) -> Rows:
+        """The rows that satisfy a further condition; whether one does is certain by its lower bound."""
+        sure = self.sure if condition.exact else _both(self.sure, values.holds(condition.truths[0], unknown=False))
+        return replace(self, sure=sure, limits=self.limits + condition.implies)
 
-    def _where(self, wanted: exp.Expr) -> Rows:
-        """The rows that may satisfy a further condition."""
-        return replace(self, wanted=_both(self.wanted, wanted))
+    def _where(self, condition: Value) -> Rows:
+        """The rows that FILTER, too, wants."""
+        return replace(self.among(condition), wanted=_both(self.wanted, condition.truths[1]))
 
     def aggregate(self, node: exp.Expr, resolve: Resolve) -> Value:
         """The value of an aggregate over the rows of a group.
@@ -112,9 +115,7 @@ class Rows:
         """
         if isinstance(node, exp.Filter):
             condition = read(node.expression.this, resolve)
-            certain, possible = condition.truths
-            rows = self if condition.exact else self.among(certain)
-            return rows._where(possible).aggregate(node.this, resolve)
+            return self._where(condition).aggregate(node.this, resolve)
         if self.open:
             return self._for_all_rows(node, replace(self, open=False).aggregate(node, resolve))
         if isinstance(node, exp.CountIf):
@@ -123,14 +124,15 @@ class Rows:
         this = node.this.expressions[0] if distinct else node.this
         value = None if this is None or isinstance(this, exp.Star) else read(bare(this), resolve)
         if value is not None and value.sure is not None:  # a row whose number is NULL is as good as absent
-            rows = self.among(value.sure)._where(is_null(value.sure).not_())
-            return rows._of_value(node, replace(value, sure=None), resolve, distinct=distinct)
+            present = Value(value.sure, is_null(value.sure).not_(), truth=True)
+            return self._where(present)._of_value(node, replace(value, sure=None), resolve, distinct=distinct)
         return self._of_value(node, value, resolve, distinct=distinct)
 
     def _of_value(self, node: exp.Expr, value: Value | None, resolve: Resolve, *, distinct: bool) -> Value:
         """The value of an aggregate of a value; None for count(*)."""
         if isinstance(node, exp.Count):
             return self._count(value, distinct)
+        value = None if value is None else value.within(self.limits)
         if value is None or distinct:
             return Value(why=f"{name_of(node)} DISTINCT")
         others = [read(e, resolve) for _, e in children_of(node) if e is not node.this]
@@ -176,7 +178,7 @@ class Rows:
     def _sum(self, value: Value) -> Value:
         """The sum of numbers with bounds: a row that may be absent adds 0 or its number."""
         ends, unsigned = [], value.least is not None
-        for end, extreme in zip(value.bounds, (values.least, values.greatest), strict=True):
+        for end, extreme in zip(value.there, (values.least, values.greatest), strict=True):
             added = end
             if self.sure is not None and not (unsigned and extreme is values.greatest):
                 zero = exp.Literal.number(0)
@@ -187,10 +189,10 @@ class Rows:
 
     def _middle(self, node: exp.Expr, value: Value) -> Value:
         """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""
-        ends = [self._complete(of_value(node, end), end) for end in value.bounds]
+        ends = [self._complete(of_value(node, end), end) for end in value.there]
         if self.sure is None:
             return Value(*ends)
-        low, high = value.bounds
+        low, high = value.there
         least, greatest = exp.Min(this=low.copy()), exp.Max(this=high.copy())
         extremes = [self._complete(least, low), self._complete(greatest, high)]
         if isinstance(node, exp.Min):

@@ -193,6 +193,7 @@ class Compiler:
                 whole=a.whole and b.whole,
                 why=a.why or b.why,
                 least=None if a.least is None or b.least is None else min(a.least, b.least),
+                most=None if a.most is None or b.most is None else max(a.most, b.most),
                 part=a.part if a.part == b.part else None,
                 maybe=a.maybe or b.maybe,
             )

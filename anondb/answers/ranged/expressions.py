@@ -208,7 +208,7 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
         if isinstance(node, exp.Pow) and all(values.floor_of(value) is not None for value in (this, *rest)):
             return values.rising(node, this)
         if isinstance(node, exp.Coalesce) and (this.sure is None or len(rest) == 1):
-            return values.filled(this, rest[0])
+            return truths.filled(this, rest[0])
         if isinstance(node, exp.Nullif):
             return _unless_equal(node, this, rest[0])
     if isinstance(node, exp.Array) and node.expressions and not any(value.truth for value in of.values()):

@@ -19,7 +19,7 @@ from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 
 SURE, IN_WORLDS = "sure", "in_worlds"
-FLAGS = ("truth", "present", "item", "plain", "least", "whole", "why")
+FLAGS = ("truth", "present", "item", "plain", "least", "most", "whole", "why")
 """What a column and its values have in common."""
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGERS = (*_SIGNED, "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
@@ -35,7 +35,7 @@ class Column:
         unknown: whether nothing is known of it.
         truth: whether it is a condition with bounds.
         present: whether no value is NULL for any original.
-        item, plain, least, whole: as for ``Value``.
+        item, plain, least, most, whole: as for ``Value``.
         why: the construct that no rule reads, as for ``Value``.
         part: the number of a column of counts of which it is a part, times a number, as for ``Value``.
         maybe: whether its bounds hold where it is not NULL, which it may be, as where nobody is counted.
@@ -50,6 +50,7 @@ class Column:
     item: bool = False
     plain: bool = False
     least: float | None = None
+    most: float | None = None
     whole: bool = False
     why: str = ""
     part: tuple[int, float] | None = None

@@ -245,6 +245,7 @@ class SelectRows:
             if clause == "having":
                 self._windowed = self._shown
         names, values = self._projection()
+        values = [value.within(self._shown.limits) for value in values]
         once = self.node.args.get("distinct") is not None and self._is_merged(values)
         tree, listed = self._ended(values)
         rows = self._shown
@@ -299,13 +300,10 @@ class SelectRows:
                     self.compiler.notes[f"{CHOSEN_NOTE}{value.why}."] = None
                 rows, self._asked = self._without_bounds(rows), True
                 continue
-            certain, possible = value.truths
-            before = self.sources.tree.args.get(clause)
+            before, possible = self.sources.tree.args.get(clause), value.truths[1]
             kept = possible.copy() if before is None else exp.and_(before.this, possible)
             self.sources.tree.set(clause, holder(this=kept))
-            if not value.exact:
-                self._asked = True
-                rows = rows.among(certain)
+            self._asked, rows = self._asked or not value.exact, rows.among(value)
         return rows
 
     def _without_bounds(self, rows: Rows) -> Rows:

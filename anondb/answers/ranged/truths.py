@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
+from math import ceil, floor
 
 from sqlglot import exp
 
 from anondb.answers.ranged.values import (
+    Limits,
     Value,
     all_sure,
+    constant_of,
     floor_of,
     greatest,
     holds,
@@ -19,6 +22,7 @@ from anondb.answers.ranged.values import (
     least,
     none_null,
     paren,
+    top_of,
     with_operands,
 )
 from anondb.query.parsing import bare, is_null
@@ -47,7 +51,21 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
             join(end, exp.Case(ifs=[exp.If(this=sure.copy(), true=known)]))  # or NULL
             for join, end, known in ((exp.and_, low, exp.true()), (exp.or_, high, exp.false()))
         )
-    return Value(low, high, truth=True)
+    return Value(low, high, truth=True, implies=_implied(node, left, right))
+
+
+def _implied(node: exp.Expr, left: Value, right: Value) -> Limits:
+    """What a true comparison of a number with a constant says of the number."""
+    turned = constant_of(right) is None
+    value, number = (right, constant_of(left)) if turned else (left, constant_of(right))
+    if number is None:
+        return ()
+    above, strict = isinstance(node, exp.GT | exp.GTE) != turned, isinstance(node, exp.GT | exp.LT)
+    low, high = number, number
+    if value.whole:
+        low, high = (floor(number) + 1, ceil(number) - 1) if strict else (ceil(number), floor(number))
+    equal = isinstance(node, exp.EQ)
+    return ((value, low if above or equal else None, high if equal or not above else None),)
 
 
 def alike(node: exp.NullSafeEQ | exp.NullSafeNEQ, left: Value, right: Value) -> Value:
@@ -88,7 +106,8 @@ def connected(kind: type[exp.Expr], parts: Sequence[Value]) -> Value:
         return reduce(lambda x, y: kind(this=paren(x), expression=paren(y)), ends)
 
     lows, highs = zip(*(p.truths for p in parts), strict=True)
-    return Value(joined(lows), joined(highs), truth=True)
+    implied = tuple(limit for p in parts for limit in p.implies) if kind is exp.And else ()
+    return Value(joined(lows), joined(highs), truth=True, implies=implied)
 
 
 def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) -> Value:
@@ -105,6 +124,7 @@ def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) 
         return Value()
     made = default
     for condition, value in reversed(cases):
+        value = value.within(condition.implies)
         made = _either_truth(condition, value, made) if truth else _either_number(condition, value, made)
     return made
 
@@ -129,8 +149,10 @@ def _either_number(condition: Value, one: Value, other: Value) -> Value:
     marks = [exp.null() if _is_null(value) else value.sure or exp.true() for value in (one, other)]
     floors = [floor_of(value) for value in both]
     least_of = None if None in floors else min(floor for floor in floors if floor is not None)
+    tops = [top_of(value) for value in both]
+    most_of = None if None in tops else max(top for top in tops if top is not None)
     sure = _either(condition, marks[0], marks[1], lambda *two: is_true(exp.and_(*two)))
-    made = Value(low, high, least=least_of, whole=all(map(is_whole, both)))
+    made = Value(low, high, least=least_of, most=most_of, whole=all(map(is_whole, both)))
     return made if marks == [exp.true()] * 2 else replace(made, sure=sure)
 
 
@@ -144,3 +166,15 @@ def _either(condition: Value, one: exp.Expr, other: exp.Expr, extreme: Callable[
         exp.If(this=exp.Not(this=is_true(possible)), true=other.copy()),
     ]
     return exp.Case(ifs=branches, default=extreme(one.copy(), other.copy()))
+
+
+def filled(value: Value, other: Value) -> Value:
+    """A number, or an exact one in place of NULL."""
+    if value.sure is None or value.lower is None or value.upper is None:
+        return Value(*value.bounds, least=value.least, most=value.most, whole=value.whole, part=value.part)
+    absent, ends = is_null(value.sure), []
+    for end, extreme in ((value.lower, least), (value.upper, greatest)):
+        branches = [exp.If(this=absent.copy(), true=other.expression.copy())]
+        branches.append(exp.If(this=value.sure.copy(), true=end.copy()))
+        ends.append(exp.Case(ifs=branches, default=extreme(end, other.expression)))
+    return Value(*ends, least=None if value.least is None or floor_of(other) != 0 else 0)

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from anondb.answers.ranged.known import Column
 
 
+Limits = tuple[tuple["Value", float | None, float | None], ...]
+"""Numbers, each with what it is never below and never above."""
+
+
 @dataclass(frozen=True)
 class Value:
     """SQL expressions for a value: one if it is exact, two if it is a range, and none if nothing is known of it.
@@ -40,11 +44,13 @@ class Value:
         plain: whether it equals such an item as a text if and only if it does in the original.
         least: a number that it is never below where its row is there, 0 or more: 1 for the rows of a group; its bounds may
             be below, but not negative.
+        most: a number that it is never above where its row is there; its bounds may be above.
         whole: whether it is a whole number, as a count is.
         why: the construct that no rule reads, and what to do, where nothing is known of the value for this reason.
         part: the upper end of a count of which it is a part, times a number, as a count with FILTER is of that without.
         sure: for a number with bounds that may be NULL, such as the sum over rows that need not exist: whether it is there
             for certain, and NULL where it is NULL for certain. The ends are those of a number that is there.
+        implies: for a condition, the limits of numbers of the row where it is true.
     """
 
     lower: exp.Expr | None = None
@@ -54,10 +60,12 @@ class Value:
     item: bool = field(default=False, kw_only=True)
     plain: bool = field(default=False, kw_only=True)
     least: float | None = field(default=None, kw_only=True)
+    most: float | None = field(default=None, kw_only=True)
     whole: bool = field(default=False, kw_only=True)
     why: str = field(default="", kw_only=True)
     part: tuple[exp.Expr, float] | None = field(default=None, kw_only=True)
     sure: exp.Expr | None = field(default=None, kw_only=True)
+    implies: Limits = field(default=(), kw_only=True)
 
     @property
     def unknown(self) -> bool:
@@ -119,7 +127,17 @@ class Value:
     def there(self) -> tuple[exp.Expr, exp.Expr]:
         """Expressions for the bounds of a number where it is not NULL and its row is there."""
         low, high = self.not_null
-        return (greatest(low, exp.convert(self.least)), high) if self.least else (low, high)
+        low = greatest(low, exp.convert(self.least)) if self.least else low
+        return low, high if self.most is None else least(high, exp.convert(self.most))
+
+    def within(self, limits: Limits) -> Value:
+        """The number with the limits that conditions on its row imply; a least number only if it has one, 0 or more."""
+        made = self
+        for number, low, high in limits:
+            if self.upper is not None and (number.lower, number.upper) == (self.lower, self.upper):
+                made = made if low is None or made.least is None else replace(made, least=max(low, made.least))
+                made = made if high is None else replace(made, most=high if made.most is None else min(high, made.most))
+        return made
 
 
 COMPARISONS = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
@@ -217,16 +235,24 @@ def constant(value: Any) -> exp.Expr:
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-def _constant(value: Value) -> float | None:
+def constant_of(value: Value) -> float | None:
     """The number that a value is, if it is written as one."""
     node = bare(value.expression) if value.exact else None
-    return float(node.name) if isinstance(node, exp.Literal) and not node.is_string else None
+    if not isinstance(node, exp.Literal) or node.is_string:
+        return None
+    return int(node.name) if node.is_int else float(node.name)
 
 
 def floor_of(value: Value) -> float | None:
     """What a number is never below, if that is 0 or more."""
-    number = _constant(value)
+    number = constant_of(value)
     return number if number is not None and number >= 0 else value.least
+
+
+def top_of(value: Value) -> float | None:
+    """What a number is never above."""
+    number = constant_of(value)
+    return value.most if number is None else number
 
 
 def is_whole(value: Value) -> bool:
@@ -259,12 +285,12 @@ def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
         return Value(with_operands(node, a, d), with_operands(node, b, c), whole=whole)
     if isinstance(node, exp.Mul):
         if one is not None and two is not None:
-            of, number = (left.part, _constant(right)) if left.part is not None else (right.part, _constant(left))
+            of, number = (left.part, constant_of(right)) if left.part is not None else (right.part, constant_of(left))
             part = None if of is None or number is None else (of[0], of[1] * number)
             ends = with_operands(node, a, c), with_operands(node, b, d)
             return Value(*ends, least=one * two, whole=whole, part=part)
         for factor, other in ((right, left), (left, right)):
-            number = _constant(factor)
+            number = constant_of(factor)
             if number is not None and number >= 0:
                 return Value(*(with_operands(node, end, factor.expression) for end in other.bounds))
         products = [with_operands(node, x, y) for x in (a, b) for y in (c, d)]
@@ -275,7 +301,7 @@ def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
 def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> Value:
     """A quotient, which has no bounds where the divisor may be 0; ``//`` rounds it, and so never falls where it rises."""
     (a, b), (c, d), zero = left.bounds, right.there, exp.Literal.number(0)
-    number, floor = _constant(right), 0 if unsigned else None
+    number, floor = constant_of(right), 0 if unsigned else None
     if number is not None and number > 0:
         return Value(with_operands(node, a, right.expression), with_operands(node, b, right.expression), least=floor)
     away: exp.Expr = exp.GT(this=paren(c), expression=zero)
@@ -356,18 +382,6 @@ def all_sure(*parts: exp.Expr | None) -> exp.Expr | None:
     """Whether several numbers are there (``Value.sure``); None if none of them may be NULL."""
     different = list(dict.fromkeys(part for part in parts if part is not None))
     return exp.and_(*different) if len(different) > 1 else next(iter(different), None)
-
-
-def filled(value: Value, other: Value) -> Value:
-    """A number, or an exact one in place of NULL."""
-    if value.sure is None or value.lower is None or value.upper is None:
-        return Value(*value.bounds, least=value.least, whole=value.whole, part=value.part)
-    absent, ends = is_null(value.sure), []
-    for end, extreme in ((value.lower, least), (value.upper, greatest)):
-        branches = [exp.If(this=absent.copy(), true=other.expression.copy())]
-        branches.append(exp.If(this=value.sure.copy(), true=end.copy()))
-        ends.append(exp.Case(ifs=branches, default=extreme(end, other.expression)))
-    return Value(*ends, least=None if value.least is None or floor_of(other) != 0 else 0)
 
 
 def listed(parts: Sequence[Value]) -> Value:
