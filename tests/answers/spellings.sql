@@ -745,3 +745,16 @@ SELECT sum(CASE WHEN a.tid IS NOT NULL AND b.tid IS NOT NULL THEN 1 ELSE 0 END) 
 -- lengths_of_names [records]
 SELECT sex, avg(length(item)) AS m FROM sales JOIN customers USING (tid) GROUP BY sex;
 SELECT sex, sum(length(item)) / count(*) AS m FROM sales s, customers c WHERE s.tid = c.tid GROUP BY sex;
+
+-- bought_nothing_else
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING list(item ORDER BY item) = ['bread', 'milk']);
+SELECT count(*) AS n FROM (SELECT tid, list_reverse_sort(list(DISTINCT item)) AS l FROM sales GROUP BY tid) WHERE l = ['milk', 'bread'];
+SELECT count(*) AS n FROM (SELECT tid FROM sales GROUP BY tid HAVING count(*) = 2 AND bool_or(item = 'milk') AND bool_or(item = 'bread'));
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' INTERSECT SELECT tid FROM sales WHERE item = 'bread' EXCEPT SELECT tid FROM sales WHERE item NOT IN ('milk', 'bread'));
+SELECT (SELECT count(*) FROM (SELECT tid FROM sales GROUP BY tid)) - (SELECT count(*) FROM (SELECT tid, array_agg(item ORDER BY item) AS l FROM sales GROUP BY tid) WHERE l <> ['bread', 'milk']) AS n;
+
+-- average_support_of_frequent_items
+SELECT avg(n) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item HAVING count(*) > 300);
+SELECT avg(n) AS m FROM (SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item) WHERE 300 < n;
+SELECT avg(n) FILTER (WHERE n >= 301) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
+SELECT avg(CASE WHEN n > 300 THEN n END) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);

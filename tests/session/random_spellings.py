@@ -237,8 +237,19 @@ def classes(a: Analyst) -> Asked:
 
 
 def parts_of_lists(a: Analyst) -> Asked:
-    """Parts of the list of a person's items, sums of counts, different pairs, and rows beside other ones."""
+    """Lists of a person's items and parts of them, sums of counts, different pairs, and rows beside other ones."""
     shape = a.rnd.random()
+    if shape < 0.1:
+        listed = [a.item() for _ in range(a.rnd.randint(1, 2))]
+        falls, other = a.one("", " DESC"), a.one("=", "=", "<>")
+        constant = ", ".join(sorted(listed, reverse=bool(falls)) if a.rnd.random() < 0.8 else listed)
+        made = a.one(
+            f"list(item ORDER BY item{falls})",
+            f"array_agg(DISTINCT item ORDER BY item{falls})",
+            f"{'list_reverse_sort' if falls else 'list_sort'}(list(item))",
+        )
+        rows = f"(SELECT tid, {made} AS l FROM sales{a.where()} GROUP BY tid)"
+        return Asked(("count(*) AS c0",), f"FROM {rows} WHERE l {other} [{constant}]")
     if shape < 0.3:
         of = a.one(
             f"list_filter(l, lambda x: {a.test('x')})",

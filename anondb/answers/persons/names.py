@@ -22,7 +22,7 @@ from anondb.answers.persons.terms import (
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all, item_not
 from anondb.query.parsing import lowered, operands
-from anondb.query.predicates import ALWAYS, Condition, Weights, at_least, both, negate
+from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, negate
 from anondb.query.refusals import unsupported
 
 LISTS = (
@@ -108,8 +108,9 @@ class Names(Numbers):
     def _list_function(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """A function of the list of a person's items; None for other expressions."""
         kind, this, other = "", None, None
-        if (part := self._part_of_list(node, scope)) is not None:
-            return part
+        for read in (self._part_of_list, self._sorted_list, self._is_list):
+            if (made := read(node, scope)) is not None:
+                return made
         if isinstance(node, LISTS):
             kind = next((kind for of, kind in _OF_LISTS.items() if isinstance(node, of)), "len")
             this, other = node.this, node.args.get("expression")
@@ -137,7 +138,7 @@ class Names(Numbers):
                 )
             return None
         rows = isinstance(node, exp.EQ)  # of the list, of which ANY reads none if it is NULL
-        there = LISTED_ITEMS if listing.nullable and not rows else ALWAYS
+        there = ALWAYS if rows else _is_there(listing)
         if kind == "len":
             if self.releases.bags:
                 raise unsupported("the length of a list, which may repeat an item", "Ask which items it has.")
@@ -180,6 +181,42 @@ class Names(Numbers):
                 return self.column(replace(listing, test=item_all(listing.test, test)))
         return None
 
+    def _sorted_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
+        """The list of a person's items in order, or with each item once, as it is; None for other expressions."""
+        if not isinstance(node, exp.ArraySort | exp.ArrayDistinct) or self.releases.bags:
+            return None
+        listing = self.atom(self.resolved(node.this, scope, quiet=True))
+        if not isinstance(listing, Listing):
+            return None
+        falls = isinstance(node, exp.ArraySort) and node.args.get("asc") == exp.false()
+        step = 0 if self.releases.typed or isinstance(node, exp.ArrayDistinct) else -1 if falls else 1
+        return self.column(replace(listing, step=step))
+
+    def _is_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
+        """Whether the ordered list of a person's items is a list of constants; None for other expressions."""
+        if not isinstance(node, exp.EQ | exp.NEQ):
+            return None
+        for this, other in ((node.this, node.expression), (node.expression, node.this)):
+            listing = (
+                self.atom(self.resolved(this, scope, quiet=True)) if isinstance(other.unnest(), exp.Array) else None
+            )
+            if not isinstance(listing, Listing) or not listing.step:
+                continue
+            labels = self._texts(other, one=False)
+            self.written |= labels
+            met = both(
+                *(_in_list(listing, Labels(frozenset({label}))) for label in labels),
+                negate(_in_list(listing, item_not(Labels(labels)))),
+            )
+            met = (
+                met
+                if [e.unnest().name for e in other.unnest().expressions] == sorted(labels)[:: listing.step]
+                else NEVER
+            )
+            made = both(met, _is_there(listing)), both(negate(met), _is_there(listing))
+            return self.column(Truth(*(made if isinstance(node, exp.EQ) else made[::-1])))
+        return None
+
     def _texts(self, tree: exp.Expr, *, one: bool) -> frozenset[str]:
         values = [tree.unnest()] if one else tree.unnest().expressions if isinstance(tree.unnest(), exp.Array) else []
         empty = isinstance(tree.unnest(), exp.Array) and not one
@@ -192,6 +229,11 @@ class Names(Numbers):
         ):
             raise unsupported("a list of items compared with values that are not texts")
         return frozenset(v.unnest().name for v in values)
+
+
+def _is_there(listing: Listing) -> Condition:
+    """The condition that a list is not NULL."""
+    return LISTED_ITEMS if listing.nullable else ALWAYS
 
 
 def _in_list(listing: Listing, test: ItemTest) -> Condition:

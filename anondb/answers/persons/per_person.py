@@ -288,17 +288,20 @@ class PerPerson(Places):
 
     def _list(self, inner: exp.Expr, scope: Scope, met: Condition) -> Listing | None:
         """The list of the items of a person's rows, each once; None for other lists."""
-        distinct = False
+        distinct, by = False, list[exp.Expr]()
         while isinstance(inner, exp.Order | exp.Distinct):
             distinct = distinct or isinstance(inner, exp.Distinct)
+            by = by or (inner.expressions if isinstance(inner, exp.Order) else [])
             inner = inner.this if isinstance(inner, exp.Order) else inner.expressions[0]
         item = self.resolved(inner, scope)
+        ordered = bool(by) and not self.releases.typed and self.resolved(by[0].this, scope, quiet=True) == item
         atom = self.atom(item)
         if not isinstance(atom, Item) or not (distinct or (scope.rows.exact and scope.rows.rows == {atom.row})):
             return None
         cases = self._one_row(scope.rows, item)
         alone = len(cases) == 1 and self._holds(cases[0][0], met)
-        return Listing(False, cases[0][1]) if alone else None
+        step = 0 if not ordered else -1 if by[0].args.get("desc") else 1
+        return Listing(False, cases[0][1], step) if alone else None
 
     def _with(self, scope: Scope, tree: exp.Expr) -> Scope:
         return replace(scope, rows=replace(scope.rows, where=both(scope.rows.where, self.where(tree))))

@@ -54,10 +54,14 @@ class Id:
 
 @dataclass(frozen=True)
 class Listing:
-    """The list of those of a person's items that pass a test; NULL for some persons without items if ``nullable``."""
+    """The list of those of a person's items that pass a test; NULL for some persons without items if ``nullable``.
+
+    ``step`` is 1 if its items are in the order of texts, -1 in the reverse order, 0 in none that is known.
+    """
 
     nullable: bool
     test: ItemTest = ANY_ITEM
+    step: int = 0
 
 
 @dataclass(frozen=True)
