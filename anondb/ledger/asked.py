@@ -25,8 +25,9 @@ def asked_table(dataset: Dataset, name: str) -> str:
 
 
 def asked_records(dataset: Dataset, name: str, records: str | None) -> str | None:
-    """The name of the table ``records`` of the persons' attributes for analysts; that of the items if it is one table."""
-    return asked_table(dataset, name) if records == dataset.table else records
+    """The name of the table ``records`` of the persons' attributes for analysts: that of the items if it is one table with
+    some."""
+    return asked_table(dataset, name) if records == dataset.table and dataset.labels else records
 
 
 def of_view(engine: Engine, name: str, query: str) -> str:
