@@ -69,7 +69,8 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
         about.replace(exp.Count(this=whole, big_int=True))
     while (pivot := tree.find(exp.Pivot)) is not None:
         place: exp.Expr = pivot
-        seen = replace(source, around=_seen(pivot))
+        own = pivot.args.get("with_")  # of a statement
+        seen = replace(source, around=[*_seen(pivot), *(own.expressions if own is not None else ())])
         rows, on, using = pivot.this, pivot.expressions, pivot.args.get("using") or []
         if isinstance(pivot.parent, exp.Table | exp.Subquery) and pivot.arg_key == "pivots":
             place = pivot.parent
@@ -81,6 +82,7 @@ def written_out(tree: exp.Expr, source: Source) -> exp.Expr:
             if pivot.args.get("unpivot")
             else _pivoted(pivot.args.get("group"), selected, parts, using, seen)
         )
+        made.set("with_", own)
         if place is not pivot:
             alias = pivot.args.get("alias") or place.args.get("alias") or _alias("pivoted")
             made = exp.Subquery(this=made, alias=alias.copy())
