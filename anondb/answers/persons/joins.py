@@ -110,10 +110,7 @@ class Joins(PerPerson):
         if not outer:
             taken = []
             for condition in pool:
-                if any(
-                    (lowered(c.table) == alias if c.table else lowered(c.name) in names)
-                    for c in condition.find_all(exp.Column)
-                ) and not condition.find(exp.Query):
+                if _is_of_joined(condition, inner, alias):
                     tree = self.resolved(condition, inner)
                     if len(self.rows_of(tree)) == 1 and _uses_known_table(tree) and not _has_persons(self, tree):
                         taken.append(condition)
@@ -295,6 +292,15 @@ def _is_of_source(condition: exp.Expr, alias: str, names: set[str], scope: Scope
         for c in columns
     )
     return bool(columns) and alone and condition.find(exp.Query) is None
+
+
+def _is_of_joined(condition: exp.Expr, inner: Scope, alias: str) -> bool:
+    """Whether a condition is on a source and on others that are joined already, and not on later ones."""
+    of = [
+        {c.alias for c in inner.rows.columns if c.name == lowered(column.name) and column.table in ("", c.alias)}
+        for column in condition.find_all(exp.Column)
+    ]
+    return all(of) and any(alias in aliases for aliases in of) and condition.find(exp.Query) is None
 
 
 def _uses_known_table(tree: exp.Expr) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, takewhile
 
 from sqlglot import exp
 
@@ -13,7 +13,7 @@ from anondb.answers.persons.joins import MAX_BRANCHES
 from anondb.answers.persons.per_person import possible
 from anondb.answers.persons.terms import Column, Id, Item, Listing, Of, Part, PersonRows, Scope
 from anondb.answers.ranged.compiler import Env, with_ctes
-from anondb.query.parsing import conjoined, lowered
+from anondb.query.parsing import bare, conjoined, lowered
 from anondb.query.predicates import (
     ALWAYS,
     NOT_EMPTY,
@@ -161,13 +161,31 @@ class Relations(Different):
                 known.set("using", [u.copy() for u in shared])
             places[1] = known
         made = [Scope(PersonRows(people=frozenset()), env, outer, self.aliases(node))]
-        for place in places:
+        for place in self._by_links(places, pool, env):
             if len(made) > 1 and place.args.get("side") in ("FULL", "RIGHT"):  # a row is alone if none of them matches
                 raise unsupported(f"{place.args['side']} JOIN of rows of several kinds")
             made = [more for scope in made for more in self._joined(place, scope, pool)]
             if len(made) > MAX_BRANCHES:
                 raise unsupported("rows of persons with too many cases")
         return possible([self.filtered(scope, pool) for scope in made])
+
+    def _by_links(self, places: Sequence[exp.Expr], pool: Sequence[exp.Expr], env: Env) -> Iterator[exp.Expr]:
+        """The sources of FROM, of which known tables that only WHERE joins follow one that it compares them with."""
+
+        def free(place: exp.Expr) -> bool:
+            args = {key for key, value in place.args.items() if value}
+            named = place is not places[0] and isinstance(place.this, exp.Table | exp.Subquery)
+            return named and args <= {"this", "kind"} and not self.people.is_source(place.this, env)
+
+        links = [{lowered(c.table) for c in e.find_all(exp.Column)} for e in pool if isinstance(bare(e), exp.EQ)]
+        rest, before = list(places), set[str]()
+        while rest:
+            run = list(takewhile(free, rest)) or rest[:1]
+            linked = ((p, {lowered(p.this.alias_or_name)}) for p in run)
+            place = next((p for p, own in linked if any(own < link <= own | before for link in links)), run[0])
+            rest = [p for p in rest if p is not place]
+            before.add(lowered(place.this.alias_or_name))
+            yield place
 
     @staticmethod
     def aliases(node: exp.Select) -> dict[str, exp.Expr]:
