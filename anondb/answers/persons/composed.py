@@ -218,8 +218,10 @@ class Composer:
             value = bare(above.this)
             whole = not every or self._where_present(value, wanted) is wanted  # no row without a number is counted
             return self._average(value, wanted) if whole else None
-        if not isinstance(above, exp.Count) or not isinstance(above.this, exp.Star | exp.Literal) or self._keys:
+        if not isinstance(above, exp.Count) or isinstance(above.this, exp.Distinct) or self._is_by_item():
             return None
+        if above.this is not None and not isinstance(above.this, exp.Star | exp.Literal):
+            wanted = self._where_present(above.this.unnest(), wanted)
         if every and wanted is not None and all(self._reader.implied(wanted, of.also, scope) for scope in self._scopes):
             case = exp.Case(ifs=[exp.If(this=wanted.copy(), true=exp.convert(1))], default=exp.convert(0))
             return self._average(case, of.also)
@@ -227,6 +229,10 @@ class Composer:
         if wanted == of.also and of_ids and len(self._scopes) == 1:
             return self._unless_empty(self._basic(Basic("rows_of_each", wanted=wanted)), wanted)
         return None
+
+    def _is_by_item(self) -> bool:
+        """Whether the rows are grouped by items."""
+        return any(isinstance(self._reader.atom(tree), Item) for key in self._keys for tree in self._trees(key))
 
     def _combined(self, node: exp.Expr) -> exp.Expr | None:
         """A sum of numbers of rows, or of persons, times whole numbers, as one; None for others."""

@@ -204,7 +204,8 @@ class _Facts(Aggregates):
         groups: dict[tuple[Any, ...], Group] = {}
         for scope, of in zip(scopes, trees, strict=True):
             for one in self._divided_groups(scope, of, kinds):
-                key = one.values, tuple(n for n, _ in one.listed), one.scopes if one.listed else None
+                apart = any(not isinstance(what, Of) for _, what in one.listed)
+                key = one.values, one.listed, one.scopes if apart else None
                 before = groups.get(key)
                 groups[key] = one if before is None else replace(before, scopes=before.scopes + one.scopes)
         if len(groups) > MAX_GROUPS:
@@ -226,9 +227,8 @@ class _Facts(Aggregates):
         return {key: bounds for key, bounds in rows.items() if bounds[-1][1] != 0}, open_
 
     def _is_open(self, what: Item | Of | Number) -> bool:
-        if isinstance(what, Item):
-            return self.releases.suppressed
-        return isinstance(what, Number) and finite(what.weights.test) is None and self.releases.suppressed
+        endless = isinstance(what, Number) and finite(what.weights.test) is None
+        return self.releases.suppressed and (isinstance(what, Item) or endless)
 
     def _together(self, basic: Basic, one: Bounds, two: Bounds) -> Bounds:
         """An aggregate of a group over two alternatives of rows."""
@@ -290,16 +290,13 @@ class _Facts(Aggregates):
             there = self.value_of(Basic("ids"), group.scopes)
             if there[1] == 0 and group.values:
                 return {}
-            counted = [self.value_of(basic, group.scopes) for basic in basics]
-            return {group.values: [*counted, there]}
-        (scope,) = group.scopes
-        whats = list(dict.fromkeys(what for _, what in group.listed))
-        known = self._listing(whats, scope, Basic("ids"), most)
-        answers: list[Mapping[Row, Bounds]] = []
-        for basic in basics:
-            answers.append(
-                known if self._each_row(basic, scope, whats) else self._aggregate_by_value(whats, scope, basic, known)
-            )
+            return {group.values: [*(self.value_of(basic, group.scopes) for basic in basics), there]}
+        scopes, whats = group.scopes, list(dict.fromkeys(what for _, what in group.listed))
+        known: dict[Row, Bounds] = {}
+        for scope in scopes:
+            known |= self._listing(whats, scope, Basic("ids"), most)
+        known = known if len(scopes) == 1 else self._by_value(whats, scopes, Basic("ids"), known)
+        answers = [self._aggregate_by_value(whats, scopes, basic, known) for basic in basics]
         rows: dict[Row, list[Bounds]] = {}
         for cells, there in known.items():
             at, of = list(group.values), dict(zip(whats, cells, strict=True))
@@ -310,22 +307,30 @@ class _Facts(Aggregates):
 
     def _each_row(self, basic: Basic, scope: Scope, whats: Sequence[Any]) -> bool:
         """Whether an aggregate is the number of persons of each group."""
-        if basic.wanted is not None or basic.how not in ("ids", "rows"):
-            return False
         items = {what.row for what in whats if isinstance(what, Item)}
-        return basic.how == "ids" or (scope.rows.exact and scope.rows.rows <= items)
+        each = basic.how == "ids" or (basic.how == "rows" and scope.rows.exact and scope.rows.rows <= items)
+        return each and basic.wanted is None
 
     def _aggregate_by_value(
-        self, whats: Sequence[Any], scope: Scope, basic: Basic, known: Mapping[Row, Bounds]
+        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, known: Mapping[Row, Bounds]
     ) -> Mapping[Row, Bounds]:
-        """An aggregate for each listed value; those of numbers are asked one by one."""
-        if basic.how == "ids" or (basic.how == "rows" and self.is_listed(whats[0], basic, scope)):
-            found = self._listing(whats, scope, basic, None)
+        """An aggregate for each listed value; those of numbers, and of rows of several kinds, are asked one by one."""
+        alone = len(scopes) == 1
+        if alone and self._each_row(basic, scopes[0], whats):
+            return known
+        if alone and (basic.how == "ids" or (basic.how == "rows" and self.is_listed(whats[0], basic, scopes[0]))):
+            found = self._listing(whats, scopes[0], basic, None)
             parts = self.releases.suppressed and basic.wanted is not None and len(self.releases.parts()) > 1
             return found if not parts else {key: found.get(key, (0, None)) for key in known}
+        return self._by_value(whats, scopes, basic, known)
+
+    def _by_value(
+        self, whats: Sequence[Any], scopes: Sequence[Scope], basic: Basic, known: Mapping[Row, Bounds]
+    ) -> dict[Row, Bounds]:
+        """An aggregate of the rows of each listed value."""
         if len(known) > MAX_GROUPS:
             raise too_complex(f"it has over {MAX_GROUPS} groups")
-        return {key: self.value_of(basic, [self._at(whats, key, scope)]) for key in known}
+        return {key: self.value_of(basic, [self._at(whats, key, scope) for scope in scopes]) for key in known}
 
     def _at(self, whats: Sequence[Any], key: Row, scope: Scope) -> Scope:
         """The rows of a listed value."""
@@ -336,9 +341,8 @@ class _Facts(Aggregates):
             elif isinstance(what, Of):
                 where = both(where, self.among(what, [value]))
             else:
-                where = both(
-                    where, what.present, self.number_from(what, value), negate(self.number_from(what, value + 1))
-                )
+                ends = self.number_from(what, value), negate(self.number_from(what, value + 1))
+                where = both(where, what.present, *ends)
         return replace(scope, rows=replace(scope.rows, where=where))
 
     def _listing(self, whats: Sequence[Any], scope: Scope, basic: Basic, most: int | None) -> dict[Row, Bounds]:
