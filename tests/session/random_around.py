@@ -94,3 +94,29 @@ def shifted(a: Analyst) -> Asked:
     top = a.one(f"{above} - {below}", f"{below} - {above}", f"{below} + 2 * {above}", f"2 * {below} - 3 * {above}")
     by = a.one(f"nullif({below}, 0)", below)
     return Asked((f"{a.one('', '100.0 * ', '1.0 * ')}({top}) / {by} AS n0",), f"FROM sales{a.where()}")
+
+
+def of_each(a: Analyst) -> Asked:
+    """Subqueries over persons that name columns of other rows around them."""
+    near = a.one("node", "item")
+    if near == "node":
+        rows, key = a.one("(SELECT DISTINCT parent AS v FROM food) p", "(SELECT node AS v FROM food) p"), "p.v"
+        inner = a.one("item IN (SELECT node FROM food f WHERE f.parent = p.v)", "item = p.v", "item <> p.v")
+    else:
+        rows, key = (
+            a.one("(SELECT DISTINCT item AS v FROM sales) p", f"(SELECT DISTINCT unnest([{a.items()}]) AS v) p"),
+            "p.v",
+        )
+        inner = a.one(
+            "s.item = p.v", "s.item < p.v", "s.item <> p.v AND s.item > 'b'", f"s.item = p.v OR {a.test('s.item')}"
+        )
+    of = a.one(
+        f"count(*) FROM sales s WHERE {inner}",
+        f"count(DISTINCT s.tid) FROM sales s WHERE {inner}",
+        f"count(*) FROM (SELECT s.tid FROM sales s WHERE {inner} GROUP BY s.tid HAVING count(*) > 1)",
+        f"count(DISTINCT s.item) FROM sales s WHERE {inner} AND {a.test('s.item')}",
+    )
+    if a.rnd.random() < 0.3:
+        exists = f"{a.one('', 'NOT ')}EXISTS (SELECT 1 FROM sales s WHERE {inner} AND {a.test('s.item')})"
+        return Asked(("count(*) AS c0",), f"FROM {rows} WHERE {exists}")
+    return Asked((f"{key} AS k0", f"(SELECT {of}) AS n1"), f"FROM {rows}")

@@ -165,8 +165,8 @@ class Compiler:
         counted = with_counted_items(one, lambda query: self.people.of_persons(query, env))
         return SelectRows(self, counted, env, ended=ended, around=around).rows()
 
-    def _once(self, side: exp.Expr, env: Env) -> exp.Expr:
-        """A side of a set operation that compares rows: a column of the tables of persons, each value once."""
+    def once(self, side: exp.Expr, env: Env) -> exp.Expr:
+        """A query of which it does not matter how often it has a row: a column of persons with each value once."""
         if not isinstance(side, exp.Select) or not self.people.of_persons(side, env):
             return side
         made = side.copy()
@@ -176,7 +176,7 @@ class Compiler:
     def _set_operation(self, node: exp.SetOperation, env: Env, *, ended: bool) -> Known:
         only(node, "this", "expression", "distinct", "with_", "order", "limit", "offset")
         repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
-        sides = [self.query(side if repeated else self._once(side, env), env) for side in (node.this, node.expression)]
+        sides = [self.query(side if repeated else self.once(side, env), env) for side in (node.this, node.expression)]
         if len({len(side.columns) for side in sides}) != 1:
             raise unsupported("a set operation of different numbers of columns")
         if not repeated and not all(replace(side, flagged=False).exact for side in sides):

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
+from anondb.answers.ranged.equivalents import write_windows
 from anondb.query.parsing import bare, lowered
 
 _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
@@ -48,11 +49,11 @@ def _groups(node: exp.Select) -> exp.Select | None:
     The rows with equal keys are equal, and DISTINCT keeps one of each; a window over the keys has the rows of their group,
     and one over some of the keys, or none, those of several groups.
     """
-    distinct = node.args.get("distinct")
-    plain = not any(node.args.get(key) for key in ("group", "having", "windows", "laterals"))
+    distinct, made = node.args.get("distinct"), node.copy()
+    write_windows(made)
+    plain = not any(made.args.get(key) for key in ("group", "having", "windows", "laterals"))
     if distinct is None or distinct.args.get("on") or not plain:
         return None
-    made = node.copy()
     keys = [e.unalias() for e in made.expressions if e.find(exp.Window) is None]
     windows = [w for w in made.find_all(exp.Window) if w.parent_select is made]
     if not keys or not windows or any(not isinstance(key, exp.Column) and key.find(exp.Query) for key in keys):

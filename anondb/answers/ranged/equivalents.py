@@ -49,7 +49,7 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
             window.set("this", extreme)
             window.set("order", None)
     for select in list(made.find_all(exp.Select)):
-        _write_windows(select)
+        write_windows(select)
         _write_tuples(select)
         if select.args.get("order") is not None:
             write_first_rows(select)
@@ -101,7 +101,7 @@ def _write_tuples(select: exp.Select) -> None:
     select.set("from_", exp.From(this=rows.subquery("different_rows", copy=False)))
 
 
-def _write_windows(select: exp.Select) -> None:
+def write_windows(select: exp.Select) -> None:
     """Write the windows that a SELECT names where they are used."""
     named = {lowered(window.name): window for window in select.args.get("windows") or ()}
     uses = [w for w in select.find_all(exp.Window) if w.args.get("alias") is not None and w.parent_select is select]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import floor
+from typing import Any
 
 from sqlglot import exp
 
@@ -43,8 +44,18 @@ STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Neg | exp.Abs 
 Resolve = Callable[[exp.Expr], Value | None]
 """Looks up columns, aggregates and subqueries; None for other expressions."""
 
-Around = Callable[[exp.Column], Value]
-"""Looks up the columns of the rows around a subquery."""
+
+@dataclass(frozen=True)
+class Around:
+    """The rows around a subquery.
+
+    Attributes:
+        column: looks up a column.
+        values: the different values that exact expressions have together, and their types, of so many rows at most.
+    """
+
+    column: Callable[[exp.Column], Value]
+    values: Callable[[Sequence[exp.Expr], int], list[tuple[Any, ...]]]
 
 
 def read(node: exp.Expr, resolve: Resolve) -> Value:

@@ -18,7 +18,7 @@ from anondb.answers.ranged.leading import check_limits, leading, number_of_rows,
 from anondb.answers.ranged.listed_groups import by_constants
 from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
-from anondb.answers.ranged.subqueries import among, beside_rows, exists, scalar
+from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
 from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
@@ -167,9 +167,10 @@ class SelectRows:
             return self.sources.once(value, over=False) if long else value
         return None
 
-    def _outer(self, node: exp.Column) -> Value:
-        """A column of the rows, or of the groups, for a subquery."""
-        return read(node, self.resolve)
+    @property
+    def _outer(self) -> Around:
+        """The rows, or the groups, as a subquery sees them."""
+        return rows_around(self.sources, self.resolve, self.compiler)
 
     def _check_function(self, node: exp.Anonymous) -> None:
         """Refuse an aggregate that is not known here over rows that may not be there, or that stand for groups."""
@@ -221,7 +222,7 @@ class SelectRows:
         if self.facts is not None:
             raise unsupported(f"the column {node.name!r} outside of aggregates and GROUP BY")
         if self._around is not None:
-            return self._around(node)
+            return self._around.column(node)
         raise unsupported(f"the column {node.name!r}", "No table of the FROM clause has it.")
 
     # ---------------------------------------------------------------- the result

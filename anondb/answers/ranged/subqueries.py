@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -13,6 +14,7 @@ from anondb.answers.ranged.equivalents import link
 from anondb.answers.ranged.expressions import Around, Resolve, read
 from anondb.answers.ranged.known import INTEGERS, SURE, Sources, fresh
 from anondb.answers.ranged.sources import first_column
+from anondb.answers.ranged.truths import matched
 from anondb.answers.ranged.values import Value, all_sure, check_equal, constant, holds
 from anondb.query.parsing import conjoined, is_null, lowered
 from anondb.query.refusals import only, unsupported
@@ -20,6 +22,7 @@ from anondb.query.refusals import only, unsupported
 PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """The types of values that are written as constants."""
 
+MAX_EACH = 100  # values of the rows around a subquery
 PARTS = {"expressions", "from_", "joins", "where"}
 MATCHED = "matched"
 
@@ -33,14 +36,17 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | No
         compiler, env: convert it.
         around: looks up the columns of the rows around it, if it may name them.
     """
+    if around is not None and (of_each := _of_each(node, compiler, env, around)) is not None:
+        return of_each
     named: list[exp.Column] = []
 
     def outer(column: exp.Column) -> Value:
         assert around is not None
         named.append(column)
-        return around(column)
+        return around.column(column)
 
-    relation = compiler.query(_as_extreme(node) or node, env, around=outer if around is not None else None)
+    seen = None if around is None else replace(around, column=outer)
+    relation = compiler.query(_as_extreme(node) or node, env, around=seen)
     if len(relation.columns) != 1 or relation.flagged or relation.cut:
         raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
     source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
@@ -64,6 +70,49 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | No
         (written,) = cells
         return value.replaced([exp.null() if of == '"NULL"' else _constant_of_type(exp.convert(written), str(of))])
     return value.replaced([constant(cell) for cell in cells])
+
+
+def rows_around(sources: Sources, resolve: Resolve, compiler: Compiler) -> Around:
+    """The rows of sources as a subquery sees them."""
+
+    def values(expressions: Sequence[exp.Expr], most: int) -> list[tuple[Any, ...]]:
+        rows = sources.tree.copy().select(*expressions, append=False).distinct().limit(most)
+        for key in ("group", "having", "qualify"):
+            rows.set(key, None)
+        return compiler.tables.rows(rows)
+
+    return Around(lambda node: read(node, resolve), values)
+
+
+def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -> Value | None:
+    """A subquery over persons that names exact columns of the rows around it: what it is for each of their values, asked by
+    itself; None for others."""
+    tables = list(node.find_all(exp.Table, exp.Subquery, exp.Lateral))
+    inside = {lowered(table.alias_or_name) for table in tables}
+    outside = [c for c in node.find_all(exp.Column) if c.table and lowered(c.table) not in inside]
+    if not outside or not any(compiler.people.is_source(table, env) for table in tables):
+        return None
+    names = list(dict.fromkeys((lowered(c.table), lowered(c.name)) for c in outside))
+    found = [around.column(exp.column(name, table)) for table, name in names]
+    if not all(value.exact for value in found):
+        return None
+    cells = [value.expression for value in found]
+    kinds: list[exp.Expr] = [exp.Anonymous(this="typeof", expressions=[cell.copy()]) for cell in cells]
+    rows = around.values([*(exp.cast(cell.copy(), "VARCHAR") for cell in cells), *kinds], MAX_EACH + 1)
+    if len(rows) > MAX_EACH:
+        raise unsupported(f"a subquery that names columns around it with over {MAX_EACH} values", "Join its groups.")
+    cases = []
+    for row in rows:
+        given = [exp.convert(row[n]) for n in range(len(names))]
+        written = [_constant_of_type(cell, str(kind)) for cell, kind in zip(given, row[len(names) :], strict=True)]
+        constants = dict(zip(names, written, strict=True))
+        one = node.copy()
+        for column in list(one.find_all(exp.Column)):
+            if (key := (lowered(column.table), lowered(column.name))) in constants:
+                column.replace(constants[key].copy())
+        equal = [exp.NullSafeEQ(this=cell.copy(), expression=c.copy()) for cell, c in zip(cells, written, strict=True)]
+        cases.append((exp.and_(*equal), scalar(one, compiler, env)))
+    return matched(cases)
 
 
 def has_one_row(node: exp.Expr) -> bool:
@@ -186,7 +235,8 @@ def _constant_of_type(value: exp.Expr, kind: str) -> exp.Expr:
 def among(node: exp.In, resolve: Resolve, compiler: Compiler, env: Env) -> Value:
     """IN with a subquery; where counts chose its rows, it is certain for the values of rows that are certain."""
     only(node, "this", "query")
-    left, relation = read(node.this, resolve), compiler.query(node.args["query"], env)
+    query = node.args["query"].unnest()
+    left, relation = read(node.this, resolve), compiler.query(compiler.once(query, env), env)
     if not left.exact or len(relation.columns) != 1 or not replace(relation, flagged=False).exact:
         raise unsupported("IN with a subquery of estimates")
     check_equal(left, *relation.columns)

@@ -129,6 +129,35 @@ def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) 
     return made
 
 
+def matched(cases: Sequence[tuple[exp.Expr, Value]]) -> Value:
+    """CASE with exact conditions, of which one holds for each row, and no other one."""
+    listed = [value for _, value in cases]
+
+    def case(ends: Sequence[exp.Expr]) -> exp.Expr:
+        ifs = [exp.If(this=condition.copy(), true=end.copy()) for (condition, _), end in zip(cases, ends, strict=True)]
+        return exp.Case(ifs=ifs) if ifs else exp.null()
+
+    if (unknown := next((value for value in listed if value.unknown), None)) is not None:
+        return unknown
+    present = all(value.present for value in listed)
+    if all(value.exact for value in listed):
+        return Value(case([value.expression for value in listed]), present=present)
+    if any(value.truth for value in listed):
+        low, high = zip(*(value.truths for value in listed), strict=True)
+        return Value(case(low), case(high), truth=True, present=present)
+    low, high = zip(*(value.not_null for value in listed), strict=True)
+    there = [exp.null() if _is_null(value) else value.sure or exp.true() for value in listed]
+    floors = [floor_of(value) for value in listed]
+    return Value(
+        case(low),
+        case(high),
+        least=None if None in floors else min(floor for floor in floors if floor is not None),
+        whole=all(map(is_whole, listed)),
+        present=present,
+        sure=None if all(mark == exp.true() for mark in there) else case(there),
+    )
+
+
 def _is_null(value: Value) -> bool:
     return value.exact and isinstance(value.expression, exp.Null)
 
