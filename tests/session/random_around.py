@@ -65,6 +65,11 @@ def around_counts(a: Analyst) -> Asked:
     shape = a.rnd.random()
     if shape < 0.5:
         return Asked(("item AS k0", f"{nested} AS n1"), f"FROM c{a.where()}", before)
+    if shape < 0.6:
+        top = a.one(
+            "n IN (SELECT max(n) FROM c)", "(2, n) IN (SELECT 2, min(n) FROM c)", "(n, item) IN (SELECT n, item FROM c)"
+        )
+        return Asked(("item AS k0", "n AS n1"), f"FROM c WHERE {top}", before, filtered=True)
     if shape < 0.75:
         exists = f"{a.one('', 'NOT ')}EXISTS (SELECT 1 FROM c d WHERE {compared})"
         return Asked(("item AS k0", "n AS n1"), f"FROM c WHERE {exists}", before, filtered=True)

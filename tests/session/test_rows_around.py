@@ -23,6 +23,13 @@ AROUND = [
         "price > 2)",
         f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE item IN (SELECT item FROM prices WHERE price > 2)",
     ),
+    *(
+        (
+            f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE {of} IN (SELECT {rows} FROM c)",
+            f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE n = (SELECT max(n) FROM c)",
+        )
+        for of, rows in (("n", "max(n)"), ("(n, 1)", "max(n), 1"))
+    ),
 ]
 JOINED = [
     (

@@ -158,7 +158,7 @@ class SelectRows:
             of = beside_rows(node, self._key_value, self.sources, self.compiler, self.env)
             return of or scalar(node, self.compiler, self.env, self._outer)
         if isinstance(node, exp.In) and node.args.get("query") is not None:
-            return among(node, self.resolve, self.compiler, self.env)
+            return among(node, self.resolve, self.compiler, self.env, self._outer)
         if isinstance(node, exp.Exists):
             return exists(node, self.compiler, self.env, self._outer)
         if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):

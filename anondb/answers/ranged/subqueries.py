@@ -16,7 +16,7 @@ from anondb.answers.ranged.known import INTEGERS, SURE, Sources, fresh
 from anondb.answers.ranged.sources import first_column
 from anondb.answers.ranged.truths import matched
 from anondb.answers.ranged.values import Value, all_sure, check_equal, constant, holds
-from anondb.query.parsing import conjoined, is_null, lowered
+from anondb.query.parsing import bare, conjoined, is_conjunct, is_null, lowered
 from anondb.query.refusals import only, unsupported
 
 PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
@@ -103,8 +103,10 @@ def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -
         raise unsupported(f"a subquery that names columns around it with over {MAX_EACH} values", "Join its groups.")
     cases = []
     for row in rows:
-        given = [exp.convert(row[n]) for n in range(len(names))]
-        written = [_constant_of_type(cell, str(kind)) for cell, kind in zip(given, row[len(names) :], strict=True)]
+        written = [
+            exp.convert(text) if value.item else _constant_of_type(exp.convert(text), str(kind))
+            for value, text, kind in zip(found, row, row[len(names) :], strict=False)
+        ]
         constants = dict(zip(names, written, strict=True))
         one = node.copy()
         for column in list(one.find_all(exp.Column)):
@@ -232,12 +234,18 @@ def _constant_of_type(value: exp.Expr, kind: str) -> exp.Expr:
     return exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
 
 
-def among(node: exp.In, resolve: Resolve, compiler: Compiler, env: Env) -> Value:
+def among(node: exp.In, resolve: Resolve, compiler: Compiler, env: Env, around: Around) -> Value:
     """IN with a subquery; where counts chose its rows, it is certain for the values of rows that are certain."""
     only(node, "this", "query")
-    query = node.args["query"].unnest()
-    left, relation = read(node.this, resolve), compiler.query(compiler.once(query, env), env)
-    if not left.exact or len(relation.columns) != 1 or not replace(relation, flagged=False).exact:
+    query, row = node.args["query"].unnest(), bare(node.this)
+    values = row.expressions if isinstance(row, exp.Tuple) else [row]
+    relation = compiler.query(compiler.once(query, env), env) if len(values) == 1 else None
+    if relation is None or not replace(relation, flagged=False).exact:
+        if not is_conjunct(node):  # where NULL is not as false
+            raise unsupported("IN with a subquery of estimates")
+        return _equal_row(values, query, compiler, env, around)
+    left = read(node.this, resolve)
+    if not left.exact or len(relation.columns) != 1:
         raise unsupported("IN with a subquery of estimates")
     check_equal(left, *relation.columns)
 
@@ -252,6 +260,16 @@ def among(node: exp.In, resolve: Resolve, compiler: Compiler, env: Env) -> Value
         raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
     certain = exp.and_(is_null(left.expression).not_(), listed(rows.where(exp.column(SURE))))
     return Value(certain, exp.true() if relation.open else listed(rows), truth=True)
+
+
+def _equal_row(row: Sequence[exp.Expr], query: exp.Expr, compiler: Compiler, env: Env, around: Around) -> Value:
+    """Whether a query has a row with the same values, none of which is NULL."""
+    columns = [exp.to_identifier(fresh("v")) for _ in row]
+    listed = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier(fresh("q")), columns=columns))
+    equal = [
+        exp.EQ(this=exp.Column(this=name.copy()), expression=v.copy()) for name, v in zip(columns, row, strict=True)
+    ]
+    return exists(exp.Exists(this=exp.select("1").from_(listed).where(*equal)), compiler, env, around)
 
 
 def exists(node: exp.Exists, compiler: Compiler, env: Env, around: Around) -> Value:
