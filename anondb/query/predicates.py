@@ -12,7 +12,7 @@ constructors, ``close`` and ``leaves`` treat all unknown nodes as leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -145,6 +145,12 @@ def _implies(condition: Condition, leaf: AtLeast) -> bool:
     return isinstance(condition, Or) and all(_implies(p, leaf) for p in condition.parts)
 
 
+def _is_denied(condition: Condition, others: Sequence[Condition]) -> bool:
+    """Whether a person for whom other conditions hold has too many items for a condition."""
+    leaf = condition.part if isinstance(condition, Not) else None
+    return isinstance(leaf, AtLeast) and any(_implies(other, leaf) for other in others)
+
+
 def _flat(kind: type[And] | type[Or], conditions: tuple[Condition, ...]) -> list[Condition]:
     parts: dict[Condition, None] = {}
     for condition in conditions:
@@ -179,9 +185,13 @@ def both(*conditions: Condition) -> Condition:
     for leaf in [p for p in parts if isinstance(p, AtLeast) and (len(parts) <= MAX_PARTS or p == NOT_EMPTY)]:
         if any(_implies(p, leaf) for p in parts if p is not leaf):
             parts.remove(leaf)
-    denied = [p.part for p in parts if isinstance(p, Not)] if len(parts) <= MAX_PARTS else []
-    if any(_implies(p, leaf) for leaf in denied if isinstance(leaf, AtLeast) for p in parts):
+    if len(parts) <= MAX_PARTS and any(_is_denied(p, parts) for p in parts):
         return NEVER
+    for part in [p for p in parts if isinstance(p, Or) and len(parts) <= MAX_PARTS]:
+        rest = [p for p in parts if p is not part]
+        kept = [branch for branch in part.parts if not _is_denied(branch, rest)]
+        if len(kept) < len(part.parts):
+            return both(*rest, either(*kept))
     return ALWAYS if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
 
 

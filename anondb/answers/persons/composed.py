@@ -163,6 +163,7 @@ class Composer:
 
     def _sum_of_truths(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
         """The sum of 1 where a condition holds, and of 0 elsewhere, as a number of rows; None for other sums."""
+        value = self._trees(value)[0].unnest() if len(self._scopes) == 1 else value
         plain = isinstance(value, exp.Case) and value.this is None and value.args.get("default") == exp.convert(0)
         branches = value.args["ifs"] if plain else []
         if len(branches) != 1 or branches[0].args["true"] != exp.convert(1):
