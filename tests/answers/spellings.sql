@@ -774,3 +774,8 @@ SELECT CASE WHEN v >= 12 THEN 'high' WHEN v >= 5 THEN 'mid' ELSE 'low' END AS b,
 SELECT count(coalesce(a.tid, b.tid)) AS n, count(CASE WHEN a.tid IS NULL THEN b.tid END) AS m FROM (SELECT tid FROM sales WHERE item = 'bread') a FULL JOIN (SELECT tid FROM sales WHERE item = 'butter') b ON b.tid = a.tid;
 SELECT count(DISTINCT tid) AS n, count(DISTINCT tid) FILTER (WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'bread')) AS m FROM sales WHERE item IN ('bread', 'butter');
 SELECT count(*) AS n, count(*) FILTER (WHERE NOT b) AS m FROM (SELECT bool_or(item = 'bread') AS b, bool_or(item = 'butter') AS c FROM sales GROUP BY tid) WHERE b OR c;
+
+-- with_one_without_other
+SELECT item, bool_or(tid IN (SELECT tid FROM sales WHERE item = 'milk')) AS m FROM sales GROUP BY item;
+SELECT item, max(CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'milk') THEN 1 ELSE 0 END) = 1 AS m FROM sales GROUP BY item;
+SELECT s.item, min(CASE WHEN EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'milk') THEN 0 ELSE 3 END) < 3 AS m FROM sales s GROUP BY s.item;

@@ -1,4 +1,4 @@
-"""Scores of persons, and outer joins of their ids, have the bounds of their plain spellings."""
+"""Scores of persons, outer joins of their ids, and flags of rows have the bounds of their plain spellings."""
 
 from __future__ import annotations
 
@@ -105,3 +105,33 @@ def test_sums_that_are_rounded_or_of_many_weights_are_not_listed(named: Named, s
 @each("sql, plain", OUTER)
 def test_sides_of_a_full_join_are_persons_with_a_row(named: Named, sql: str, plain: str) -> None:
     assert rows(named, sql) == rows(named, plain)
+
+
+WITH_MILK = "tid IN (SELECT tid FROM sales WHERE item = 'milk')"
+FLAGGED = [
+    (
+        f"SELECT item, max(CASE WHEN {WITH_MILK} THEN 1 ELSE 0 END) AS n FROM sales GROUP BY item",
+        f"SELECT item, CASE WHEN count(*) FILTER (WHERE {WITH_MILK}) > 0 THEN 1 ELSE 0 END AS n FROM sales GROUP BY item",
+    ),
+    (
+        f"SELECT item, min(CASE WHEN {WITH_MILK} THEN 2.5 ELSE 0 END) AS n FROM sales GROUP BY item",
+        f"SELECT item, CASE WHEN bool_and({WITH_MILK}) THEN 2.5 ELSE 0 END AS n FROM sales GROUP BY item",
+    ),
+    (
+        f"SELECT max(CASE WHEN {WITH_MILK} THEN 0 ELSE 4 END) FILTER (WHERE item = 'bread') AS n FROM sales",
+        f"SELECT CASE WHEN count(*) FILTER (WHERE item = 'bread') > 0 THEN CASE WHEN count(*) FILTER (WHERE item = 'bread' "
+        f"AND NOT {WITH_MILK}) > 0 THEN 4 ELSE 0 END END AS n FROM sales",
+    ),
+]
+
+
+@each("sql, plain", FLAGGED)
+def test_the_greatest_of_two_numbers_is_whether_some_row_has_it(named: Named, sql: str, plain: str) -> None:
+    assert rows(named, sql) == rows(named, plain)
+
+
+def test_no_number_is_the_greatest_of_no_rows(named: Named) -> None:
+    sql = "SELECT max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS n FROM sales WHERE item = 'no such item'"
+    result = named[1].sql(sql)
+    assert any("may be NULL" in note for note in result.notes)
+    assert named[0] == "suppressed" or result.fetchall()[0][0] is None
