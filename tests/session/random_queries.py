@@ -17,6 +17,7 @@ from session import (
     random_tables,
     random_unions,
     random_weeks,
+    random_weighted,
 )
 from session.random_analyst import Analyst, Asked
 
@@ -35,6 +36,7 @@ KINDS: dict[str, Callable[[Analyst], Asked]] = {
         random_arithmetic,
         random_spellings,
         random_around,
+        random_weighted,
     )
     for name, make in vars(module).items()
     if getattr(make, "__module__", None) == module.__name__ and not name.startswith("_")

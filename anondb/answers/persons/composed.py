@@ -102,6 +102,8 @@ class Composer:
             return self._keys[self._keys.index(call.this)]
         if quantiles := one_by_one(call):
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])
+        if isinstance(call, exp.Min | exp.Max) and (made := self._extreme_of_two(call, wanted)) is not None:
+            return made
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
         return ". ".join(filter(None, [name_of(call), HINTS.get(type(call))]))
@@ -113,6 +115,21 @@ class Composer:
             return exp.GT(this=self._rows(_both(wanted, call.this)), expression=zero)
         false = exp.Is(this=exp.paren(call.this.copy()), expression=exp.false())
         return exp.EQ(this=self._rows(_both(wanted, false)), expression=zero)
+
+    def _extreme_of_two(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
+        """The greatest or the least of one number where a condition holds, and another elsewhere: the one that is beyond if
+        some row has it; None for others."""
+        value = call.this.unnest()
+        branches = value.args["ifs"] if isinstance(value, exp.Case) and value.this is None else []
+        numbers = [branch.args["true"] for branch in branches] + [value.args.get("default")]
+        if len(branches) != 1 or not all(isinstance(n, exp.Literal) and not n.is_string for n in numbers):
+            return None
+        met, (one, two) = branches[0].this, numbers
+        if (Fraction(one.name) < Fraction(two.name)) == isinstance(call, exp.Max):
+            met, one, two = exp.Not(this=exp.Is(this=exp.paren(met.copy()), expression=exp.true())), two, one
+        some = exp.GT(this=self._rows(_both(wanted, met)), expression=exp.Literal.number(0))
+        made = exp.Case(ifs=[exp.If(this=some, true=one.copy())], default=two.copy())
+        return made if self._keys and wanted is None else self._if_some(made, wanted)
 
     def _count(self, call: exp.Count, wanted: exp.Expr | None) -> exp.Expr:
         only(call, "this", "big_int", "expressions")

@@ -79,6 +79,11 @@ class Conditions(Quantities, ABC):
         """A condition that is no connective; DuckDB converts numbers and texts to truth values."""
         if (parts := by_parts(tree)) is not None:
             return self.decided(parts)
+        if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
+            part = bare(tree.this)
+            part = bare(part.this) if type(part) is exp.Cast else part
+            if isinstance(part, exp.Predicate | exp.Connector | exp.Not):
+                return certain(negate(self.decided(part).known))
         name = name_of(condition_in(tree))
         atoms = self.atoms_of(tree)
         if any(isinstance(atom, Id) for atom in atoms):
@@ -169,6 +174,8 @@ class Conditions(Quantities, ABC):
     # ---------------------------------------------------------------- one atom
 
     def _on_ids(self, tree: exp.Expr) -> Decided:
+        if tree.find(exp.Case, exp.If):
+            return self._by_branches(tree)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null) and isinstance(self.atom(tree.this), Id):
             return certain(NEVER)
         sides = [self.atom(tree.this), self.atom(tree.expression)] if isinstance(tree, exp.EQ | exp.NEQ) else []
@@ -336,9 +343,6 @@ class Conditions(Quantities, ABC):
         compared = isinstance(tree, _COMPARED)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
             part = bare(tree.this)
-            part = bare(part.this) if type(part) is exp.Cast else part
-            if isinstance(part, exp.Predicate | exp.Connector | exp.Not):
-                return certain(negate(self.decided(part).known))
             if self.linear(part) is not None:  # a sum is NULL if a part of it is
                 numbers = [atom for atom in self.atoms_of(part) if isinstance(atom, Number)]
                 return certain(negate(both(*(atom.present for atom in numbers))))

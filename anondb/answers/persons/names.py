@@ -12,6 +12,7 @@ from anondb.answers.persons.conditions import LISTED_ITEMS
 from anondb.answers.persons.domains import wrapped
 from anondb.answers.persons.numbers import Numbers
 from anondb.answers.persons.terms import (
+    Id,
     Item,
     Listing,
     Number,
@@ -21,7 +22,7 @@ from anondb.answers.persons.terms import (
 )
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all, item_not
-from anondb.query.parsing import lowered, operands
+from anondb.query.parsing import bare, lowered, operands
 from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, at_least, both, negate
 from anondb.query.refusals import unsupported
 
@@ -81,7 +82,7 @@ class Names(Numbers):
                 node.set(key, [self._visit(p, scope) if isinstance(p, exp.Expr) else p for p in part])
             elif isinstance(part, exp.Expr):
                 node.set(key, self._visit(part, scope))
-        return node
+        return self._filled(node) if isinstance(node, exp.Coalesce) else node
 
     def _named(self, node: exp.Column, scope: Scope) -> exp.Expr:
         """What a name stands for."""
@@ -102,6 +103,32 @@ class Names(Numbers):
     @abstractmethod
     def _special(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """Subqueries, and functions of lists of items; None for other expressions."""
+
+    def _filled(self, node: exp.Coalesce) -> exp.Expr:
+        """COALESCE over atoms, without the values that it never takes; of a sum and 0 it is the number that is 0 for those
+        who have nothing to sum."""
+        values = [value for value in (node.this, *node.expressions) if not isinstance(bare(value), exp.Null)]
+        if not values or len(values) == 1 or isinstance(self.atom(values[0]), Id):
+            return wrapped(values[0] if values else exp.null())
+        case = bare(values[0])
+        if isinstance(case, exp.Case) and len(case.args["ifs"]) == 1 and isinstance(case.args.get("default"), exp.Null):
+            there, total = self.atom(case.args["ifs"][0].this), case.args["ifs"][0].args["true"]
+            zero = not self.atoms_of(values[1]) and self.value(values[1]) == 0
+            if isinstance(there, Truth) and zero and self._is_zero(total, there.false):
+                return wrapped(total)
+        return exp.Coalesce(this=values[0], expressions=values[1:])
+
+    def _is_zero(self, total: exp.Expr, met: Condition) -> bool:
+        """Whether a sum of numbers of items is 0 for those who meet a condition: they have none of the items that count."""
+        found = self.linear(total) if self._is_never_null(total) else None
+        if found is None or found[1]:
+            return False
+        for weights in (atom.weights for atom in found[0]):
+            labels = frozenset(label for label, weight in weights.by_label or () if weight)
+            test = weights.test if weights.by_label is None else Labels(labels)
+            if weights.others != (0.0, 0.0) or both(met, at_least(1, test)) != NEVER:
+                return False
+        return True
 
     # ---------------------------------------------------------------- lists
 

@@ -23,7 +23,7 @@ from anondb.answers.persons.terms import (
     Scope,
     Truth,
 )
-from anondb.answers.persons.weights import values_of, weights_of
+from anondb.answers.persons.weights import type_of_sum, values_of, weights_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, item_all, item_any
 from anondb.query.predicates import (
     ALWAYS,
@@ -202,8 +202,8 @@ class Numbers(Kinds):
         total = parts[0]
         for part in parts[1:]:
             total = exp.Add(this=total, expression=part)
-        present = either(*there)
-        return total if self._holds(present, met) else case_of(self._column_of(present), total, exp.null())
+        present = both(*(part for part in conjuncts(either(*there)) if not self._holds(part, met)))
+        return total if present == ALWAYS else case_of(self._column_of(present), total, exp.null())
 
     def _is_mixed(self, tree: exp.Expr) -> bool:
         atoms = self.atoms_of(tree)
@@ -229,7 +229,7 @@ class Numbers(Kinds):
             for condition, test in cases:
                 weights, some = self.weights(tree, test)
                 there.append(both(condition, some))
-                numbers.append((condition, self.column(Number(weights))))
+                numbers.append((condition, self._summed(tree, weights)))
             return [self._case_value(numbers, exp.Literal.number(0), met)]
         cells = self.cells(rows)
         if any(cell.test is not None for cell in cells):
@@ -247,8 +247,11 @@ class Numbers(Kinds):
         weights, some = self.weights(tree, cell.test or ANY_ITEM)
         present = both(cell.person, some)
         there.append(present)
-        number = self.column(Number(weights))
+        number = self._summed(tree, weights)
         return number if self._holds(present, met) else case_of(self._column_of(present), number, exp.Literal.number(0))
+
+    def _summed(self, tree: exp.Expr, weights: Weights) -> exp.Expr:
+        return self.column(Number(weights, type=type_of_sum(self.evaluated(tree).kind)))
 
     def weights(self, tree: exp.Expr, test: ItemTest) -> tuple[Weights, Condition]:
         """The numbers of items that pass a test, by an expression, and the condition that there is one that is not NULL."""

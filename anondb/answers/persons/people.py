@@ -246,7 +246,7 @@ class _Facts(Aggregates):
             atom = self.atom(tree)
             if isinstance(atom, Item) or (
                 isinstance(atom, Number)
-                and not atom.values
+                and not (atom.values or atom.type)
                 and atom.weights.kind in (SUM, VALUES)
                 and (atom.weights.by_label is None or atom.weights.kind == VALUES)
             ):

@@ -229,6 +229,8 @@ class PerPerson(Places):
                     part.set(name, [visit(c) if isinstance(c, exp.Expr) else c for c in child])
                 elif isinstance(child, exp.Expr):
                     part.set(name, visit(child))
+            if isinstance(part, exp.Coalesce):
+                return self._filled(part)
             return self._list_function(part, scopes[0]) or part
 
         return visit(node.copy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from math import isfinite
@@ -145,6 +146,7 @@ class Quantities(Domains):
         """The value of an expression for each value of an atom."""
         doubles = any(isinstance(value, float) for value in values)  # keys, which match as texts
         kind_of = self.releases.part_type if isinstance(atom, Part) else "DOUBLE" if doubles else ""
+        kind_of = kind_of or (atom.type if isinstance(atom, Number) else "")
         cells = [exp.Tuple(expressions=[exp.convert(n), _cell(v, kind_of)]) for n, v in enumerate(values)]
         if not cells:
             return []
@@ -179,7 +181,8 @@ class Quantities(Domains):
         of = min(listed, key=lambda atom: listed[atom])
         values = self.values_of_number(replace(of, present=ALWAYS), tree)
         cases = [
-            (both(of.present, met), _cell(value, "DOUBLE" if isinstance(value, float) else "")) for value, met in values
+            (both(of.present, met), _cell(value, "DOUBLE" if isinstance(value, float) else of.type))
+            for value, met in values
         ]
         cases += [(negate(of.present), exp.null())] if of.present != ALWAYS else []
         return [(met, self.replaced(tree, lambda a, v=v: v if a == of else None)) for met, v in cases]  # type: ignore[misc]
@@ -195,6 +198,9 @@ class Quantities(Domains):
             plain = value is not None and not isinstance(value, bool | str) and hasattr(value, "__float__")
             plain = plain and isfinite(value)
             return ({}, Fraction(value)) if plain else None
+        if isinstance(tree, exp.Coalesce) and self._is_never_null(tree.this):
+            others = [None if self.atoms_of(one) else self.value(one) for one in tree.expressions]
+            return self.linear(tree.this) if all(type(one) in (int, float, Decimal) for one in others) else None
         if isinstance(tree, exp.Neg):
             return _times(self.linear(tree.this), Fraction(-1))
         if (
@@ -222,6 +228,10 @@ class Quantities(Domains):
             return _times(one, two[1] if isinstance(tree, exp.Mul) else 1 / two[1])
         return None
 
+    def _is_never_null(self, tree: exp.Expr) -> bool:
+        """Whether a sum of multiples of numbers is there for every person."""
+        return all(isinstance(atom, Number) and atom.present == ALWAYS for atom in self.atoms_of(tree))
+
     def combined(self, coefficients: Mapping[Number, Fraction]) -> Weights:
         """The weights of a sum of multiples of sums over a person's items."""
         if len(coefficients) == 1:
@@ -240,8 +250,6 @@ class Quantities(Domains):
                 total[label] = total.get(label, Fraction(0)) + factor * Fraction(of[label]) / weights.scale
         if all(weight == 1 for weight in total.values()):
             return Weights(Labels(frozenset(total)))
-        from decimal import Decimal
-
         made = [(label, Decimal(w.numerator) / Decimal(w.denominator)) for label, w in total.items()]
         return weights_of([(label, value if value % 1 else int(value)) for label, value in made])
 

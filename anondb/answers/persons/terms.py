@@ -80,13 +80,15 @@ class Number:
         weights: the weights of the items, and how they make the number.
         present: when it is not NULL.
         values: for the least and the greatest weight, the value that each weight stands for, in ascending order.
-        above: for these, whether suppressed items that nothing names count from this place of ``values`` down (or up).
+        unnamed: for these, the weight of suppressed items that nothing names; None if they do not count.
+        type: the SQL type of a sum, if it is not one of whole numbers.
     """
 
     weights: Weights
     present: Condition = ALWAYS
     values: tuple[tuple[float, Any], ...] = ()
     unnamed: float | None = None
+    type: str = ""
 
 
 @dataclass(frozen=True)

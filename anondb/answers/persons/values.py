@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from functools import reduce
 from itertools import product
+from math import fsum, prod
+from operator import add
 from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.decided import has_value
-from anondb.answers.persons.domains import UNKNOWN, check_fixed, check_plain, typeof
+from anondb.answers.persons.domains import UNKNOWN, check_fixed, check_plain, typed, typeof
 from anondb.answers.persons.relations import Relations
 from anondb.answers.persons.terms import Item, Looked, Number, Of, OnPart, Part, Truth
+from anondb.answers.persons.weights import EXACT
+from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare
-from anondb.query.predicates import ALWAYS, NEVER, Condition, both, either, negate, on_item
+from anondb.query.predicates import ALWAYS, NEVER, Condition, Weights, both, either, negate, on_item
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import SUM
 
 CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 MAX_TERMS = 120  # of a sum of counts
+LARGE = 2**53 / EXACT  # up to which sums of multiples of its inverse are doubles
 
 
 class Values(Relations):
@@ -110,7 +117,7 @@ class Values(Relations):
                 grouped.setdefault(of, []).append(met)
             return [(of, both(atom.present, either(*mets))) for of, mets in grouped.items()] + self._absent(tree, atom)
         if atom.weights.by_label is not None and atom.weights.kind == SUM:
-            cases = as_cases(tree)
+            cases = as_cases(tree) or self._of_counts(tree, atom)
             by_case = None if cases is None else self._values_by_case(cases, [])
             if by_case is None:
                 raise unsupported("GROUP BY a sum of numbers of items")
@@ -127,6 +134,25 @@ class Values(Relations):
         if len(listed_) > MAX_TERMS:
             raise too_complex(f"it has over {MAX_TERMS} groups of numbers of items")
         return listed_ + self._absent(tree, atom)
+
+    def _of_counts(self, tree: exp.Expr, atom: Number) -> exp.Expr | None:
+        """An expression of a sum of few weights, with multiples of the numbers of items of each weight in place of it; None
+        for other sums."""
+        weights, labels = atom.weights, dict[float, set[str]]()
+        listed = {label: weight for label, weight in weights.by_label or () if weight}
+        inside = self.passing(weights.test, frozenset(listed))
+        for label in inside if self.releases.suppressed else inside.intersection(self.releases.items):
+            labels.setdefault(listed[label], set()).add(label)
+        exact = not weights.error and fsum(map(abs, listed.values())) < LARGE  # as keys are compared
+        many = prod(len(of) + 1 for of in labels.values()) > MAX_TERMS
+        if not exact or many or not labels or weights.others != (0.0, 0.0) or atom.present != ALWAYS:
+            return None
+        numbers = {weight: self.column(Number(Weights(Labels(frozenset(of))))) for weight, of in sorted(labels.items())}
+        each = {weight: typed(Decimal(weight) / weights.scale, "") for weight in numbers}
+        if atom.type:
+            each = {weight: exp.cast(value, atom.type) for weight, value in each.items()}
+        total = reduce(add, (value * numbers[weight] for weight, value in each.items()))
+        return self.replaced(tree, lambda a: exp.paren(total) if a == atom else None)
 
     def _absent(self, tree: exp.Expr, atom: Number) -> list[tuple[Any, Condition]]:
         if atom.present == ALWAYS:

@@ -32,6 +32,13 @@ def values_of(values: Sequence[tuple[str, Any]]) -> Weights:
     return Weights(ANY_ITEM, tuple(sorted((item, float(of)) for item, of in by_item.items())), kind=VALUES)
 
 
+def type_of_sum(kind: str) -> str:
+    """The SQL type of a sum of values of a type; "" for sums of whole numbers and of truth values."""
+    if kind.startswith("DECIMAL("):
+        return f"DECIMAL(38{kind[kind.index(',') :]}"
+    return "DOUBLE" if kind in ("DOUBLE", "FLOAT") else ""
+
+
 def weights_of(values: Sequence[tuple[str, Any]], kind: str = SUM) -> Weights:
     """Numbers of items: decimal ones as multiples of their smallest unit; how much sums of others may be rounded.
 

@@ -113,4 +113,7 @@ def _sources(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _named(node: exp.Expr, names: frozenset[str]) -> bool:
+    """Whether an expression is one of some columns, or the first of these that is not NULL, as of a FULL JOIN."""
+    if isinstance(node, exp.Coalesce):
+        return all(_named(one, names) for one in (node.this, *node.expressions))
     return isinstance(node, exp.Column) and lowered(node.name) in names
