@@ -758,3 +758,25 @@ SELECT avg(n) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item HAV
 SELECT avg(n) AS m FROM (SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item) WHERE 300 < n;
 SELECT avg(n) FILTER (WHERE n >= 301) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
 SELECT avg(CASE WHEN n > 300 THEN n END) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
+
+-- running_total_of_items
+SELECT item, n, sum(n) OVER (ORDER BY n DESC, item ROWS UNBOUNDED PRECEDING) AS total FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
+SELECT item, count(*) AS n, sum(count(*)) OVER (ORDER BY count(*) DESC, item) AS total FROM sales GROUP BY item;
+WITH c AS (SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item) SELECT item, n, sum(n) OVER (ORDER BY -n, item RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS total FROM c;
+
+-- items_by_class
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), r AS (SELECT item, n, sum(n) OVER (ORDER BY n DESC, item) AS cum, sum(n) OVER () AS every FROM c) SELECT CASE WHEN cum * 10 <= every * 7 THEN 'A' ELSE 'B' END AS class, count(*) AS n FROM r GROUP BY 1;
+SELECT class, count(*) AS n FROM (SELECT item, CASE WHEN sum(count(*)) OVER (ORDER BY count(*) DESC, item) * 10 > 7 * sum(count(*)) OVER () THEN 'B' ELSE 'A' END AS class FROM sales GROUP BY item) GROUP BY class;
+
+-- items_that_none_exceeds
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE NOT EXISTS (SELECT 1 FROM c d WHERE length(d.item) = length(c.item) AND d.n > c.n);
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE n >= ALL (SELECT n FROM c d WHERE length(d.item) = length(c.item));
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT a.item, a.n FROM c a LEFT JOIN c b ON length(b.item) = length(a.item) AND b.n > a.n WHERE b.n IS NULL;
+
+-- square_of_a_difference
+SELECT power(count(*) FILTER (WHERE item = 'milk') - count(*) FILTER (WHERE item = 'bread'), 2) AS v FROM sales;
+SELECT (x - y) ** 2 AS v FROM (SELECT count(*) FILTER (WHERE item = 'milk') AS x, count(*) FILTER (WHERE item = 'bread') AS y FROM sales);
+
+-- share_of_one_group
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n / (SELECT n FROM c WHERE item = 'milk') AS v FROM c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n / (SELECT count(*) FROM sales WHERE item = 'milk' GROUP BY item) AS v FROM c;
