@@ -779,3 +779,25 @@ SELECT count(*) AS n, count(*) FILTER (WHERE NOT b) AS m FROM (SELECT bool_or(it
 SELECT item, bool_or(tid IN (SELECT tid FROM sales WHERE item = 'milk')) AS m FROM sales GROUP BY item;
 SELECT item, max(CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'milk') THEN 1 ELSE 0 END) = 1 AS m FROM sales GROUP BY item;
 SELECT s.item, min(CASE WHEN EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'milk') THEN 0 ELSE 3 END) < 3 AS m FROM sales s GROUP BY s.item;
+
+-- running_total_of_items
+SELECT item, n, sum(n) OVER (ORDER BY n DESC, item ROWS UNBOUNDED PRECEDING) AS total FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
+SELECT item, count(*) AS n, sum(count(*)) OVER (ORDER BY count(*) DESC, item) AS total FROM sales GROUP BY item;
+WITH c AS (SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item) SELECT item, n, sum(n) OVER (ORDER BY -n, item RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS total FROM c;
+
+-- items_by_class
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item), r AS (SELECT item, n, sum(n) OVER (ORDER BY n DESC, item) AS cum, sum(n) OVER () AS every FROM c) SELECT CASE WHEN cum * 10 <= every * 7 THEN 'A' ELSE 'B' END AS class, count(*) AS n FROM r GROUP BY 1;
+SELECT class, count(*) AS n FROM (SELECT item, CASE WHEN sum(count(*)) OVER (ORDER BY count(*) DESC, item) * 10 > 7 * sum(count(*)) OVER () THEN 'B' ELSE 'A' END AS class FROM sales GROUP BY item) GROUP BY class;
+
+-- items_that_none_exceeds
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE NOT EXISTS (SELECT 1 FROM c d WHERE length(d.item) = length(c.item) AND d.n > c.n);
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n FROM c WHERE n >= ALL (SELECT n FROM c d WHERE length(d.item) = length(c.item));
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT a.item, a.n FROM c a LEFT JOIN c b ON length(b.item) = length(a.item) AND b.n > a.n WHERE b.n IS NULL;
+
+-- square_of_a_difference
+SELECT power(count(*) FILTER (WHERE item = 'milk') - count(*) FILTER (WHERE item = 'bread'), 2) AS v FROM sales;
+SELECT (x - y) ** 2 AS v FROM (SELECT count(*) FILTER (WHERE item = 'milk') AS x, count(*) FILTER (WHERE item = 'bread') AS y FROM sales);
+
+-- share_of_one_group
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n / (SELECT n FROM c WHERE item = 'milk') AS v FROM c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n / (SELECT count(*) FROM sales WHERE item = 'milk' GROUP BY item) AS v FROM c;

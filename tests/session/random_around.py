@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from session.random_analyst import Analyst, Asked
 
 
@@ -125,3 +127,65 @@ def of_each(a: Analyst) -> Asked:
         exists = f"{a.one('', 'NOT ')}EXISTS (SELECT 1 FROM sales s WHERE {inner} AND {a.test('s.item')})"
         return Asked(("count(*) AS c0",), f"FROM {rows} WHERE {exists}")
     return Asked((f"{key} AS k0", f"(SELECT {of}) AS n1"), f"FROM {rows}")
+
+
+def running_totals(a: Analyst) -> Asked:
+    """Aggregates of the groups that come up to a group, in an order of counts."""
+    way, other = a.one("", " DESC"), a.one("", " DESC")
+    order = a.one(
+        f"n{way}, item{other}", f"n{way}, item{other}", f"n{way}", f"length(item){other}, n{way}, item", f"-n{way}"
+    )
+    frame = a.one("", "", " RANGE UNBOUNDED PRECEDING", " RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
+    frame = a.one(frame, " ROWS UNBOUNDED PRECEDING") if order.split()[-1] != "n" and "item" in order[3:] else frame
+    call = a.one("sum(n)", "sum(n)", "count(*)", "avg(n)", "max(n)", "min(n)", "sum(n - 3)", "sum(2 - n)", "count(n)")
+    call = a.one(call, call, f"{call} FILTER (WHERE {a.one(a.test(), f'n > {a.rnd.randint(0, 4)}')})")
+    part = a.one("", "", "PARTITION BY length(item) ", "PARTITION BY left(item, 1) ")
+    counts = f"SELECT item, {a.one('count(*)', 'count(DISTINCT tid)')} AS n FROM sales{a.where()} GROUP BY item"
+    if a.rnd.random() < 0.4:
+        having = a.one("", f" HAVING count(*) > {a.rnd.randint(0, 3)}")
+        window = f"{call} OVER ({part}ORDER BY {order}{frame})".replace("count(n)", "count(*)").replace(
+            "n)", "count(*))"
+        )
+        window = re.sub(r"\bn\b", "count(*)", window)
+        return Asked(
+            ("item AS k0", f"{window} AS n1"), f"FROM sales{a.where()} GROUP BY item{having}", filtered=bool(having)
+        )
+    window = f"{call} OVER ({part}ORDER BY {order}{frame})"
+    met = a.one("", f" WHERE n > {a.rnd.randint(0, 4)}", f" WHERE {a.test()}")
+    if a.rnd.random() < 0.3:
+        case = f"CASE WHEN {window} > {a.rnd.randint(1, 9)} THEN 'a' ELSE 'b' END AS k"
+        return Asked(
+            ("k AS k0", "count(*) AS c1"),
+            f"FROM (SELECT item, n, {case} FROM ({counts}){met}) GROUP BY k",
+            filtered=True,
+        )
+    return Asked(("item AS k0", f"{window} AS n1"), f"FROM ({counts}){met}", filtered="n >" in met)
+
+
+def compared_groups(a: Analyst) -> Asked:
+    """Groups beside all others: quantified comparisons, rows without a match, the number of one group, and powers."""
+    counts = f"SELECT item, length(item) AS l, count(*) AS n FROM sales{a.where()} GROUP BY item"
+    before, shape = f"WITH c AS ({counts})", a.rnd.random()
+    sign, alike = (
+        a.one(">", ">=", "<", "<="),
+        a.one(" WHERE d.l = c.l", " WHERE d.l <> c.l", f" WHERE {a.test('d.item')}", ""),
+    )
+    shown = ("item AS k0", "n AS n1")
+    if shape < 0.3:
+        return Asked(
+            shown, f"FROM c WHERE n {sign} {a.one('ALL', 'ANY')} (SELECT n FROM c d{alike})", before, filtered=True
+        )
+    if shape < 0.6:
+        on = f"d.n {a.one('+ 1 ', '', '')}{sign} c.n{a.one('', ' AND d.l = c.l', ' AND d.item <> c.item')}"
+        left = a.one("c", "c", "(SELECT item, price AS n, length(item) AS l FROM prices) c")
+        where = f"d.{a.one('n', 'item', 'l')} IS NULL{a.one('', '', f' AND c.n > {a.rnd.randint(0, 3)}')}"
+        if a.rnd.random() < 0.3:
+            return Asked(("count(*) AS c0",), f"FROM {left} LEFT JOIN c d ON {on} WHERE {where}", before)
+        shown = ("c.item AS k0", f"{'c.n AS n1' if left == 'c' else 'c.n AS k1'}")
+        return Asked(shown, f"FROM {left} LEFT JOIN c d ON {on} WHERE {where}", before, filtered=True)
+    one = f"(SELECT n FROM c WHERE item = {a.item()}{a.one('', '', f' AND n > {a.rnd.randint(0, 3)}')})"
+    number = a.one(f"n / {one}", f"n - {one}", f"coalesce({one}, 0)", f"1.0 * {one} / n", f"({one} - n) ** 2")
+    number = a.one(number, f"power(n - {a.rnd.randint(1, 5)}, {a.rnd.randint(0, 4)})", f"({one} - 2) ** 3")
+    if a.rnd.random() < 0.3:
+        return Asked(shown, f"FROM c WHERE n {sign} {one}", before, filtered=True)
+    return Asked(("item AS k0", f"{number} AS n1"), "FROM c", before)

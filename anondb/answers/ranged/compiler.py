@@ -142,6 +142,7 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env, ended=ended, around=around)
+        from anondb.answers.ranged.anti_joins import without_matches
         from anondb.answers.ranged.constants import beside_totals
         from anondb.answers.ranged.rollups import over_rows
         from anondb.answers.ranged.selects import SelectRows
@@ -157,6 +158,7 @@ class Compiler:
         if several is not None:
             return self.query(several, env, ended=ended)
         other = over_rows(node, env) or beside_table(node, env, self) or beside_totals(node, env, self)
+        other = other or without_matches(node, env, self)
         if other is not None:
             return self.query(other, env, ended=ended)
         if self.people.of_persons(node, env):

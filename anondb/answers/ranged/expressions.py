@@ -17,7 +17,7 @@ from anondb.query.refusals import name_of, only, too_complex, unsupported
 MAX_NODES = 20_000  # of the expression of a bound, which repeats the bounds of its operands
 
 FILLED = (
-    *(exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.Round, exp.Floor, exp.Ceil),
+    *(exp.Add, exp.Sub, exp.Mul, exp.Pow, exp.Neg, exp.Abs, exp.Round, exp.Floor, exp.Ceil),
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.Between, exp.In),
     *(exp.Cast, exp.Length, exp.Lower, exp.Upper, exp.Substring),
 )
@@ -38,7 +38,7 @@ NEVER_WRAPPED = (
 )
 """Operands that stand without parentheses; no tree says where the text had some."""
 
-STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Neg | exp.Abs | exp.Cast | values.RISING
+STRICT = exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Pow | exp.Neg | exp.Abs | exp.Cast | values.RISING
 """Operations that give NULL if and, but for division by 0 and values that do not fit, only if an operand is NULL."""
 
 Resolve = Callable[[exp.Expr], Value | None]
@@ -216,8 +216,8 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
             return _cast(node, this)
         if isinstance(node, exp.Abs):
             return values.absolute(node, this)
-        if isinstance(node, exp.Pow) and all(values.floor_of(value) is not None for value in (this, *rest)):
-            return values.rising(node, this)
+        if isinstance(node, exp.Pow) and (power := _power(node, this, rest[0])) is not None:
+            return power
         if isinstance(node, exp.Coalesce) and (this.sure is None or len(rest) == 1):
             return truths.filled(this, rest[0])
         if isinstance(node, exp.Nullif):
@@ -231,6 +231,17 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
     if isinstance(node, exp.Order | exp.Ordered):
         return Value(why="ORDER BY an estimate")
     return Value(why=f"{name_of(node).replace(' in this place', '')} of an estimate. Ask for the number itself")
+
+
+def _power(node: exp.Pow, value: Value, exponent: Value) -> Value | None:
+    """A power: it rises with its base, or for an even whole exponent with the absolute value of that; None where the base
+    may be negative and the exponent is no whole number."""
+    number = values.constant_of(exponent)
+    whole = number is not None and number in range(1_000)
+    if value.least is None and whole and number in range(0, 1_000, 2):
+        value = values.absolute(exp.Abs(this=node.this), value)
+    unsigned = value.least is not None and values.floor_of(exponent) is not None
+    return values.rising(node, value) if whole or unsigned else None
 
 
 def _unless_equal(node: exp.Nullif, value: Value, other: Value) -> Value:

@@ -155,6 +155,7 @@ class Sources:
         asked, open, unsure, cut: as for the sources.
         merged: the aliases of sources with columns that are shown once (USING).
         totals: the aggregates over all rows that are columns of the rows, if any.
+        running: the running totals that are columns of the rows.
     """
 
     tree: exp.Select = field(default_factory=exp.Select)
@@ -166,6 +167,7 @@ class Sources:
     cut: bool = False
     merged: frozenset[str] = frozenset()
     totals: exp.Select | None = None
+    running: dict[exp.Expr, Value] = field(default_factory=dict)
 
     def add(self, relation: Known, alias: str) -> exp.Expr:
         """Register a relation; returns it as a source for FROM or JOIN."""

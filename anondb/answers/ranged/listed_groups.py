@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from anondb.answers.ranged.known import fresh
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import bare, lowered
 
 MAX_LISTED = 12  # constants of a CASE
+_LEAVES = (exp.Window, exp.Filter, exp.AggFunc, exp.Column)
 _PARTS = {"expressions", "from_", "joins", "where", "group", "having", "with_"}
 
 
 def by_constants(node: exp.Select) -> exp.Query | None:
     """A SELECT that groups by one CASE of constants as a row for each of these; None for other queries."""
-    if node.args.get("group") is None or not {k for k, v in node.args.items() if v} <= _PARTS or node.find(exp.Window):
+    windows = any(window.parent_select is node for window in node.find_all(exp.Window))
+    if node.args.get("group") is None or not {k for k, v in node.args.items() if v} <= _PARTS or windows:
         return None
-    node = _merged(node)
+    node = _merged(_lifted(node))
     keys = grouped(node, lambda column: False)
     key = bare(keys[0]) if len(keys) == 1 else None
     results = list(dict.fromkeys(_results(key))) if isinstance(key, exp.Case) else []
@@ -79,6 +82,41 @@ def _merged(node: exp.Select) -> exp.Select:
         else:
             column.replace(exp.paren(value.copy()))
     return made if where is None else made.where(where.this.copy())
+
+
+def _lifted(node: exp.Select) -> exp.Select:
+    """A SELECT over a subquery that has a CASE of its aggregates and windows as a column, with the CASE in its place."""
+    source = node.args["from_"].this if node.args.get("from_") else None
+    inner = source.this if isinstance(source, exp.Subquery) else None
+    named = source.args.get("alias") if source is not None else None
+    if (
+        not isinstance(inner, exp.Select)
+        or (named is not None and named.columns)
+        or node.args.get("joins")
+        or node.is_star
+        or inner.is_star
+    ):
+        return node
+    parts, group = {k for k, v in inner.args.items() if v}, inner.args.get("group")
+    if not parts <= {*_PARTS, "qualify"} or (group is not None and group.args.get("all")):
+        return node
+    values = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e, exp.Alias)}
+    cases = {
+        n: e for n, e in values.items() if isinstance(e, exp.Case) and e.find(*_LEAVES[:-1]) and not e.find(exp.Query)
+    }
+    made = node.copy()
+    place, leaves = made.args["from_"].this, dict[exp.Expr, str]()
+
+    def visit(part: exp.Expr) -> exp.Expr:
+        name = leaves.setdefault(part, fresh("w")) if isinstance(part, _LEAVES) else ""
+        return exp.column(name, place.alias or None) if name else part
+
+    for column in [c for c in made.find_all(exp.Column) if c.parent_select is made and lowered(c.name) in cases]:
+        lifted = cases[lowered(column.name)].copy().transform(visit)
+        column.replace(exp.alias_(lifted, column.name) if column.parent is made else lifted)
+    for part, name in leaves.items():
+        place.this.append("expressions", part.copy().as_(name))
+    return made
 
 
 def _of(node: exp.Select, key: exp.Case, result: exp.Expr) -> exp.Select:

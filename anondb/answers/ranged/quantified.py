@@ -1,7 +1,7 @@
-"""Comparisons with all rows of a list: ``n >= ALL (SELECT n ...)`` by its extreme.
+"""Comparisons with all rows of a list, or with any: ``n >= ALL (SELECT n ...)`` by its extreme.
 
 For numbers that are never NULL, ``x >= ALL (list)`` is ``coalesce(x >= max(list), TRUE)``: of an empty list the extreme is
-NULL, and the comparison is true.
+NULL, and the comparison is true. So ``x >= ANY (list)`` is ``coalesce(x >= min(list), FALSE)``.
 """
 
 from __future__ import annotations
@@ -10,37 +10,41 @@ from sqlglot import exp
 
 from anondb.query.parsing import bare, lowered
 
-_EXTREMES: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.GTE: exp.Max, exp.GT: exp.Max, exp.LTE: exp.Min, exp.LT: exp.Min
-}  # fmt: skip
+_COMPARED = (exp.GTE, exp.GT, exp.LTE, exp.LT)
+_PARTS = {"expressions", "from_", "joins", "where"}
 
 
 def with_extremes(tree: exp.Expr) -> exp.Expr:
-    """A query with comparisons with an extreme in place of those with all rows of a list of counts."""
-    if tree.find(exp.All) is None:
+    """A query with comparisons with an extreme in place of those with all or any rows of a list of counts."""
+    if tree.find(exp.All, exp.Any) is None:
         return tree
     made = tree.copy()
-    for node in list(made.find_all(*_EXTREMES)):
-        if (found := _of_all(node, made)) is not None:
+    for node in list(made.find_all(*_COMPARED)):
+        if (found := _of_list(node, made)) is not None:
             node.replace(found)
     return made
 
 
-def _of_all(node: exp.Expr, tree: exp.Expr) -> exp.Expr | None:
-    """``x >= ALL (SELECT n ...)`` for counts; None for other comparisons."""
-    query = node.expression.this.unnest() if isinstance(node.expression, exp.All) else None
+def _of_list(node: exp.Expr, tree: exp.Expr) -> exp.Expr | None:
+    """``x >= ALL (SELECT n ...)`` or ``x >= ANY (SELECT n ...)`` for counts; None for other comparisons."""
+    of_all = isinstance(node.expression, exp.All)
+    query = node.expression.this.unnest() if isinstance(node.expression, exp.All | exp.Any) else None
     if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.is_star:
         return None
     if not (_is_count(query.expressions[0].unalias(), query, tree) and _is_count(node.this, node.parent_select, tree)):
         return None
-    value = exp.Subquery(this=_extreme(query, _EXTREMES[type(node)]))
-    return exp.Coalesce(this=type(node)(this=node.this.copy(), expression=value), expressions=[exp.true()])
+    greatest = isinstance(node, exp.GTE | exp.GT) == of_all
+    value = exp.Subquery(this=_extreme(query, exp.Max if greatest else exp.Min))
+    return exp.Coalesce(this=type(node)(this=node.this.copy(), expression=value), expressions=[exp.convert(of_all)])
 
 
 def _extreme(query: exp.Select, kind: type[exp.Expr]) -> exp.Select:
-    """The greatest or the least value of a query with one column."""
-    inner, name = query.copy(), exp.to_identifier("v")
-    inner.set("expressions", [exp.alias_(inner.expressions[0].unalias(), name)])
+    """The greatest or the least value of a query with one column, which may name columns around it where it only joins."""
+    inner, name, value = query.copy(), exp.to_identifier("v"), query.expressions[0].unalias()
+    if isinstance(value, exp.Column) and {key for key, part in query.args.items() if part} <= _PARTS:
+        inner.set("expressions", [kind(this=value.copy())])
+        return inner
+    inner.set("expressions", [exp.alias_(value.copy(), name)])
     return exp.select(kind(this=exp.column("v", "all_rows"))).from_(inner.subquery("all_rows"))
 
 

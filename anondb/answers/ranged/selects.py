@@ -17,6 +17,7 @@ from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, describ
 from anondb.answers.ranged.leading import check_limits, leading, number_of_rows, orderings_of
 from anondb.answers.ranged.listed_groups import by_constants
 from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
+from anondb.answers.ranged.running import running
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
@@ -25,9 +26,7 @@ from anondb.query.refusals import name_of, only, unsupported
 
 MANY_NODES = 60  # of an expression that is computed once, in a column
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
-
 CHOSEN_NOTE = "Estimates alone choose the rows, since no rule reads this: "
-
 ITEM_NOTE = "Items are ordered as texts; in the original they are numbers or the like, with another order."
 
 
@@ -137,15 +136,17 @@ class SelectRows:
         if isinstance(node, exp.Column):
             return self._column(node)
         if isinstance(node, exp.Window):
-            if self._all_groups and over_all(node):
+            every, tables = self._all_groups, self.compiler.tables
+            if every and over_all(node):
                 value = self.sources.total(self._windowed.aggregate(node.this, self.resolve))
                 total = total_of_rows(node.this, self.node)
                 return value if total is None else narrowed(value, scalar(total, self.compiler, self.env))
-            value = self.sources.once(self._windowed.window(node, self.resolve), over=self._all_groups)
             terms = node.args["order"].expressions if node.args.get("order") is not None else ()
             if not all(read(term.this, self.resolve).exact for term in terms):
+                if up_to := running(node, self._windowed, self.sources, self.resolve, tables, every):
+                    return up_to
                 self.compiler.notes[ORDER_NOTE] = None
-            return value
+            return self.sources.once(self._windowed.window(node, self.resolve), over=every)
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
             alone = sum_of_rows(node, self.node, self.env)
             value = self._rows.aggregate(node, self.resolve)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -23,6 +24,7 @@ PLAIN = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", 
 """The types of values that are written as constants."""
 
 MAX_EACH = 100  # values of the rows around a subquery
+NUMBERS = int | float | Decimal | None
 PARTS = {"expressions", "from_", "joins", "where"}
 MATCHED = "matched"
 
@@ -47,7 +49,7 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | No
 
     seen = None if around is None else replace(around, column=outer)
     relation = compiler.query(_as_extreme(node) or node, env, around=seen)
-    if len(relation.columns) != 1 or relation.flagged or relation.cut:
+    if len(relation.columns) != 1 or (relation.flagged and (named or relation.open)) or relation.cut:
         raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
     source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
     ((_, value),) = relation.values("one")
@@ -58,6 +60,8 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env, around: Around | No
             raise unsupported("a subquery of several rows that names columns around it")
         ends = [exp.Subquery(this=exp.select(end.copy()).from_(source.copy())) for end in value.ends]
         return replace(value, part=None).replaced(ends)
+    if relation.flagged and (one := _of_one_row(value, source, compiler)) is not None:
+        return one
     row = exp.select(exp.Literal.number(1)).subquery("row")
     kind = exp.Anonymous(this="typeof", expressions=[value.ends[0].copy()])
     shown = [exp.cast(value.expression.copy(), "VARCHAR")] if value.exact else [end.copy() for end in value.ends]
@@ -115,6 +119,24 @@ def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -
         equal = [exp.NullSafeEQ(this=cell.copy(), expression=c.copy()) for cell, c in zip(cells, written, strict=True)]
         cases.append((exp.and_(*equal), scalar(one, compiler, env)))
     return matched(cases)
+
+
+def _of_one_row(value: Value, source: exp.Subquery, compiler: Compiler) -> Value | None:
+    """The number of the only row that a subquery may have, such as the group of one item, which is NULL where the row is not
+    there; None if the row is there for certain."""
+    rows = compiler.tables.rows(exp.select(exp.column(SURE, "one"), *value.ends).from_(source).limit(2))
+    if len(rows) > 1:
+        raise unsupported("a scalar subquery with several rows")
+    if not rows:
+        return Value(exp.null())
+    ((certain, *cells),) = rows
+    if certain is True:
+        return None
+    low, high, *own = cells * 2 if value.exact else cells
+    if value.item or value.truth or any(isinstance(end, bool) or not isinstance(end, NUMBERS) for end in (low, high)):
+        raise unsupported("a scalar subquery of rows that an estimate chose, of other values than numbers")
+    sure = exp.null() if own == [None] else exp.false()
+    return replace(value, present=False, part=None).replaced([constant(low), constant(high), sure])
 
 
 def has_one_row(node: exp.Expr) -> bool:

@@ -356,6 +356,8 @@ def absolute(node: exp.Expr, value: Value) -> Value:
     return Value(
         exp.Case(ifs=[exp.If(this=none_null(low, high), true=_max(low, exp.Neg(this=paren(high)), zero))]),
         greatest(_with_first(node, low), _with_first(node, high)),
+        least=0,
+        whole=value.whole,
     )
 
 
