@@ -117,6 +117,7 @@ def of_each(a: Analyst) -> Asked:
         inner = a.one(
             "s.item = p.v", "s.item < p.v", "s.item <> p.v AND s.item > 'b'", f"s.item = p.v OR {a.test('s.item')}"
         )
+    inner = a.one(inner, inner.replace("p.v", "v"))
     of = a.one(
         f"count(*) FROM sales s WHERE {inner}",
         f"count(DISTINCT s.tid) FROM sales s WHERE {inner}",

@@ -115,6 +115,10 @@ OF_EACH = [
         "NULL GROUP BY f.parent",
     ),
     (
+        "SELECT node, (SELECT count(DISTINCT tid) FROM sales WHERE item = node) AS n FROM food",
+        "SELECT f.node, count(DISTINCT s.tid) AS n FROM food f LEFT JOIN sales s ON s.item = f.node GROUP BY f.node",
+    ),
+    (
         f"SELECT count(*) AS n FROM ({PARENTS}) p WHERE EXISTS (SELECT 1 FROM sales s WHERE s.item IN ({OF_PARENT}))",
         f"SELECT count(*) AS n FROM ({PARENTS}) p WHERE parent IN (SELECT f.parent FROM sales JOIN food f ON node = item)",
     ),

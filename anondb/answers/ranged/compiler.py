@@ -93,6 +93,11 @@ class Tables(Protocol):
         """Whether the items have another type than text."""
         ...
 
+    @property
+    def persons_tables(self) -> Mapping[str, Mapping[str, bool]]:
+        """The columns of each of the original's tables, in lower case, and whether one is the id."""
+        ...
+
     def plain(self, labels: frozenset[str]) -> bool:
         """Whether texts are spelled as items of every possible type are."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from math import floor
 from typing import Any
@@ -50,10 +51,12 @@ class Around:
     """The rows around a subquery.
 
     Attributes:
+        names: the names of their columns, in lower case.
         column: looks up a column.
         values: the different values that exact expressions have together, and their types, of so many rows at most.
     """
 
+    names: AbstractSet[str]
     column: Callable[[exp.Column], Value]
     values: Callable[[Sequence[exp.Expr], int], list[tuple[Any, ...]]]
 

@@ -85,19 +85,24 @@ def rows_around(sources: Sources, resolve: Resolve, compiler: Compiler) -> Aroun
             rows.set(key, None)
         return compiler.tables.rows(rows)
 
-    return Around(lambda node: read(node, resolve), values)
+    names = {lowered(name) for _, columns in sources.by_alias for name, _ in columns}
+    return Around(names, lambda node: read(node, resolve), values)
 
 
 def _of_each(node: exp.Subquery, compiler: Compiler, env: Env, around: Around) -> Value | None:
     """A subquery over persons that names exact columns of the rows around it: what it is for each of their values, asked by
     itself; None for others."""
     tables = list(node.find_all(exp.Table, exp.Subquery, exp.Lateral))
+    if not any(compiler.people.is_source(table, env) for table in tables):
+        return None
     inside = {lowered(table.alias_or_name) for table in tables}
-    outside = [c for c in node.find_all(exp.Column) if c.table and lowered(c.table) not in inside]
-    if not outside or not any(compiler.people.is_source(table, env) for table in tables):
+    free = around.names - _names(node, compiler, env)
+    columns = [c for c in node.find_all(exp.Column) if isinstance(c.this, exp.Identifier)]
+    outside = [c for c in columns if (lowered(c.table) not in inside if c.table else lowered(c.name) in free)]
+    if not outside:
         return None
     names = list(dict.fromkeys((lowered(c.table), lowered(c.name)) for c in outside))
-    found = [around.column(exp.column(name, table)) for table, name in names]
+    found = [around.column(exp.column(name, table or None)) for table, name in names]
     if not all(value.exact for value in found):
         return None
     cells = [value.expression for value in found]
@@ -137,6 +142,23 @@ def _of_one_row(value: Value, source: exp.Subquery, compiler: Compiler) -> Value
         raise unsupported("a scalar subquery of rows that an estimate chose, of other values than numbers")
     sure = exp.null() if own == [None] else exp.false()
     return replace(value, present=False, part=None).replaced([constant(low), constant(high), sure])
+
+
+def _names(query: exp.Expr, compiler: Compiler, env: Env) -> set[str]:
+    """The names that columns without a table may have in a query, in lower case."""
+    names = {lowered(part.alias) for part in query.find_all(exp.Alias)}
+    names |= {lowered(column.name) for alias in query.find_all(exp.TableAlias) for column in alias.columns}
+    for table in query.find_all(exp.Table):
+        cte = env.get(lowered(table.name)) if not table.db else None
+        if cte is not None:
+            names |= _names(cte.node, compiler, cte.env)
+        elif (
+            persons := compiler.tables.persons_tables.get(lowered(".".join(p.name for p in table.parts)))
+        ) is not None:
+            names |= set(map(lowered, persons))
+        elif isinstance(table.this, exp.Identifier) and (known := compiler.tables.table(table)) is not None:
+            names |= {lowered(column.name) for column in known.columns}
+    return names
 
 
 def has_one_row(node: exp.Expr) -> bool:
