@@ -779,3 +779,8 @@ SELECT count(*) AS n, count(*) FILTER (WHERE NOT b) AS m FROM (SELECT bool_or(it
 SELECT item, bool_or(tid IN (SELECT tid FROM sales WHERE item = 'milk')) AS m FROM sales GROUP BY item;
 SELECT item, max(CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'milk') THEN 1 ELSE 0 END) = 1 AS m FROM sales GROUP BY item;
 SELECT s.item, min(CASE WHEN EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'milk') THEN 0 ELSE 3 END) < 3 AS m FROM sales s GROUP BY s.item;
+
+-- both_categories_in_a_list [food]
+SELECT count(*) AS n FROM (SELECT tid, list(parent) AS l FROM sales JOIN food ON node = item GROUP BY tid) WHERE list_has_all(l, ['fruit', 'drinks']);
+SELECT count(*) AS n FROM (SELECT tid, array_agg(DISTINCT parent) AS l FROM sales JOIN food ON node = item GROUP BY tid) WHERE list_contains(l, 'fruit') AND list_contains(l, 'drinks');
+SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN food ON node = item WHERE parent = 'fruit' INTERSECT SELECT tid FROM sales JOIN food ON node = item WHERE parent = 'drinks');
