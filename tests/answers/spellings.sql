@@ -760,10 +760,10 @@ SELECT avg(n) FILTER (WHERE n >= 301) AS m FROM (SELECT item, count(*) AS n FROM
 SELECT avg(CASE WHEN n > 300 THEN n END) AS m FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);
 
 -- scores_of_items
-SELECT v, count(*) AS n FROM (SELECT sum(CASE item WHEN 'bread' THEN 1 WHEN 'milk' THEN 1 WHEN 'beer' THEN 3 ELSE 0 END) AS v FROM sales GROUP BY tid) GROUP BY v;
-SELECT v, count(*) AS n FROM (SELECT coalesce(sum(weight), 0) AS v FROM sales LEFT JOIN (VALUES ('bread', 1), ('milk', 1), ('beer', 3)) w(item, weight) USING (item) GROUP BY tid) GROUP BY v;
-SELECT b + m + 3 * w AS v, count(*) AS n FROM (SELECT max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS b, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS m, max(CASE WHEN item = 'beer' THEN 1 ELSE 0 END) AS w FROM sales GROUP BY tid) GROUP BY v;
-SELECT list_contains(l, 'bread')::INTEGER + list_contains(l, 'milk')::INTEGER + 3 * list_contains(l, 'beer')::INTEGER AS v, count(*) AS n FROM (SELECT list(item) AS l FROM sales GROUP BY tid) GROUP BY 1;
+SELECT v, count(*) AS n FROM (SELECT sum(CASE item WHEN 'bread' THEN 1 WHEN 'milk' THEN 1 WHEN 'tea' THEN 3 ELSE 0 END) AS v FROM sales GROUP BY tid) GROUP BY v;
+SELECT v, count(*) AS n FROM (SELECT coalesce(sum(weight), 0) AS v FROM sales LEFT JOIN (VALUES ('bread', 1), ('milk', 1), ('tea', 3)) w(item, weight) USING (item) GROUP BY tid) GROUP BY v;
+SELECT b + m + 3 * w AS v, count(*) AS n FROM (SELECT max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS b, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS m, max(CASE WHEN item = 'tea' THEN 1 ELSE 0 END) AS w FROM sales GROUP BY tid) GROUP BY v;
+SELECT list_contains(l, 'bread')::INTEGER + list_contains(l, 'milk')::INTEGER + 3 * list_contains(l, 'tea')::INTEGER AS v, count(*) AS n FROM (SELECT list(item) AS l FROM sales GROUP BY tid) GROUP BY 1;
 
 -- values_of_baskets [prices]
 SELECT CASE WHEN v < 5 THEN 'low' WHEN v < 12 THEN 'mid' ELSE 'high' END AS b, count(*) AS n FROM (SELECT coalesce(sum(price), 0) AS v FROM sales LEFT JOIN prices USING (item) GROUP BY tid) GROUP BY b;
@@ -775,10 +775,15 @@ SELECT count(coalesce(a.tid, b.tid)) AS n, count(CASE WHEN a.tid IS NULL THEN b.
 SELECT count(DISTINCT tid) AS n, count(DISTINCT tid) FILTER (WHERE tid NOT IN (SELECT tid FROM sales WHERE item = 'bread')) AS m FROM sales WHERE item IN ('bread', 'butter');
 SELECT count(*) AS n, count(*) FILTER (WHERE NOT b) AS m FROM (SELECT bool_or(item = 'bread') AS b, bool_or(item = 'butter') AS c FROM sales GROUP BY tid) WHERE b OR c;
 
--- with_one_without_other
-SELECT item, bool_or(tid IN (SELECT tid FROM sales WHERE item = 'milk')) AS m FROM sales GROUP BY item;
-SELECT item, max(CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'milk') THEN 1 ELSE 0 END) = 1 AS m FROM sales GROUP BY item;
-SELECT s.item, min(CASE WHEN EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'milk') THEN 0 ELSE 3 END) < 3 AS m FROM sales s GROUP BY s.item;
+-- ever_with_milk
+SELECT item, CASE WHEN count(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk')) > 0 THEN 1 ELSE 0 END AS m FROM sales GROUP BY item;
+SELECT item, max(CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'milk') THEN 1 ELSE 0 END) AS m FROM sales GROUP BY item;
+SELECT s.item, 1 - min(CASE WHEN EXISTS (SELECT 1 FROM sales o WHERE o.tid = s.tid AND o.item = 'milk') THEN 0 ELSE 1 END) AS m FROM sales s GROUP BY s.item;
+
+-- both_categories_in_a_list [food]
+SELECT count(*) AS n FROM (SELECT tid, list(parent) AS l FROM sales JOIN food ON node = item GROUP BY tid) WHERE list_has_all(l, ['fruit', 'drinks']);
+SELECT count(*) AS n FROM (SELECT tid, array_agg(DISTINCT parent) AS l FROM sales JOIN food ON node = item GROUP BY tid) WHERE list_contains(l, 'fruit') AND list_contains(l, 'drinks');
+SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN food ON node = item WHERE parent = 'fruit' INTERSECT SELECT tid FROM sales JOIN food ON node = item WHERE parent = 'drinks');
 
 -- running_total_of_items
 SELECT item, n, sum(n) OVER (ORDER BY n DESC, item ROWS UNBOUNDED PRECEDING) AS total FROM (SELECT item, count(*) AS n FROM sales GROUP BY item);

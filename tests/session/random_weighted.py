@@ -74,3 +74,21 @@ def outer_joins(a: Analyst) -> Asked:
         ),
         rows,
     )
+
+
+def lists_of_values(a: Analyst) -> Asked:
+    """Lists of categories or of texts of a person's items, and which of some constants they have."""
+    rows, value = a.one("sales JOIN food ON node = item|parent", "sales|left(item, 1)", "sales|upper(item)").split("|")
+    made = a.one(f"list({value})", f"array_agg(DISTINCT {value})", f"list({value} ORDER BY item)")
+    texts = [f"'{a.rnd.choice([*a.parents, 'm', 'b', 'MILK'])}'" for _ in range(a.rnd.randint(1, 2))]
+    met = a.one(
+        f"list_contains(l, {texts[0]})",
+        f"{texts[0]} = ANY(l)",
+        f"list_has_any(l, [{', '.join(texts)}])",
+        f"list_has_all(l, [{', '.join(texts)}])",
+        f"list_has_all([{', '.join(texts)}], l)",
+    )
+    return Asked(
+        ("count(*) AS c0",),
+        f"FROM (SELECT tid, {made} AS l FROM {rows}{a.where()} GROUP BY tid) WHERE {a.one('', 'NOT ')}{met}",
+    )

@@ -1,4 +1,4 @@
-"""Scores of persons, outer joins of their ids, and flags of rows have the bounds of their plain spellings."""
+"""Scores of persons, joins of their ids, flags and lists of values have the bounds of their plain spellings."""
 
 from __future__ import annotations
 
@@ -123,6 +123,38 @@ FLAGGED = [
         f"AND NOT {WITH_MILK}) > 0 THEN 4 ELSE 0 END END AS n FROM sales",
     ),
 ]
+PARENTS = "SELECT tid, list(parent) AS l FROM sales JOIN food ON node = item GROUP BY tid"
+OF_PARENT = "SELECT tid FROM sales JOIN food ON node = item WHERE parent = "
+LISTED = [
+    (
+        f"SELECT count(*) AS n FROM ({PARENTS}) WHERE list_has_all(l, ['dairy', 'bakery'])",
+        f"SELECT count(*) AS n FROM ({OF_PARENT}'dairy' INTERSECT {OF_PARENT}'bakery')",
+    ),
+    (
+        f"SELECT count(*) AS n FROM ({PARENTS}) WHERE list_contains(l, 'dairy') AND NOT 'fruit' = ANY(l)",
+        f"SELECT count(*) AS n FROM ({OF_PARENT}'dairy' EXCEPT {OF_PARENT}'fruit')",
+    ),
+    (
+        f"SELECT count(*) AS n FROM ({PARENTS}) WHERE list_has_any(l, ['fruit', 'bakery', 'none'])",
+        f"SELECT count(DISTINCT tid) AS n FROM ({OF_PARENT}'fruit' UNION ALL {OF_PARENT}'bakery')",
+    ),
+    (
+        "SELECT count(*) AS n FROM (SELECT list(left(item, 1)) AS l FROM sales GROUP BY tid) WHERE list_contains(l, 'm')",
+        "SELECT count(DISTINCT tid) AS n FROM sales WHERE left(item, 1) = 'm'",
+    ),
+]
+
+
+@each("sql, plain", LISTED)
+def test_a_list_of_looked_up_values_has_a_text_with_an_item(named: Named, sql: str, plain: str) -> None:
+    assert named[0] == "suppressed" or rows(named, sql) == rows(named, plain)
+
+
+@each("met", ["len(l) > 1", "l IS NULL", "list_has_all(['dairy'], l)", "l = ['dairy']", "l[1] = 'dairy'"])
+def test_other_conditions_on_looked_up_values_have_no_bounds(named: Named, met: str) -> None:
+    result = named[1].sql(f"SELECT count(*) AS n FROM ({PARENTS}) WHERE {met}")
+    assert result.fetchall()[0][1:] == (None, None)
+    assert not any("Internal error" in note for note in result.notes)
 
 
 @each("sql, plain", FLAGGED)

@@ -16,7 +16,7 @@ from sqlglot import exp
 from anondb.answers.persons.decided import Decided, by_parts, certain, has_value, with_part
 from anondb.answers.persons.domains import rows_of_atom
 from anondb.answers.persons.quantities import Quantities, condition_in
-from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth
+from anondb.answers.persons.terms import Id, Item, Listing, Number, Of, OnPart, Part, Truth, Values
 from anondb.query.item_tests import Labels
 from anondb.query.parsing import bare, operands
 from anondb.query.predicates import ALWAYS, NEVER, NOT_EMPTY, Condition, both, either, negate, on_item
@@ -88,7 +88,7 @@ class Conditions(Quantities, ABC):
         atoms = self.atoms_of(tree)
         if any(isinstance(atom, Id) for atom in atoms):
             return self._on_ids(tree)
-        if any(isinstance(atom, Listing) for atom in atoms):
+        if any(isinstance(atom, Listing | Values) for atom in atoms):
             return self._on_list(tree)
         if not atoms:
             value = self.value(tree)
@@ -194,7 +194,9 @@ class Conditions(Quantities, ABC):
             atom = self.atom(tree.this)
             if isinstance(atom, Listing):
                 return certain(negate(LISTED_ITEMS) if atom.nullable else NEVER)
-        lists = (column.parent for column in tree.find_all(exp.Column) if isinstance(self.atom(column), Listing))
+        lists = (
+            column.parent for column in tree.find_all(exp.Column) if isinstance(self.atom(column), Listing | Values)
+        )
         around = next(lists, None)
         while isinstance(around, exp.Paren):
             around = around.parent

@@ -19,6 +19,7 @@ from anondb.answers.persons.terms import (
     Refused,
     Scope,
     Truth,
+    Values,
 )
 from anondb.errors import InputError
 from anondb.query.item_tests import ItemTest, Labels, item_all, item_not
@@ -154,6 +155,8 @@ class Names(Numbers):
         if not kind or this is None:
             return None
         listing = self.atom(self.resolved(this, scope, quiet=True))
+        if isinstance(listing, Values) and other is not None:
+            return self._has_values(listing, kind, self.resolved(other, scope).unnest())
         if not isinstance(listing, Listing) and kind in _TURNED and other is not None:
             turned = self.atom(self.resolved(other, scope, quiet=True))
             if isinstance(turned, Listing):
@@ -181,6 +184,27 @@ class Names(Numbers):
             met = _in_list(listing, Labels(labels))
         true = both(met, there) if kind == "inside" or not labels else met
         return self.column(Truth(true, both(negate(met), there)))
+
+    def _has_values(self, listing: Values, kind: str, other: exp.Expr) -> exp.Expr:
+        """Whether a list of texts that are looked up for items has some constants: an item with this text."""
+        found = self.evaluated(listing.value)
+        asked = [other] if kind == "one" else other.expressions if isinstance(other, exp.Array) else None
+        texts = None if asked is None else [one.unnest() for one in asked]
+        inside = self.passing(listing.test, frozenset(found.values))
+        others = [found.other] if self.releases.suppressed and self._may_pass(listing.test) else []
+        values = [*(found.values[item] for item in inside), *others]  # of which a NULL may make a comparison unknown
+        plain = all(isinstance(value, str) for value in values)
+        if (
+            kind == "inside"
+            or texts is None
+            or not plain
+            or not all(isinstance(t, exp.Literal) and t.is_string for t in texts)
+        ):
+            raise unsupported("a list of values of items compared with others than texts", "Name the items.")
+        wanted = [{t.name} for t in texts] if kind == "all" else [{t.name for t in texts}]
+        tests = [self.test(listing.value, lambda value, these=these: value in these) for these in wanted]  # type: ignore[misc]
+        met = both(*(at_least(1, item_all(listing.test, test)) for test in tests))
+        return self.column(self._truth(met))
 
     def _part_of_list(self, node: exp.Expr, scope: Scope) -> exp.Expr | None:
         """The list of those items of a person that are in another list, or that a condition chooses; None for others."""

@@ -17,9 +17,11 @@ from anondb.answers.persons.terms import (
     Id,
     Item,
     Listing,
+    Looked,
     Number,
     PersonRows,
     Scope,
+    Values,
 )
 from anondb.answers.persons.weights import values_of
 from anondb.answers.ranged.sources import grouped
@@ -288,8 +290,8 @@ class PerPerson(Places):
                 return self.column(listing)
         raise unsupported(name_of(call))
 
-    def _list(self, inner: exp.Expr, scope: Scope, met: Condition) -> Listing | None:
-        """The list of the items of a person's rows, each once; None for other lists."""
+    def _list(self, inner: exp.Expr, scope: Scope, met: Condition) -> Listing | Values | None:
+        """The list of the items of a person's rows, each once, or of texts that are looked up for them; None for others."""
         distinct, by = False, list[exp.Expr]()
         while isinstance(inner, exp.Order | exp.Distinct):
             distinct = distinct or isinstance(inner, exp.Distinct)
@@ -298,10 +300,14 @@ class PerPerson(Places):
         item = self.resolved(inner, scope)
         ordered = bool(by) and not self.releases.typed and self.resolved(by[0].this, scope, quiet=True) == item
         atom = self.atom(item)
-        if not isinstance(atom, Item) or not (distinct or (scope.rows.exact and scope.rows.rows == {atom.row})):
+        looked = len(self.rows_of(item)) == 1 and all(isinstance(a, Item | Looked) for a in self.atoms_of(item))
+        once = isinstance(atom, Item) and (distinct or (scope.rows.exact and scope.rows.rows == {atom.row}))
+        if not once and (isinstance(atom, Item) or not looked):
             return None
         cases = self._one_row(scope.rows, item)
         alone = len(cases) == 1 and self._holds(cases[0][0], met)
+        if not isinstance(atom, Item):
+            return Values(item, cases[0][1]) if alone else None
         step = 0 if not ordered else -1 if by[0].args.get("desc") else 1
         return Listing(False, cases[0][1], step) if alone else None
 

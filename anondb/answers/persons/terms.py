@@ -65,6 +65,14 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Values:
+    """The list of the values of an expression of a row for those of a person's items that pass a test."""
+
+    value: exp.Expr
+    test: ItemTest
+
+
+@dataclass(frozen=True)
 class Truth:
     """A condition on the person, and perhaps on rows: when it is true and when it is false; else it is unknown."""
 
@@ -123,7 +131,7 @@ def choices(test: Any) -> list[Choice]:
     return [c for part in test.parts for c in choices(part)] if isinstance(test, ItemAll | ItemAny) else []
 
 
-Atom = Item | Looked | Of | Part | Id | Listing | Truth | Number | Refused
+Atom = Item | Looked | Of | Part | Id | Listing | Values | Truth | Number | Refused
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,22 +136,24 @@ class Values(Relations):
         return listed_ + self._absent(tree, atom)
 
     def _of_counts(self, tree: exp.Expr, atom: Number) -> exp.Expr | None:
-        """An expression of a sum of few weights, with multiples of the numbers of items of each weight in place of it; None
-        for other sums."""
-        weights, labels = atom.weights, dict[float, set[str]]()
+        """An expression of a sum of few weights, with a multiple of the number of each item, 0 or 1, in place of it, or of
+        the items of each weight if these are many; None for other sums."""
+        weights, labels = atom.weights, dict[tuple[float, str], set[str]]()
         listed = {label: weight for label, weight in weights.by_label or () if weight}
         inside = self.passing(weights.test, frozenset(listed))
-        for label in inside if self.releases.suppressed else inside.intersection(self.releases.items):
-            labels.setdefault(listed[label], set()).add(label)
+        inside = inside if self.releases.suppressed else inside.intersection(self.releases.items)
+        for label in inside:
+            labels.setdefault((listed[label], label if 2 ** len(inside) <= MAX_TERMS else ""), set()).add(label)
         exact = not weights.error and fsum(map(abs, listed.values())) < LARGE  # as keys are compared
         many = prod(len(of) + 1 for of in labels.values()) > MAX_TERMS
         if not exact or many or not labels or weights.others != (0.0, 0.0) or atom.present != ALWAYS:
             return None
-        numbers = {weight: self.column(Number(Weights(Labels(frozenset(of))))) for weight, of in sorted(labels.items())}
-        each = {weight: typed(Decimal(weight) / weights.scale, "") for weight in numbers}
-        if atom.type:
-            each = {weight: exp.cast(value, atom.type) for weight, value in each.items()}
-        total = reduce(add, (value * numbers[weight] for weight, value in each.items()))
+        parts: list[exp.Expr] = []
+        for (weight, _), of in sorted(labels.items()):
+            each = typed(Decimal(weight) / weights.scale, "")
+            each = exp.cast(each, atom.type) if atom.type else each
+            parts.append(each * self.column(Number(Weights(Labels(frozenset(of))))))
+        total = reduce(add, parts)
         return self.replaced(tree, lambda a: exp.paren(total) if a == atom else None)
 
     def _absent(self, tree: exp.Expr, atom: Number) -> list[tuple[Any, Condition]]:
