@@ -806,3 +806,7 @@ SELECT (x - y) ** 2 AS v FROM (SELECT count(*) FILTER (WHERE item = 'milk') AS x
 -- share_of_one_group
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n / (SELECT n FROM c WHERE item = 'milk') AS v FROM c;
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n / (SELECT count(*) FROM sales WHERE item = 'milk' GROUP BY item) AS v FROM c;
+
+-- leverage_of_milk_and_bread
+WITH b AS (SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS x, max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS y FROM sales GROUP BY tid) SELECT avg(x * y) - avg(x) * avg(y) AS v FROM b;
+SELECT covar_pop(x, y) AS v FROM (SELECT CASE WHEN list_contains(l, 'milk') THEN 1 ELSE 0 END AS x, CASE WHEN list_contains(l, 'bread') THEN 1 ELSE 0 END AS y FROM (SELECT list(item) AS l FROM sales GROUP BY tid));

@@ -42,6 +42,7 @@ def flagged_numbers(a: Analyst) -> Asked:
             "sum(f0)", "avg(f0)", "sum(f0 * f1)", "count(*) FILTER (WHERE f0 = 1 AND f1 = 0)", "count(*) FILTER (WHERE t)",
             "sum(CASE WHEN f0 = 1 AND t THEN 1 ELSE 0 END)", "count(*)", "sum(f0 * f1) * 1.0 / nullif(sum(f1), 0)",
             "count_if(f0 > 0)", "sum(t::INTEGER)", "count_if(f0 <> f1)", "count_if(t = false)", "count_if(t = (f0 = 1))",
+            "covar_pop(f0, f1)", "covar_samp(f1, f0)", "covar_pop(f0, f1) FILTER (WHERE t)",
         )  # fmt: skip
 
     where = a.one(

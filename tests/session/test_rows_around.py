@@ -84,6 +84,10 @@ SELF_JOINS = [
         "SELECT item, count(*) AS n FROM (SELECT tid, min(item) AS item FROM sales GROUP BY tid) GROUP BY item",
     ),
 ]
+FLAGS = "SELECT tid, " + ", ".join(
+    f"max(CASE WHEN item = '{item}' THEN 1 ELSE 0 END) AS {name}" for name, item in (("x", "milk"), ("y", "bread"))
+)
+FLAGS += " FROM sales GROUP BY tid"
 RATIOS = [
     (
         "SELECT (count(*) - count(DISTINCT tid)) / nullif(count(DISTINCT tid), 0) AS n FROM sales",
@@ -103,6 +107,13 @@ RATIOS = [
         "ON a.tid = b.tid",
         "SELECT avg(CASE WHEN c = 2 THEN 1 ELSE 0 END) AS n FROM (SELECT count(*) AS c FROM sales WHERE item IN ('milk', "
         "'bread') GROUP BY tid)",
+    ),
+    *(
+        (
+            f"SELECT {kind}(x, y) AS n FROM ({FLAGS})",
+            f"SELECT (avg(x * y) - avg(x) * avg(y)){factor} AS n FROM ({FLAGS})",
+        )
+        for kind, factor in (("covar_pop", ""), ("covar_samp", " * count(*) / nullif(count(*) - 1, 0)"))
     ),
 ]
 PARENTS = "SELECT DISTINCT parent FROM food WHERE parent IS NOT NULL"

@@ -106,6 +106,8 @@ class Composer:
             return made
         if isinstance(call, _KINDS):
             return self._number(call, wanted)
+        if isinstance(call, exp.CovarPop | exp.CovarSamp) and (made := self._covariance(call, wanted)) is not None:
+            return made
         return ". ".join(filter(None, [name_of(call), HINTS.get(type(call))]))
 
     def _decided(self, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
@@ -194,6 +196,21 @@ class Composer:
             return self._measured("avg", value, wanted)
         present = self._where_present(value, wanted)
         return self._unless_empty(self._basic(Basic("mean", value, present)), present)
+
+    def _covariance(self, call: exp.CovarPop | exp.CovarSamp, wanted: exp.Expr | None) -> exp.Expr | None:
+        """The covariance of two flags: the average of their product less the product of their averages; None for others.
+
+        DuckDB adds up deviations from running means, which differs by rounding alone: little for numbers up to 1.
+        """
+        x, y = (exp.paren(part.unnest().copy()) for part in (call.this, call.expression))
+        if not all(_is_flag(tree) for part in (x, y) for tree in self._trees(part.this)):
+            return None
+        both, one, other = (self._average(value, wanted) for value in (exp.Mul(this=x, expression=y), x.this, y.this))
+        made = exp.paren(exp.paren(both) - exp.paren(one) * exp.paren(other))
+        if isinstance(call, exp.CovarPop):
+            return made
+        number = self._rows(wanted)
+        return made * number / exp.Nullif(this=number - exp.convert(1), expression=exp.convert(0))
 
     # ---------------------------------------------------------------- arithmetic of aggregates
 
@@ -307,6 +324,15 @@ def _chosen(value: exp.Expr, wanted: exp.Expr | None) -> tuple[exp.Expr | None, 
     if len(branches) != 1 or isinstance(branches[0].args["true"].unnest(), exp.Literal):
         return wanted, value
     return _both(wanted, branches[0].this), branches[0].args["true"].unnest()
+
+
+def _is_flag(tree: exp.Expr) -> bool:
+    """Whether an expression is CASE with no other results than 0 and 1."""
+    case = tree.unnest()
+    results = [branch.args["true"] for branch in case.args["ifs"]] if isinstance(case, exp.Case) else []
+    return bool(results) and all(
+        part in (exp.convert(0), exp.convert(1)) for part in [*results, case.args.get("default")]
+    )
 
 
 def _present(condition: exp.Expr) -> exp.Expr:
