@@ -100,3 +100,17 @@ def test_patterns_match_suppressed_items(shop: Path, pattern: str) -> None:
         session.register("spices", spices)
         ((_, low, high),) = session.sql(sql).fetchall()
     assert low <= 1 <= high  # one person has saffron, which the release suppresses
+
+
+def test_a_list_that_may_be_null_may_be_a_group(tmp_path: Path) -> None:
+    lists = {1: None, 2: None, 3: []} | {tid: ["a", "b"][: 1 + tid % 2] for tid in range(4, 16)}
+    baskets = pd.DataFrame({"tid": list(lists), "items": list(lists.values())})
+    with anondb.connect() as db:
+        release = db.anonymize(
+            baskets, item="items", layout="list", model=anondb.KmAnonymity(2, 1), name="r", queries=1
+        )
+        release.publish(tmp_path / "r.duckdb")
+    with anondb.open(tmp_path / "r.duckdb") as session:
+        table = next(name for name in session.tables if name != "baskets")
+        sizes = {n: row for n, *row in session.sql(f"SELECT len(items), count(*) FROM {table} GROUP BY 1").fetchall()}
+    assert {n: row[1:3] for n, row in sizes.items()} == {None: [0, 3], 0: [0, 3], 1: [6, 6], 2: [6, 6]}

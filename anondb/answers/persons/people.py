@@ -24,7 +24,7 @@ from anondb.answers.ranged.sources import grouped
 from anondb.query.aggregates import SPREADS
 from anondb.query.item_tests import Labels, finite
 from anondb.query.parsing import lowered
-from anondb.query.predicates import IDS, ITEMS, MEASURE, NEVER, ROWS, Plan, both, negate, on_item
+from anondb.query.predicates import ALWAYS, IDS, ITEMS, MEASURE, NEVER, ROWS, Plan, both, negate, on_item
 from anondb.query.refusals import only, too_complex, unsupported
 from anondb.query.summed import SUM, VALUES
 
@@ -222,13 +222,12 @@ class _Facts(Aggregates):
                         for b, x, y in zip([*basics, Basic("rows")], rows[key], bounds, strict=True)
                     ]
                 rows[key] = bounds
-        if not trees[0]:
-            return rows, False
-        return {key: bounds for key, bounds in rows.items() if bounds[-1][1] != 0}, open_
+        there = {key: bounds for key, bounds in rows.items() if not trees[0] or bounds[-1][1] != 0}
+        return there, open_ and bool(trees[0])
 
     def _is_open(self, what: Item | Of | Number) -> bool:
-        endless = isinstance(what, Number) and finite(what.weights.test) is None
-        return self.releases.suppressed and (isinstance(what, Item) or endless)
+        listed = isinstance(what, Item) or (isinstance(what, Number) and finite(what.weights.test) is None)
+        return listed and self.releases.suppressed
 
     def _together(self, basic: Basic, one: Bounds, two: Bounds) -> Bounds:
         """An aggregate of a group over two alternatives of rows."""
@@ -262,21 +261,22 @@ class _Facts(Aggregates):
         choices: list[list[tuple[Any, Any]]] = []
         for n, tree in enumerate(trees):
             if n in at:
-                choices.append([(None, None)])
                 atom = self.atom(tree)
+                null = [negate(atom.present)] if isinstance(atom, Number) and atom.present != ALWAYS else []
+                choices.append([(None, met) for met in (None, *null)])
                 listed_kind = "VARCHAR" if isinstance(atom, Item) else "BIGINT"
-                kinds[n].add(self._attribute(atom).ends or "VARCHAR" if isinstance(atom, Of) else listed_kind)
-                continue
-            choices.append(list(self.values(tree)))
-            kind = self.kinds.get(tree.unnest(), "VARCHAR")
-            check_kind(kind)
+                kind = self._attribute(atom).ends or "VARCHAR" if isinstance(atom, Of) else listed_kind
+            else:
+                choices.append(list(self.values(tree)))
+                check_kind(kind := self.kinds.get(tree.unnest(), "VARCHAR"))
             kinds[n].add(kind)
         groups = []
         for cell in product(*choices):
             where = both(scope.rows.where, *(met for _, met in cell if met is not None))
             part = replace(scope, rows=replace(scope.rows, where=where))
             if where != NEVER:
-                groups.append(Group(tuple(v for v, _ in cell), (part,), tuple(listed)))
+                here = tuple(one for one in listed if cell[one[0]][1] is None)
+                groups.append(Group(tuple(v for v, _ in cell), (part,), here))
             if len(groups) > MAX_GROUPS:
                 raise too_complex(f"it has over {MAX_GROUPS} groups")
         return groups
