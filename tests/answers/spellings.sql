@@ -810,3 +810,107 @@ WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, n /
 -- leverage_of_milk_and_bread
 WITH b AS (SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS x, max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) AS y FROM sales GROUP BY tid) SELECT avg(x * y) - avg(x) * avg(y) AS v FROM b;
 SELECT covar_pop(x, y) AS v FROM (SELECT CASE WHEN list_contains(l, 'milk') THEN 1 ELSE 0 END AS x, CASE WHEN list_contains(l, 'bread') THEN 1 ELSE 0 END AS y FROM (SELECT list(item) AS l FROM sales GROUP BY tid));
+
+-- units_of_categories [food]
+SELECT f.parent AS category, COUNT(*) AS units FROM sales s JOIN food f ON f.node = s.item WHERE f.parent IS NOT NULL GROUP BY f.parent;
+SELECT parent, SUM(n) FROM (SELECT item, COUNT(*) AS n FROM sales GROUP BY item) t, food WHERE food.node = t.item AND parent IS NOT NULL GROUP BY parent;
+WITH cats AS (SELECT DISTINCT parent AS c FROM food WHERE parent IS NOT NULL), x AS (SELECT c, (SELECT COUNT(*) FROM sales WHERE item IN (SELECT node FROM food WHERE parent = cats.c)) AS u FROM cats) SELECT * FROM x WHERE u > 0;
+SELECT DISTINCT f.parent, COUNT(*) OVER (PARTITION BY f.parent) AS units FROM sales s INNER JOIN food f ON s.item = f.node WHERE f.parent IS NOT NULL;
+select g.parent as cat, count(s.tid) as units from food g left join sales s on s.item = g.node where g.parent is not null group by all having count(s.tid) >= 1;
+
+-- baskets_of_departments [food]
+WITH RECURSIVE up AS (SELECT node AS leaf, node, parent FROM food UNION ALL SELECT up.leaf, f.node, f.parent FROM up JOIN food f ON f.node = up.parent) SELECT up.node AS dept, COUNT(DISTINCT s.tid) AS baskets FROM sales s JOIN up ON up.leaf = s.item WHERE up.parent = 'everything' GROUP BY up.node;
+WITH RECURSIVE down(dept, node) AS (SELECT node, node FROM food WHERE parent = 'everything' UNION ALL SELECT d.dept, f.node FROM down d JOIN food f ON f.parent = d.node) SELECT dept, COUNT(*) FROM (SELECT DISTINCT d.dept, s.tid FROM down d JOIN sales s ON s.item = d.node) q GROUP BY dept;
+WITH RECURSIVE t AS (SELECT node, node AS dept FROM food WHERE parent = 'everything' UNION SELECT food.node, t.dept FROM food, t WHERE food.parent = t.node) SELECT d.node, (SELECT COUNT(DISTINCT tid) FROM sales WHERE item IN (SELECT t.node FROM t WHERE t.dept = d.node)) AS n FROM food d WHERE d.parent = 'everything' AND EXISTS (SELECT * FROM sales JOIN t ON t.node = sales.item WHERE t.dept = d.node);
+
+-- buyers_of_grandparents [food]
+SELECT p.parent AS grp, COUNT(DISTINCT s.tid) AS buyers FROM sales s JOIN food i ON i.node = s.item JOIN food p ON p.node = i.parent WHERE p.parent IS NOT NULL GROUP BY p.parent;
+SELECT grp, COUNT(*) FROM (SELECT s.tid, p.parent AS grp FROM sales s, food i, food p WHERE i.node = s.item AND p.node = i.parent AND p.parent IS NOT NULL GROUP BY s.tid, p.parent) GROUP BY grp;
+WITH m AS (SELECT node AS item, (SELECT g.parent FROM food g WHERE g.node = food.parent) AS grp FROM food) SELECT grp, COUNT(DISTINCT tid) FROM m JOIN sales USING (item) WHERE grp IS NOT NULL GROUP BY grp;
+SELECT g.grp, l.n FROM (SELECT DISTINCT parent AS grp FROM food WHERE parent IS NOT NULL) g, LATERAL (SELECT COUNT(DISTINCT s.tid) AS n FROM sales s WHERE s.item IN (SELECT i.node FROM food i WHERE i.parent IN (SELECT c.node FROM food c WHERE c.parent = g.grp))) l WHERE l.n > 0;
+
+-- baskets_with_two_categories [food]
+SELECT COUNT(*) FROM (SELECT tid FROM sales JOIN food ON node = item WHERE parent = 'fruit' INTERSECT SELECT tid FROM sales JOIN food ON node = item WHERE parent = 'vegetables') x;
+SELECT COUNT(DISTINCT a.tid) FROM sales a JOIN food fa ON fa.node = a.item AND fa.parent = 'fruit' JOIN sales b ON b.tid = a.tid JOIN food fb ON fb.node = b.item AND fb.parent = 'vegetables';
+SELECT COUNT(*) FROM (SELECT s.tid FROM sales s JOIN food f ON f.node = s.item WHERE f.parent IN ('fruit', 'vegetables') GROUP BY s.tid HAVING COUNT(DISTINCT f.parent) = 2);
+SELECT COUNT(*) FROM (SELECT tid, list(parent) AS cats FROM sales JOIN food ON food.node = sales.item GROUP BY tid) WHERE list_has_all(cats, ['fruit', 'vegetables']);
+SELECT COUNT(DISTINCT tid) FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item IN (SELECT node FROM food WHERE parent = 'fruit')) AND tid IN (SELECT tid FROM sales WHERE item IN (SELECT node FROM food WHERE parent = 'vegetables'));
+
+-- prevalence_by_sex [records]
+SELECT c.sex, COUNT(*) AS n, COUNT(s.tid) AS cases, 1.0 * COUNT(s.tid) / COUNT(*) AS prevalence FROM customers c LEFT JOIN sales s ON s.tid = c.tid AND s.item = 'ibuprofen' GROUP BY c.sex;
+SELECT sex, COUNT(*), SUM(dx), AVG(dx) FROM (SELECT sex, CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'ibuprofen') THEN 1 ELSE 0 END AS dx FROM customers) q GROUP BY sex;
+WITH dx AS (SELECT tid, MAX((item = 'ibuprofen')::INT) AS ibu FROM sales GROUP BY tid) SELECT sex, COUNT(*), SUM(ibu), SUM(ibu) / COUNT(*)::DOUBLE FROM customers JOIN dx USING (tid) GROUP BY sex;
+SELECT DISTINCT c.sex, COUNT(*) OVER w, COUNT(s.item) OVER w, COUNT(s.item) OVER w * 1.0 / COUNT(*) OVER w FROM customers c LEFT JOIN (SELECT * FROM sales WHERE item = 'ibuprofen') s USING (tid) WINDOW w AS (PARTITION BY c.sex);
+SELECT sex, COUNT(*) AS n, COUNT(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item LIKE 'ibuprofen')) AS cases, COUNT(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item LIKE 'ibuprofen')) / COUNT(*) AS p FROM customers GROUP BY sex;
+
+-- comorbidity_of_three
+SELECT a.item AS dx1, b.item AS dx2, COUNT(*) AS patients FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item WHERE a.item IN ('aspirin', 'ibuprofen', 'migraine tablets') AND b.item IN ('aspirin', 'ibuprofen', 'migraine tablets') GROUP BY a.item, b.item;
+WITH d AS (SELECT tid, item FROM sales WHERE item = 'aspirin' OR item = 'ibuprofen' OR item = 'migraine tablets') SELECT x.item, y.item, COUNT(DISTINCT x.tid) FROM d x, d y WHERE x.tid = y.tid AND x.item < y.item GROUP BY 1, 2;
+SELECT * FROM (SELECT 'aspirin' AS dx1, 'ibuprofen' AS dx2, COUNT(*) AS n FROM sales WHERE item = 'aspirin' AND tid IN (SELECT tid FROM sales WHERE item = 'ibuprofen') UNION ALL SELECT 'aspirin', 'migraine tablets', COUNT(*) FROM sales WHERE item = 'aspirin' AND tid IN (SELECT tid FROM sales WHERE item = 'migraine tablets') UNION ALL SELECT 'ibuprofen', 'migraine tablets', COUNT(*) FROM sales WHERE item = 'ibuprofen' AND tid IN (SELECT tid FROM sales WHERE item = 'migraine tablets')) u WHERE n > 0;
+SELECT p.x, p.y, l.n FROM (VALUES ('aspirin', 'ibuprofen'), ('aspirin', 'migraine tablets'), ('ibuprofen', 'migraine tablets')) AS p(x, y), LATERAL (SELECT COUNT(*) AS n FROM (SELECT tid FROM sales WHERE item = p.x INTERSECT SELECT tid FROM sales WHERE item = p.y) k) l WHERE l.n <> 0;
+
+-- cases_by_age_band [records]
+SELECT CASE WHEN age < 40 THEN 'under 40' WHEN age < 65 THEN '40-64' ELSE '65 plus' END AS band, COUNT(*) AS n, COUNT(s.item) AS cases FROM customers c LEFT JOIN sales s ON s.tid = c.tid AND s.item = 'aspirin' GROUP BY 1;
+SELECT CASE WHEN age >= 65 THEN '65 plus' WHEN age BETWEEN 40 AND 64 THEN '40-64' ELSE 'under 40' END, COUNT(*), SUM(CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'aspirin') THEN 1 ELSE 0 END) FROM customers GROUP BY 1;
+WITH bands(lo, hi, lbl) AS (VALUES (-2147483648, 39, 'under 40'), (40, 64, '40-64'), (65, 2147483647, '65 plus')) SELECT lbl, COUNT(DISTINCT c.tid), COUNT(DISTINCT CASE WHEN s.item = 'aspirin' THEN c.tid END) FROM customers c JOIN sales s ON s.tid = c.tid JOIN bands b ON c.age BETWEEN b.lo AND b.hi GROUP BY lbl;
+SELECT * FROM (SELECT 'under 40' AS band, COUNT(*) AS n, COUNT(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'aspirin')) AS cases FROM customers WHERE age < 40 UNION ALL SELECT '40-64', COUNT(*), COUNT(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'aspirin')) FROM customers WHERE age >= 40 AND age < 65 UNION ALL SELECT '65 plus', COUNT(*), COUNT(*) FILTER (WHERE tid IN (SELECT tid FROM sales WHERE item = 'aspirin')) FROM customers WHERE NOT (age < 65)) WHERE n > 0;
+
+-- mean_age_of_cases [records]
+SELECT CASE WHEN tid IN (SELECT tid FROM sales WHERE item = 'migraine tablets') THEN 'case' ELSE 'control' END AS grp, AVG(age) AS mean_age, COUNT(*) AS n FROM customers GROUP BY 1;
+SELECT CASE WHEN s.tid IS NULL THEN 'control' ELSE 'case' END, SUM(c.age) * 1.0 / COUNT(*), COUNT(*) FROM customers c LEFT JOIN sales s ON s.tid = c.tid AND s.item = 'migraine tablets' GROUP BY s.tid IS NULL;
+SELECT 'case', AVG(age), COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM sales s WHERE s.tid = c.tid AND s.item = 'migraine tablets') HAVING COUNT(*) > 0 UNION ALL SELECT 'control', AVG(age), COUNT(*) FROM customers c WHERE NOT EXISTS (SELECT 1 FROM sales s WHERE s.tid = c.tid AND s.item = 'migraine tablets') HAVING COUNT(*) > 0;
+WITH f AS (SELECT tid, bool_or(item = 'migraine tablets') AS dx FROM sales GROUP BY tid) SELECT IF(dx, 'case', 'control'), AVG(age), COUNT(*) FROM f JOIN customers USING (tid) GROUP BY dx;
+
+-- leverage_as_covariance
+WITH b AS (SELECT tid, MAX((item = 'pasta')::INT) AS p, MAX((item = 'tomatoes')::INT) AS t FROM sales GROUP BY tid) SELECT AVG(p * t) - AVG(p) * AVG(t) AS leverage FROM b;
+WITH n AS (SELECT NULLIF(COUNT(DISTINCT tid), 0)::DOUBLE AS n FROM sales) SELECT (SELECT COUNT(*) FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'pasta' AND b.item = 'tomatoes') / n - (SELECT COUNT(*) FROM sales WHERE item = 'pasta') / n * ((SELECT COUNT(*) FROM sales WHERE item = 'tomatoes') / n) FROM n;
+SELECT nxy / n - (nx * ny) / (n * n) FROM (SELECT NULLIF(COUNT(DISTINCT tid), 0) * 1.0::DOUBLE AS n, COUNT(*) FILTER (WHERE item = 'pasta') AS nx, COUNT(*) FILTER (WHERE item = 'tomatoes') AS ny, COUNT(*) FILTER (WHERE item = 'pasta' AND EXISTS (SELECT 1 FROM sales t WHERE t.tid = sales.tid AND t.item = 'tomatoes')) AS nxy FROM sales) q;
+SELECT covar_pop(p, t) FROM (SELECT CASE WHEN list_contains(l, 'pasta') THEN 1 ELSE 0 END AS p, CASE WHEN list_contains(l, 'tomatoes') THEN 1 ELSE 0 END AS t FROM (SELECT list(item) AS l FROM sales GROUP BY tid));
+
+-- lines_by_bucket
+SELECT CASE WHEN k = 1 THEN '1' WHEN k <= 3 THEN '2-3' ELSE '4+' END AS bucket, COUNT(*) AS baskets, SUM(k) AS lines FROM (SELECT tid, COUNT(*) AS k FROM sales GROUP BY tid) AS virtual_table GROUP BY 1;
+SELECT b, COUNT(DISTINCT tid), COUNT(*) FROM (SELECT tid, CASE WHEN COUNT(*) OVER (PARTITION BY tid) >= 4 THEN '4+' WHEN COUNT(*) OVER (PARTITION BY tid) >= 2 THEN '2-3' ELSE '1' END AS b FROM sales) q GROUP BY b;
+WITH k AS (SELECT COUNT(*) AS k FROM sales GROUP BY tid) SELECT '1', COUNT(*), SUM(k) FROM k WHERE k = 1 HAVING COUNT(*) > 0 UNION ALL SELECT '2-3', COUNT(*), SUM(k) FROM k WHERE k IN (2, 3) HAVING COUNT(*) > 0 UNION ALL SELECT '4+', COUNT(*), SUM(k) FROM k WHERE k > 3 HAVING COUNT(*) > 0;
+SELECT bk.lbl, COUNT(*), SUM(k.k) FROM (SELECT tid, COUNT(item) AS k FROM sales GROUP BY tid) k JOIN (VALUES ('1', 1, 1), ('2-3', 2, 3), ('4+', 4, 1000000)) AS bk(lbl, lo, hi) ON k.k BETWEEN bk.lo AND bk.hi GROUP BY bk.lbl;
+
+-- revenue_of_categories [food]
+SELECT f.parent, SUM(p.price) AS revenue FROM sales s JOIN prices p ON p.item = s.item JOIN food f ON f.node = s.item GROUP BY f.parent;
+SELECT parent, SUM(n * price) FROM (SELECT item, COUNT(*) AS n FROM sales GROUP BY item) u JOIN prices USING (item) JOIN food ON food.node = u.item GROUP BY parent;
+SELECT DISTINCT f.parent, SUM(p.price) OVER (PARTITION BY f.parent) FROM sales s, prices p, food f WHERE s.item = p.item AND f.node = p.item;
+WITH r AS (SELECT p.item, p.price * (SELECT COUNT(*) FROM sales s WHERE s.item = p.item) AS rev FROM prices p) SELECT f.parent, SUM(r.rev) FROM r JOIN food f ON f.node = r.item WHERE r.rev > 0 GROUP BY f.parent;
+
+-- average_basket_of_cohorts [records]
+SELECT strftime(c.since, '%Y-%m') AS cohort, COUNT(*) * 1.0 / COUNT(DISTINCT s.tid) AS avg_items FROM customers c JOIN sales s ON s.tid = c.tid GROUP BY 1;
+SELECT cohort, AVG(k) FROM (SELECT strftime(c.since, '%Y-%m') AS cohort, (SELECT COUNT(*) FROM sales s WHERE s.tid = c.tid) AS k FROM customers c) q GROUP BY cohort;
+WITH b AS (SELECT tid, COUNT(item) AS k FROM sales GROUP BY tid) SELECT strftime(since, '%Y-%m'), SUM(k)::DOUBLE / COUNT(*) FROM b NATURAL JOIN customers GROUP BY ALL;
+SELECT strftime(c.since, '%Y-%m') AS ym, AVG(len(b.l)) FROM customers c, (SELECT tid, list(item) AS l FROM sales GROUP BY tid) b WHERE b.tid = c.tid GROUP BY strftime(c.since, '%Y-%m');
+
+-- chi_square_of_two
+WITH t AS (SELECT COUNT(DISTINCT tid) AS n, COUNT(*) FILTER (WHERE item = 'milk') AS r, COUNT(*) FILTER (WHERE item = 'muesli') AS c, (SELECT COUNT(*) FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'milk' AND b.item = 'muesli') AS o FROM sales) SELECT CASE WHEN r * (n - r) * c * (n - c) > 0 THEN n::DOUBLE * (o * n - r * c) * (o * n - r * c) / (r::DOUBLE * (n - r) * c * (n - c)) END AS chi2 FROM t;
+WITH f AS (SELECT tid, MAX(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS x, MAX(CASE WHEN item = 'muesli' THEN 1 ELSE 0 END) AS y FROM sales GROUP BY tid), k AS (SELECT SUM(x * y)::DOUBLE AS a, SUM(x * (1 - y))::DOUBLE AS b, SUM((1 - x) * y)::DOUBLE AS c, SUM((1 - x) * (1 - y))::DOUBLE AS d FROM f) SELECT (a + b + c + d) * POWER(a * d - b * c, 2) / NULLIF((a + b) * (c + d) * (a + c) * (b + d), 0) FROM k;
+WITH f AS (SELECT tid, bool_or(item = 'milk') AS x, bool_or(item = 'muesli') AS y FROM sales GROUP BY tid), m AS (SELECT COUNT(*)::DOUBLE AS n, COUNT(*) FILTER (WHERE x)::DOUBLE AS nx, COUNT(*) FILTER (WHERE y)::DOUBLE AS ny FROM f), e AS (SELECT v.x, v.y, IF(v.x, nx, n - nx) * IF(v.y, ny, n - ny) / NULLIF(n, 0) AS ex, (SELECT COUNT(*) FROM f WHERE f.x = v.x AND f.y = v.y) AS ob FROM m, (VALUES (true, true), (true, false), (false, true), (false, false)) AS v(x, y)) SELECT CASE WHEN MIN(ex) > 0 THEN SUM(CASE WHEN ex > 0 THEN (ob - ex) * (ob - ex) / ex END) END FROM e;
+
+-- gap_of_two_averages [records]
+SELECT (SELECT AVG(age) FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item = 'coffee')) - (SELECT AVG(age) FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item = 'tea')) AS gap;
+SELECT AVG(CASE WHEN s.item = 'coffee' THEN c.age END) - AVG(CASE WHEN s.item = 'tea' THEN c.age END) FROM sales s JOIN customers c ON c.tid = s.tid;
+SELECT AVG(age) FILTER (WHERE item = 'coffee') - AVG(age) FILTER (WHERE item = 'tea') FROM sales NATURAL JOIN customers WHERE item IN ('coffee', 'tea');
+WITH m AS (SELECT item, SUM(age) / COUNT(*)::DOUBLE AS a FROM sales JOIN customers USING (tid) WHERE item = 'coffee' OR item = 'tea' GROUP BY item) SELECT (SELECT a FROM m WHERE item = 'coffee') - (SELECT a FROM m WHERE item = 'tea');
+
+-- abc_classes
+WITH c AS (SELECT item, COUNT(*) AS n FROM sales GROUP BY item), r AS (SELECT item, n, SUM(n) OVER (ORDER BY n DESC, item) AS cum, SUM(n) OVER () AS tot FROM c) SELECT CASE WHEN cum * 100 <= tot * 70 THEN 'A' WHEN cum * 100 <= tot * 90 THEN 'B' ELSE 'C' END AS class, COUNT(*) AS items, SUM(n) AS lines FROM r GROUP BY 1;
+WITH c AS (SELECT item, COUNT(*) AS n FROM sales GROUP BY item), r AS (SELECT c.item, c.n, (SELECT SUM(d.n) FROM c d WHERE d.n > c.n OR (d.n = c.n AND d.item <= c.item)) AS cum FROM c) SELECT CASE WHEN 10 * cum > 9 * (SELECT COUNT(*) FROM sales) THEN 'C' WHEN 10 * cum > 7 * (SELECT COUNT(*) FROM sales) THEN 'B' ELSE 'A' END, COUNT(*), SUM(n) FROM r GROUP BY 1;
+SELECT class, COUNT(*), SUM(n) FROM (SELECT item, COUNT(*) AS n, CASE WHEN SUM(COUNT(*)) OVER (ORDER BY COUNT(*) DESC, item ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) * 10 <= 7 * SUM(COUNT(*)) OVER () THEN 'A' WHEN SUM(COUNT(*)) OVER (ORDER BY COUNT(*) DESC, item ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) * 10 <= 9 * SUM(COUNT(*)) OVER () THEN 'B' ELSE 'C' END AS class FROM sales GROUP BY item) z GROUP BY class;
+
+-- weighted_scores
+SELECT score, COUNT(*) AS patients FROM (SELECT tid, SUM(CASE item WHEN 'aspirin' THEN 1 WHEN 'migraine tablets' THEN 1 WHEN 'glucose test strips' THEN 2 WHEN 'nappies' THEN 3 ELSE 0 END) AS score FROM sales GROUP BY tid) t GROUP BY score;
+WITH w(item, weight) AS (VALUES ('aspirin', 1), ('migraine tablets', 1), ('glucose test strips', 2), ('nappies', 3)) SELECT score, COUNT(*) FROM (SELECT s.tid, COALESCE(SUM(w.weight), 0) AS score FROM sales s LEFT JOIN w ON w.item = s.item GROUP BY s.tid) GROUP BY score;
+WITH f AS (SELECT tid, MAX(CASE WHEN item = 'aspirin' THEN 1 ELSE 0 END) AS asp, MAX(CASE WHEN item = 'migraine tablets' THEN 1 ELSE 0 END) AS mig, MAX(CASE WHEN item = 'glucose test strips' THEN 1 ELSE 0 END) AS glu, MAX(CASE WHEN item = 'nappies' THEN 1 ELSE 0 END) AS nap FROM sales GROUP BY tid) SELECT asp + mig + 2 * glu + 3 * nap AS score, COUNT(*) FROM f GROUP BY asp + mig + 2 * glu + 3 * nap;
+SELECT list_contains(b, 'aspirin')::INT + list_contains(b, 'migraine tablets')::INT + list_contains(b, 'glucose test strips')::INT * 2 + list_contains(b, 'nappies')::INT * 3 AS score, COUNT(*) AS n FROM (SELECT tid, list(item) AS b FROM sales GROUP BY tid) GROUP BY 1;
+SELECT sc, COUNT(*) FROM (SELECT p.tid, (SELECT COUNT(*) FROM sales s WHERE s.tid = p.tid AND s.item IN ('aspirin', 'migraine tablets')) + 2 * (SELECT COUNT(*) FROM sales s WHERE s.tid = p.tid AND s.item = 'glucose test strips') + 3 * (SELECT COUNT(*) FROM sales s WHERE s.tid = p.tid AND s.item = 'nappies') AS sc FROM (SELECT DISTINCT tid FROM sales) p) GROUP BY sc;
+
+-- two_of_five_by_sex [records]
+SELECT c.sex, COUNT(*) AS multimorbid FROM customers c WHERE (SELECT COUNT(*) FROM sales s WHERE s.tid = c.tid AND s.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream')) >= 2 GROUP BY c.sex;
+SELECT sex, COUNT(*) FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream') GROUP BY tid HAVING COUNT(*) > 1) GROUP BY sex;
+SELECT sex, COUNT(*) FROM (SELECT c.tid, c.sex FROM customers c JOIN sales s ON c.tid = s.tid GROUP BY c.tid, c.sex HAVING COUNT(*) FILTER (WHERE s.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream')) >= 2) q GROUP BY sex;
+SELECT c.sex, COUNT(DISTINCT c.tid) FROM customers c, sales a, sales b WHERE a.tid = c.tid AND b.tid = c.tid AND a.item < b.item AND a.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream') AND b.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream') GROUP BY c.sex;
+SELECT sex, COUNT(*) FROM (SELECT c.sex, ROW_NUMBER() OVER (PARTITION BY c.tid ORDER BY s.item) AS k FROM customers c JOIN sales s USING (tid) WHERE s.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream')) WHERE k = 2 GROUP BY sex;
