@@ -7,6 +7,7 @@ from sqlglot import exp
 from anondb.answers.ends import End
 from anondb.answers.ranged.known import SURE, Known
 from anondb.engine import DuckDBEngine, Table
+from anondb.query.parsing import bare, whole
 
 NOTE = "Of the {shown} first rows, {certain} belong to these for certain."
 LISTED_NOTE = "Rows that need not exist have places, too, where rows are cut off."
@@ -59,3 +60,41 @@ def _by_keys(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list
     literal = isinstance(number, exp.Literal) and number.name.isdigit()
     whole = literal and number is not None and not 0 < int(number.name) < int(found["n"][0])  # all rows stay, or none
     return [LISTED_NOTE] if found["every"].tolist() == [False] and not whole else []
+
+
+def belongs(end: End, known: Known, table: Table) -> exp.Expr | None:
+    """Whether a row belongs for certain to those of which the ranks satisfy a condition; None where no estimate ranks them.
+
+    It does if it is there for certain, and its number is beyond what all but k - 1 others of its group may reach.
+    """
+    if end.ranked is None or not any(known.columns[n].bounded or known.columns[n].unknown for n in end.columns):
+        return None
+    window, places = _first_places(end.ranked)
+    order = window.args.get("order") if window is not None else None
+    first = order.expressions[0] if order is not None else None
+    if window is None or first is None or not isinstance(first.this, exp.Column) or first.args.get("nulls_first"):
+        return exp.false()
+    column, within = known.columns[int(first.this.name[1:])], window.args.get("partition_by") or []
+    exact = all(isinstance(p, exp.Column) and not known.columns[int(p.name[1:])].bounded for p in within)
+    if known.open or known.cut or not exact or not column.bounded or column.unknown or column.maybe:
+        return exp.false()
+    down, name = bool(first.args.get("desc")), first.this.name
+    near, far = (f"{name}_l", f"{name}_u") if down else (f"{name}_u", f"{name}_l")
+    reach = (exp.GTE if down else exp.LTE)(this=exp.column(far, "o"), expression=exp.column(near, "r"))
+    same = [exp.NullSafeEQ(this=exp.column(p.name, "o"), expression=exp.column(p.name, "r")) for p in within]
+    others = exp.select(exp.Count(this=exp.Star())).from_(exp.alias_(table.expression(), "o", table=True))
+    others = others.where(exp.func("coalesce", exp.and_(*same, reach), exp.true()))
+    sure = exp.column(SURE, "r") if known.flagged else exp.true()
+    return exp.and_(sure, exp.LTE(this=others.subquery(), expression=exp.convert(places)))
+
+
+def _first_places(ranked: exp.Expr) -> tuple[exp.Window | None, int]:
+    """The ranks of which a condition takes the first ones, and how many; None for another condition."""
+    made = bare(ranked)
+    if not isinstance(made, exp.LTE | exp.LT | exp.EQ):
+        return None, 0
+    window, number = bare(made.this), bare(made.expression)
+    if not isinstance(window, exp.Window) or not isinstance(window.this, exp.RowNumber | exp.Rank | exp.DenseRank):
+        return None, 0
+    places = whole(number) - isinstance(made, exp.LT) if isinstance(number, exp.Literal) and number.is_int else 0
+    return (None if isinstance(made, exp.EQ) and places != 1 else window), places

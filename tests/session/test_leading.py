@@ -94,7 +94,31 @@ def test_the_first_row_of_each_group_has_the_estimate_of_the_row(shop: Path) -> 
     with anondb.open(shop / "plain.duckdb") as session:
         every = {row[1]: row[:5] for row in session.sql(LISTED).fetchall()}
         first = session.sql(f"SELECT DISTINCT ON (letter) letter, item, n FROM ({LISTED}) ORDER BY letter, n DESC")
-        assert first.fetchall() == [every[item] for _, item, *_ in first.fetchall()] != []
+        assert [row[:5] for row in first.fetchall()] == [every[item] for _, item, *_ in first.fetchall()] != []
+
+
+@each(
+    "rank, met, told",
+    [
+        ("rank() OVER (ORDER BY n DESC)", "r <= 1", {True, False}),
+        ("row_number() OVER (ORDER BY n DESC, item)", "r < 3", {True, False}),
+        ("dense_rank() OVER (PARTITION BY letter ORDER BY n DESC)", "r = 1", {True, False}),
+        ("rank() OVER (ORDER BY n)", "r <= 2", {False}),
+        ("rank() OVER (ORDER BY n DESC)", "r BETWEEN 2 AND 3", {False}),
+    ],
+)
+def test_rows_that_ranks_choose_say_whether_they_belong(shop: Path, rank: str, met: str, told: set[bool]) -> None:
+    sql = f"SELECT letter, item, n FROM (SELECT *, {rank} AS r FROM ({LISTED})) WHERE {met}"
+    said = set[bool]()
+    with duckdb.connect(str(shop / "shop.duckdb"), read_only=True) as owner:
+        truth = {row[:2] for row in owner.execute(sql).fetchall()}
+    for release in ("plain", "supports"):
+        with anondb.open(shop / f"{release}.duckdb") as session:
+            result = session.sql(sql)
+            assert result.columns[-1] == "certain"
+            said |= {row[-1] for row in result.fetchall()}
+            assert {row[:2] for row in result.fetchall() if row[-1]} <= truth
+    assert said == told
 
 
 @each(
