@@ -77,9 +77,9 @@ def measure(out: Measured, name: str, persons: int) -> None:
 
 def print_table(rows: list[dict[str, Any]]) -> None:
     """The table of benchmarks/README.md."""
-    print("| data | bound | delta | CPU s | NCP | UL | error | attributes | ranges | items | pairs | both |")
+    print("| data | people | bound | delta | CPU s | NCP | UL | error | attributes | ranges | items | pairs | both |")
     for r in rows:
-        begin = f"| {r['data']} | {r['algorithm'][:3]} | {r['delta']} | {r['cpu_seconds']:.1f} | "
+        begin = f"| {r['data']} | {r['persons']:,} | {r['algorithm'][:3]} | {r['delta']} | {r['cpu_seconds']:.1f} | "
         if r["status"] != "done":
             print(begin + f"{r['status']} |")
             continue
@@ -93,7 +93,8 @@ def advise(name: str, persons: int, seconds: float, rows: list[dict[str, Any]]) 
         begun = time.monotonic()
         advice = db.advise("items", k=K, m=M, time_limit=seconds, threads=1, memory_limit="8GB", **people)
     run = advice.chosen.run
-    of = {(r["algorithm"], r["delta"]): r["error"] for r in rows if r["data"] == name and r["status"] == "done"}
+    same = [r for r in rows if (r["data"], r["persons"], r["status"]) == (name, persons, "done")]
+    of = {(r["algorithm"], r["delta"]): r["error"] for r in same}
     best = min(of, key=lambda key: of[key])
     chosen, default = (of.get(key, math.nan) for key in ((run.algorithm, float(run.options["delta"])), (RUM, 0.65)))
     print(
