@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.answers.drawn_rows import are_mixed
 from anondb.answers.ends import End
-from anondb.answers.first_rows import belongs, certain_first
+from anondb.answers.first_rows import belonging, certain_first
 from anondb.answers.in_worlds import COPY, NUMBERS, PLACE, WORLD, InWorlds, finite, written
 from anondb.answers.ranged.known import IN_WORLDS, INTEGERS, SURE, Column, Known
 from anondb.answers.roles import Role
@@ -147,13 +147,12 @@ class Estimator(InWorlds):
         bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
         whole = not (bad or known.open or self.asked.leading or known.cut) and len(self.asked.ends) == 1
         notes = certain_first(self.engine, self.asked.ends[0], flagged, table) if whole else []
-        among = [sure for end in self.asked.ends if (sure := belongs(end, flagged, table)) is not None]
-        if among:
-            sure = (among[0] if len(self.asked.ends) == 1 else exp.false()).as_(SURE)
-            shown: list[exp.Expr] = [exp.Star(replace=[sure])] if flagged.flagged else [exp.Star(), sure]
-            table = self.make("rows", exp.select(*shown).from_(exp.alias_(table.expression(), "r", table=True)), made)
+        belong = [rows for end in self.asked.ends if (rows := belonging(end, flagged, table)) is not None]
+        if belong:
+            table = self.make("rows", belong[0], made)
             flagged = replace(flagged, flagged=True, asked=True)
-        return Estimated(self._ended(flagged, table), made, bad, [*zeros, *notes])
+        told = len(belong) == len(self.asked.ends) == 1 and not (self.asked.ends[0].limit or self.asked.ends[0].offset)
+        return Estimated(self._ended(flagged, table, told=told), made, bad, [*zeros, *notes])
 
     def _column(self, n: int, ruled: Column | None) -> Column:
         """What is known of a column; a computed number that no rule reads has bounds that are NULL."""
@@ -275,14 +274,14 @@ class Estimator(InWorlds):
 
     # ---------------------------------------------------------------- the end
 
-    def _ended(self, known: Known, table: Table) -> Known:
-        """The rows in the order of the query, as many as it shows, and its columns."""
+    def _ended(self, known: Known, table: Table, *, told: bool = False) -> Known:
+        """The rows in the order of the query, as many as it shows, and its columns; ``told``: ``sure`` is of those."""
         rows: exp.Expr = table.expression()
         if self.asked.single:
             known = replace(known, flagged=False, asked=False, unsure=False)
         for end in self.asked.ends:
             rows = self._placed(end, rows)
-        cut = any(end.limit is not None or end.offset is not None for end in self.asked.ends)
+        cut = any(end.cuts for end in self.asked.ends) and not told
         columns = tuple(known.columns[n] for n in self.asked.shown)
         listed: list[exp.Expr] = []
         for place, n in enumerate(self.asked.shown):

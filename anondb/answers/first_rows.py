@@ -62,10 +62,11 @@ def _by_keys(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list
     return [LISTED_NOTE] if found["every"].tolist() == [False] and not whole else []
 
 
-def belongs(end: End, known: Known, table: Table) -> exp.Expr | None:
-    """Whether a row belongs for certain to those of which the ranks satisfy a condition; None where no estimate ranks them.
+def belonging(end: End, known: Known, table: Table) -> exp.Select | None:
+    """All rows with the column ``sure``: whether each belongs for certain to those whose ranks satisfy a condition; None
+    where no estimate ranks them.
 
-    It does if it is there for certain, and its number is beyond what all but k - 1 others of its group may reach.
+    Of the first k of a group, a row does if it is there for certain, and its number is beyond the k + 1st end of all.
     """
     if end.ranked is None or not any(known.columns[n].bounded or known.columns[n].unknown for n in end.columns):
         return None
@@ -73,19 +74,34 @@ def belongs(end: End, known: Known, table: Table) -> exp.Expr | None:
     order = window.args.get("order") if window is not None else None
     first = order.expressions[0] if order is not None else None
     if window is None or first is None or not isinstance(first.this, exp.Column) or first.args.get("nulls_first"):
-        return exp.false()
+        return _with_sure(known, table.expression(), exp.false())
     column, within = known.columns[int(first.this.name[1:])], window.args.get("partition_by") or []
     exact = all(isinstance(p, exp.Column) and not known.columns[int(p.name[1:])].bounded for p in within)
     if known.open or known.cut or not exact or not column.bounded or column.unknown or column.maybe:
-        return exp.false()
+        return _with_sure(known, table.expression(), exp.false())
     down, name = bool(first.args.get("desc")), first.this.name
     near, far = (f"{name}_l", f"{name}_u") if down else (f"{name}_u", f"{name}_l")
-    reach = (exp.GTE if down else exp.LTE)(this=exp.column(far, "o"), expression=exp.column(near, "r"))
-    same = [exp.NullSafeEQ(this=exp.column(p.name, "o"), expression=exp.column(p.name, "r")) for p in within]
-    others = exp.select(exp.Count(this=exp.Star())).from_(exp.alias_(table.expression(), "o", table=True))
-    others = others.where(exp.func("coalesce", exp.and_(*same, reach), exp.true()))
-    sure = exp.column(SURE, "r") if known.flagged else exp.true()
-    return exp.and_(sure, exp.LTE(this=others.subquery(), expression=exp.convert(places)))
+
+    def over(call: exp.Expr, order: exp.Order | None = None) -> exp.Window:
+        return exp.Window(this=call, partition_by=[p.copy() for p in within], order=order, over="OVER")
+
+    ends = exp.Order(expressions=[exp.Ordered(this=exp.column(far), desc=down, nulls_first=True)])
+    number = over(exp.Count(this=exp.Star())).as_("_number")
+    placed = exp.select("*", over(exp.RowNumber(), ends).as_("_place"), number).from_(table.expression())
+    next_one = exp.Case(ifs=[exp.If(this=exp.column("_place").eq(places + 1), true=exp.column(far))])
+    beyond = exp.select("*", over(exp.Max(this=next_one)).as_("_beyond")).from_(placed.subquery("placed"))
+    ahead = (exp.GT if down else exp.LT)(this=exp.column(near), expression=exp.column("_beyond"))
+    few = exp.LTE(this=exp.column("_number"), expression=exp.convert(places))
+    there = exp.column(SURE) if known.flagged else exp.true()
+    sure = exp.and_(there, exp.or_(few, exp.func("coalesce", ahead, exp.false())))
+    return _with_sure(known, beyond.subquery("rows"), sure, "_place", "_number", "_beyond")
+
+
+def _with_sure(known: Known, rows: exp.Expr, sure: exp.Expr, *left_out: str) -> exp.Select:
+    """Rows with the column ``sure``, in place of the one that they may have, and without some columns."""
+    named = [exp.to_identifier(name) for name in (*left_out, *([SURE] if known.flagged else []))]
+    star = exp.Star(except_=named) if named else exp.Star()
+    return exp.select(star, sure.as_(SURE)).from_(rows)
 
 
 def _first_places(ranked: exp.Expr) -> tuple[exp.Window | None, int]:
