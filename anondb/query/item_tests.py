@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from anondb.query.values import OnValue
@@ -20,6 +20,14 @@ class Unnamed:
     """A test that no item passes which a file or a query names; others do, perhaps. ``key`` tells tests apart."""
 
     key: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A test of items that certainly holds for some labels, and possibly for others, whatever the person."""
+
+    certain: frozenset[str]
+    possible: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,8 @@ class ItemAny:
 
 
 MAX_COMPARED = 100  # labels of a test that are compared with another one
-ItemTest = Labels | Unnamed | ItemNot | ItemAll | ItemAny
+Atom = Labels | Unnamed | Choice
+ItemTest = Atom | ItemNot | ItemAll | ItemAny
 NO_ITEM = Labels(frozenset())
 ANY_ITEM = ItemNot(NO_ITEM)
 
@@ -101,32 +110,32 @@ def within(test: ItemTest, other: ItemTest) -> bool:
     if test == other or other == ANY_ITEM:
         return True
     labels = finite(test)
-    if labels is None or len(labels) > MAX_COMPARED or not _is_certain(other):
+    if labels is None or len(labels) > MAX_COMPARED or choices(other):
         return False
     return all(passes(other, {}, label) for label in labels)
 
 
-def _is_certain(test: ItemTest | OnValue) -> bool:
-    """Whether it is known which items pass a test: of a list that counts choose, it is not."""
-    if isinstance(test, ItemNot):
-        return _is_certain(test.part)
-    if isinstance(test, ItemAll | ItemAny):
-        return all(map(_is_certain, test.parts))
-    return isinstance(test, Labels | Unnamed | OnValue)
-
-
 def listed(test: ItemTest) -> frozenset[str] | None:
     """The labels that pass the test; None if they cannot be listed."""
-    labels = None if patterns(test) else finite(test)
+    labels = None if patterns(test) or choices(test) else finite(test)
     return None if labels is None else frozenset(label for label in labels if passes(test, {}, label))
 
 
-def _atoms(test: ItemTest | OnValue) -> Iterator[Labels | Unnamed]:
-    if isinstance(test, Labels | Unnamed):
+def _atoms(test: ItemTest | OnValue) -> Iterator[Atom]:
+    if isinstance(test, Atom):
         yield test
     elif not isinstance(test, OnValue):
         for part in (test.part,) if isinstance(test, ItemNot) else test.parts:
             yield from _atoms(part)
+
+
+def with_atoms(test: ItemTest, made: Callable[[Atom], ItemTest]) -> ItemTest:
+    """The test with others in place of its atoms."""
+    if isinstance(test, ItemNot):
+        return item_not(with_atoms(test.part, made))
+    if isinstance(test, ItemAll | ItemAny):
+        return (item_all if isinstance(test, ItemAll) else item_any)(*(with_atoms(part, made) for part in test.parts))
+    return made(test)
 
 
 def mentioned(test: ItemTest | OnValue) -> frozenset[str]:
@@ -139,6 +148,11 @@ def patterns(test: ItemTest | OnValue) -> list[Unnamed]:
     return list(dict.fromkeys(a for a in _atoms(test) if isinstance(a, Unnamed)))
 
 
+def choices(test: ItemTest | OnValue) -> list[Choice]:
+    """The lists in a test that counts choose: it is not known which items pass it."""
+    return [a for a in _atoms(test) if isinstance(a, Choice)]
+
+
 def passes(test: ItemTest | OnValue, matched: Mapping[Unnamed, bool], label: str | None = None) -> bool:
     """Whether a label passes a test, from the truth of ``Unnamed`` for it; None stands for a label that no test names."""
     if isinstance(test, OnValue):
@@ -149,5 +163,6 @@ def passes(test: ItemTest | OnValue, matched: Mapping[Unnamed, bool], label: str
         return matched.get(test, False)
     if isinstance(test, ItemNot):
         return not passes(test.part, matched, label)
+    assert not isinstance(test, Choice)  # lists stand in place of choices before items are tried
     results = (passes(p, matched, label) for p in test.parts)
     return all(results) if isinstance(test, ItemAll) else any(results)

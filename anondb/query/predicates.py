@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, ItemTest, Labels, finite, item_all, item_any, item_not, within
 from anondb.query.refusals import too_complex
@@ -257,6 +258,11 @@ def replaced(condition: Condition, leaf_of: Callable[[Condition], Condition]) ->
     if isinstance(condition, Or):
         return either(*(replaced(part, leaf_of) for part in condition.parts))
     return leaf_of(condition)
+
+
+def decided(condition: Condition, known: Mapping[Any, bool]) -> Condition:
+    """The condition if the truth of some of its leaves is known."""
+    return replaced(condition, lambda leaf: Constant(known[leaf]) if leaf in known else leaf)
 
 
 def settled(condition: Condition) -> Condition:

@@ -8,19 +8,19 @@ from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE
 from anondb.answers.persons.bounds import Bounds, Row
-from anondb.answers.persons.terms import Choice, OnPart, choices
+from anondb.answers.persons.terms import OnPart
 from anondb.query import Plan
 from anondb.query.answer import Answer, aggregate_of, answer_plan, check_time
 from anondb.query.by_item import ItemCounts, added
 from anondb.query.cached_release import Opened
-from anondb.query.item_tests import ItemAll, ItemAny, ItemNot, ItemTest, Labels, item_all, item_any, item_not
-from anondb.query.predicates import ITEMS, NEVER, PAIRS, AtLeast, Condition, Constant, OnSum, at_least, replaced
+from anondb.query.item_tests import Choice, ItemTest, Labels, choices, with_atoms
+from anondb.query.predicates import ITEMS, NEVER, PAIRS, AtLeast, Condition, OnSum, at_least, decided, leaves, replaced
 from anondb.query.refusals import unsupported
 from anondb.query.values import Attribute
 from anondb.session.catalog import unknown_items
@@ -162,35 +162,23 @@ def _summed(answers: Sequence[tuple[Sequence[Row], int]]) -> list[Row]:
 
 def _localized(plan: Plan, release: Opened, place: int) -> Plan:
     """A plan for one release: with its attributes, and whether conditions on files hold for it."""
-    condition = replaced(
-        plan.condition, lambda leaf: Constant(place in leaf.places) if isinstance(leaf, OnPart) else leaf
-    )
+    parts = {leaf: place in leaf.places for leaf in leaves(plan.condition) if isinstance(leaf, OnPart)}
     own = {a.name: a for a in release.attributes or ()}
     grouped = plan.grouped if plan.grouped is None else own[plan.grouped.name]
     measure = own[plan.measure.name] if isinstance(plan.measure, Attribute) else plan.measure
-    return replace(plan, condition=condition, grouped=grouped, measure=measure)
+    return replace(plan, condition=decided(plan.condition, parts), grouped=grouped, measure=measure)
 
 
 def _with_tests(plan: Plan, of: Mapping[Choice, Labels]) -> Plan:
     """A plan with lists of items in place of choices."""
 
-    def changed(test: Any) -> ItemTest:
-        if isinstance(test, Choice):
-            return of[test]
-        if isinstance(test, ItemNot):
-            return item_not(changed(test.part))
-        if isinstance(test, ItemAll | ItemAny):
-            return (item_all if isinstance(test, ItemAll) else item_any)(*map(changed, test.parts))
-        return test  # type: ignore[no-any-return]
+    def changed(test: ItemTest) -> ItemTest:
+        return with_atoms(test, lambda atom: of[atom] if isinstance(atom, Choice) else atom)
 
     def leaf_of(leaf: Condition) -> Condition:
-        if isinstance(leaf, AtLeast):
-            return at_least(leaf.count, changed(leaf.test))
-        return (
-            replace(leaf, weights=replace(leaf.weights, test=changed(leaf.weights.test)))
-            if isinstance(leaf, OnSum)
-            else leaf
-        )
+        if isinstance(leaf, OnSum):
+            return replace(leaf, weights=replace(leaf.weights, test=changed(leaf.weights.test)))
+        return at_least(leaf.count, changed(leaf.test)) if isinstance(leaf, AtLeast) else leaf
 
     test, second = (None if t is None else changed(t) for t in (plan.test, plan.second))
     return replace(plan, condition=replaced(plan.condition, leaf_of), test=test, second=second)

@@ -11,10 +11,22 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from anondb.answers.persons.terms import Atom, Item, Looked, Refused, Truth, choices
+from anondb.answers.persons.terms import Atom, Item, Looked, Refused, Truth
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.values import constant
-from anondb.query.item_tests import ANY_ITEM, ItemTest, Labels, Unnamed, finite, item_any, item_not, passes, patterns
+from anondb.query.item_tests import (
+    ANY_ITEM,
+    ItemTest,
+    Labels,
+    Unnamed,
+    choices,
+    finite,
+    item_any,
+    item_not,
+    listed,
+    passes,
+    patterns,
+)
 from anondb.query.parsing import bare
 from anondb.query.predicates import rows_of
 from anondb.query.refusals import unsupported
@@ -301,15 +313,9 @@ class Domains:
 
     def labels(self, test: ItemTest) -> frozenset[str] | None:
         """The items that pass a test, if no item that nothing names can."""
-
-        if choices(test) or patterns(test):
-            return None
-        listed = finite(test)
-        if listed is None:
-            if self.releases.suppressed:
-                return None
-            listed = frozenset(self.releases.items)
-        return frozenset(label for label in listed if passes(test, {}, label))
+        if not (self.releases.suppressed or choices(test) or patterns(test) or finite(test) is not None):
+            return frozenset(label for label in self.releases.items if passes(test, {}, label))
+        return listed(test)
 
 
 def rows_of_atom(atom: Atom) -> frozenset[int]:

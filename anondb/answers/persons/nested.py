@@ -5,28 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from anondb.answers.persons.domains import cell, typeof, wrapped
 from anondb.answers.persons.names import Names
 from anondb.answers.persons.numbers import case_of
-from anondb.answers.persons.terms import (
-    Choice,
-    Column,
-    Id,
-    Item,
-    PersonRows,
-    Scope,
-    Truth,
-)
+from anondb.answers.persons.terms import Column, Id, Item, PersonRows, Scope, Truth
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.answers.ranged.sources import source_rows
 from anondb.answers.ranged.subqueries import scalar
 from anondb.errors import InputError
-from anondb.query.item_tests import Labels, item_not
+from anondb.query.item_tests import Choice, ItemTest, Labels, item_not
 from anondb.query.parsing import conjoined, lowered
 from anondb.query.predicates import ALWAYS, Condition, both, either, on_item
 from anondb.query.refusals import name_of, only, unsupported
@@ -196,7 +188,7 @@ class Nested(Names):
         if any(label is None for label, _ in rows):
             raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
         possible, certain = frozenset(x for x, _ in rows), frozenset(x for x, held in rows if held)
-        test: Any = Labels(possible) if possible == certain else Choice(certain, possible)
+        test: ItemTest = Labels(possible) if possible == certain else Choice(certain, possible)
         return self.column(Truth(on_item(atom.row, test), on_item(atom.row, item_not(test))))
 
     def _single(self, query: exp.Expr, scope: Scope) -> exp.Expr:

@@ -14,9 +14,9 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.domains import Domains, check_plain, typed
-from anondb.answers.persons.terms import Atom, Number, Of, Part, choices
+from anondb.answers.persons.terms import Atom, Number, Of, Part
 from anondb.answers.persons.weights import weights_of
-from anondb.query.item_tests import ItemTest, Labels, passes, patterns
+from anondb.query.item_tests import ItemTest, Labels, choices, passes, patterns
 from anondb.query.parsing import bare
 from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate
 from anondb.query.refusals import name_of, too_complex, unsupported

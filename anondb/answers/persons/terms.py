@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.ranged.compiler import Env
-from anondb.query.item_tests import ANY_ITEM, ItemAll, ItemAny, ItemNot, ItemTest
+from anondb.query.item_tests import ANY_ITEM, ItemTest
 from anondb.query.predicates import ALWAYS, Condition, Weights
 
 
@@ -112,23 +112,6 @@ class OnPart:
     """The person is in one of these files."""
 
     places: frozenset[int]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A test of items that certainly holds for some labels, and possibly for others, whatever the person."""
-
-    certain: frozenset[str]
-    possible: frozenset[str]
-
-
-def choices(test: Any) -> list[Choice]:
-    """The choices in a test of items."""
-    if isinstance(test, Choice):
-        return [test]
-    if isinstance(test, ItemNot):
-        return choices(test.part)
-    return [c for part in test.parts for c in choices(part)] if isinstance(test, ItemAll | ItemAny) else []
 
 
 Atom = Item | Looked | Of | Part | Id | Listing | Values | Truth | Number | Refused
