@@ -23,7 +23,7 @@ from anondb.engine import DuckDBEngine, Shape
 from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError
 from anondb.query.cached_release import Opened
-from anondb.query.parsing import bare, lowered, operands
+from anondb.query.parsing import conjoined, inline_table, lowered
 from anondb.release.objects import MANIFEST_KEYS, manifest_keys, partition_of
 from anondb.release.reader import SealedRelease
 from anondb.warehouse.at_hand import releases_at
@@ -267,8 +267,7 @@ class Parts:
         """The conditions on this column alone, which leave the WHERE clause."""
         where = select.args.get("where")
         joined = any(join.side for join in select.args.get("joins") or ())
-        whole = bare(where.this) if where is not None and not joined else None
-        parts = operands(whole) if isinstance(whole, exp.And) else [] if whole is None else [whole]
+        parts = conjoined(None if where is None or joined else where.this)
         chosen = [part for part in parts if self._is_condition(part, is_column)]
         rest = [part for part in parts if not any(part is one for one in chosen)]
         if chosen:
@@ -326,10 +325,7 @@ class Parts:
 
     def _typed(self, kind: str) -> exp.Expr | None:
         """The rows (n, value) of the files with the values in a type; None if DuckDB writes one of them in another way."""
-        rows = [exp.Tuple(expressions=[exp.convert(n), exp.convert(value)]) for n, value in enumerate(self.values)]
-        texts = exp.Values(
-            expressions=rows, alias=exp.TableAlias(this="chosen", columns=[exp.to_identifier(c) for c in "nv"])
-        )
+        texts = inline_table({"n": "BIGINT", "v": "VARCHAR"}, list(enumerate(self.values))).subquery("chosen")
         read = exp.TryCast(this=exp.column("v"), to=exp.DataType.build(kind, dialect="duckdb"))
         same = exp.Coalesce(this=exp.cast(read.copy(), "VARCHAR").eq(exp.column("v")), expressions=[exp.false()])
         typed = exp.select("n", read.as_("value"), same.as_("same")).from_(texts).subquery("part")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.answers.persons.bounds import Bounds, Row
+from anondb.answers.persons.bounds import Row
 from anondb.answers.persons.people import Described
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import Known
@@ -54,7 +54,7 @@ class Releases:
         for release in releases:
             release.original.divided = {} if parts is None else {parts.column: parts.kind}
         self._originals = list({release.original.shape: release.original for release in self._opened}.values())
-        self._desk = desk
+        self._desk, self.put, self.put_listed, self.is_aggregate = desk, desk.put, desk.put_listed, desk.is_aggregate
         self.manifest = self._opened[0].manifest
         self.notes: dict[str, None] = {}
         self._written: frozenset[str] = frozenset()
@@ -144,14 +144,8 @@ class Releases:
         names = {lowered(name) for name, _ in self.shapes}
         for table in tree.find_all(exp.Table):
             main = lowered(table.db) in OWN_SCHEMAS[1:] and lowered(table.catalog) in ("", "memory", "temp")
-            if main and lowered(table.name) not in names:
-                table.set("db", None)
-                table.set("catalog", None)
-            if (
-                table.db
-                and lowered(".".join(p.name for p in table.parts)) not in names
-                and lowered(table.name) in names
-            ):
+            whole = lowered(".".join(part.name for part in table.parts)) in names
+            if (not whole and table.db) if lowered(table.name) in names else main:
                 table.set("db", None)
                 table.set("catalog", None)
         for column in tree.find_all(exp.Column):
@@ -285,18 +279,6 @@ class Releases:
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""
         return fetched(materialized(self._desk.engine, tree, failed))
-
-    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk."""
-        return self._desk.put(keys, rows, width)
-
-    def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer with one key on the desk."""
-        return self._desk.put_listed(kind, rows, width)
-
-    def is_aggregate(self, name: str) -> bool:
-        """Whether a function of DuckDB computes one value from several rows."""
-        return self._desk.is_aggregate(name)
 
     @property
     def objects(self) -> list[str]:
