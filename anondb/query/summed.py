@@ -83,44 +83,6 @@ def added(kind: str, column: exp.Expr) -> exp.Expr:
     return aggregate(this=column)
 
 
-def ends_of(
-    kind: str, shown: Mapping[str, exp.Expr], complete: exp.Expr, hidden: tuple[float, float], all_ends: Sequence[float]
-) -> dict[str, exp.Expr]:
-    """The least and the greatest number of a transaction.
-
-    Args:
-        kind: ``MAX``, ``MIN`` or ``VALUES``.
-        shown: what the released items add; NULL without one that counts.
-        complete: whether the transaction has no suppressed items.
-        hidden: what these may add at least and at most.
-        all_ends: the least and the greatest number that any item has, or the fewest values.
-    """
-    if kind == VALUES:
-        zero = exp.Literal.number(0)
-        bits: dict[str, exp.Expr] = {
-            name: exp.Coalesce(this=column, expressions=[zero.copy()]) for name, column in shown.items()
-        }
-        more = exp.Case(ifs=[exp.If(this=complete, true=zero)], default=exp.convert(int(hidden[1])))
-        bits["greatest"] = exp.BitwiseOr(this=exp.paren(bits["greatest"]), expression=exp.paren(more))
-        return {
-            name: _call("GREATEST", exp.cast(exp.BitwiseCount(this=of), "DOUBLE"), _double(all_ends[0]))
-            for name, of in bits.items()
-        }
-    extreme, place = ("GREATEST", 1) if kind == MAX else ("LEAST", 0)
-    limit = all_ends[1 - place]  # whoever counts has an item, and so a number beyond it
-    ends = {
-        name: _call(extreme, exp.Coalesce(this=column, expressions=[_double(NEUTRAL[kind])]), _double(limit))
-        for name, column in shown.items()
-    }
-    end = "greatest" if kind == MAX else "least"
-    more = exp.Case(ifs=[exp.If(this=complete, true=_double(NEUTRAL[kind]))], default=_double(hidden[place]))
-    return {**ends, end: _call(extreme, ends[end], more)}
-
-
-def _call(name: str, *operands: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=[operand.copy() for operand in operands])
-
-
 @dataclass(frozen=True)
 class Summed:
     """A sum over the items of each transaction.
@@ -161,19 +123,32 @@ class Summed:
         return [exp.Case(ifs=[yes, no], default=two).as_(f"state_{place}")]
 
     def _ends(self, complete: exp.Expr, place: int) -> dict[str, exp.Expr]:
-        """The least and the greatest value of a transaction."""
-        shown = {name: exp.column(f"{name}_{place}", "held") for name in Size._fields}
-        if self.kind != SUM:
-            return ends_of(self.kind, shown, complete.copy(), (self.low, self.high), self.ends)
+        """The least and the greatest value of a transaction: what its released items and suppressed ones make together.
+
+        Whoever counts has an item, and so a number beyond the least or the greatest of all, and at least the fewest values.
+        """
         ends: dict[str, exp.Expr] = {}
-        for name, more in (("least", self.low), ("greatest", self.high)):
-            zero = exp.Literal.number(0)
-            total: exp.Expr = exp.Coalesce(this=shown[name], expressions=[zero])
-            if more:
-                hidden = exp.Case(ifs=[exp.If(this=complete.copy(), true=zero.copy())], default=_double(more))
-                total = exp.Add(this=total, expression=hidden)
-            ends[name] = exp.cast(total, "DOUBLE")
+        for name, more in zip(Size._fields, (self.low, self.high), strict=True):
+            column = exp.column(f"{name}_{place}", "held")
+            total: exp.Expr = exp.Coalesce(this=column, expressions=[self._literal(NEUTRAL[self.kind])])
+            if more != NEUTRAL[self.kind]:
+                none = exp.If(this=complete.copy(), true=self._literal(NEUTRAL[self.kind]))
+                total = self._together(total, exp.Case(ifs=[none], default=self._literal(more)))
+            if self.kind == VALUES:
+                total = exp.cast(exp.BitwiseCount(this=total), "DOUBLE")
+            least, greatest = map(_double, self.ends)
+            limited = {SUM: total, MIN: _call("LEAST", total, greatest)}
+            ends[name] = exp.cast(limited.get(self.kind, _call("GREATEST", total, least)), "DOUBLE")
         return ends
+
+    def _literal(self, number: float) -> exp.Expr:
+        return exp.convert(int(number)) if self.kind == VALUES else _double(number)
+
+    def _together(self, one: exp.Expr, other: exp.Expr) -> exp.Expr:
+        """What two parts of the items of a transaction make together."""
+        if self.kind in (MAX, MIN):
+            return _call("GREATEST" if self.kind == MAX else "LEAST", one, other)
+        return (exp.Add if self.kind == SUM else exp.BitwiseOr)(this=one, expression=other)
 
     def grouped(self, place: int) -> list[exp.Expr]:
         """The columns by which records are grouped."""
@@ -241,6 +216,10 @@ def of_sums(group: Group, states: Sequence[float], numbers: Sequence[float], sum
     elif numbers:
         total = Sums(*map(float, numbers))
     return replace(group, sums=total, size=size, states=tuple(map(int, states)))
+
+
+def _call(name: str, *operands: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[operand.copy() for operand in operands])
 
 
 def _double(number: float) -> exp.Expr:
