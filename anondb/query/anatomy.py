@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Table
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
 from anondb.query.item_tests import mentioned
 from anondb.query.parsing import inline_table
@@ -44,6 +44,7 @@ from anondb.query.predicates import (
     Or,
     Plan,
     both,
+    decided,
     either,
     leaves,
     replaced,
@@ -53,6 +54,8 @@ from anondb.query.totals import Bounds
 from anondb.query.values import LISTS, OnValue
 
 Ints = npt.NDArray[np.int64]
+Ends = tuple[Ints, Ints]
+"""For each bucket: the least and the greatest number of persons for whom a condition holds."""
 MAX_ASKED = 50_000
 ASKED = {"label": "VARCHAR", "test": "BIGINT", "cap": "BIGINT"}
 
@@ -66,88 +69,8 @@ class OnColumn:
     count: int
 
 
-@dataclass(frozen=True)
-class _Counted:
-    """For each bucket: the least and the greatest number of persons for whom a condition holds."""
-
-    low: Ints
-    high: Ints
-
-
-class Buckets:
-    """The buckets of an anatomy: their sizes, and the column and support of each item."""
-
-    def __init__(self, engine: Engine, table: Table) -> None:
-        self._engine, self._table = engine, table
-        sizes = engine.query("utility/bucket_sizes", {"buckets": table})
-        self._place = {b: n for n, b in enumerate(sizes["bucket_id"].tolist())}
-        self.sizes = sizes["size"].astype(np.int64)
-        supports = engine.query("query/bucket_supports", {"buckets": table})
-        self.column_of: Mapping[str, int] = dict(
-            zip(supports["item"].tolist(), supports["column_id"].tolist(), strict=True)
-        )
-        self.supports: Mapping[str, int] = dict(
-            zip(supports["item"].tolist(), supports["transactions"].tolist(), strict=True)
-        )
-        self._values: dict[int, list[tuple[int, dict[int, int], int]]] = {}  # by column: (bucket, counts, copies)
-
-    def read(self, passing: Passing, caps: Sequence[int]) -> list[Counter[int]]:
-        """Read the values that are relevant to some tests; return the number of items of each column that pass each test."""
-        columns: list[Counter[int]] = [Counter() for _ in caps]
-        asked = []
-        for label, column in sorted(self.column_of.items()):
-            for test, passes in enumerate(passing.of(label)):
-                if passes:
-                    columns[test][column] += 1
-                    asked.append((label, test, min(caps[test], MAX_ASKED)))
-        if len(asked) > MAX_ASKED:
-            raise too_complex("its tests pass too many items of the release")
-        rows = self._engine.query(
-            "query/bucket_signatures", {"buckets": self._table, "asked": inline_table(ASKED, asked)}
-        )
-        self._values = {}
-        cells = (rows[c].tolist() for c in ("bucket_id", "column_id", "signature", "copies"))
-        for bucket, column, signature, copies in zip(*cells, strict=True):
-            counts = {int(t): int(n) for t, _, n in (part.partition(":") for part in signature.split(" "))}
-            self._values.setdefault(column, []).append((self._place[bucket], counts, copies))
-        return columns
-
-    def exactly(self, condition: Condition, column: int) -> _Counted:
-        """Count exactly the persons of each bucket who meet a condition on a single column."""
-        number = np.zeros(len(self.sizes), dtype=np.int64)
-        listed = np.zeros(len(self.sizes), dtype=np.int64)
-        for place, counts, copies in self._values.get(column, []):
-            listed[place] += copies
-            number[place] += copies * _holds(condition, counts)
-        if _holds(condition, {}):
-            number += self.sizes - listed
-        return _Counted(number, number)
-
-    def count(self, condition: Condition) -> _Counted:
-        """Bound the number of persons of each bucket who meet a condition."""
-        columns = _columns(condition)
-        if len(columns) <= 1:
-            return self.exactly(condition, next(iter(columns), 0))
-        assert isinstance(condition, And | Or)  # negations are at the leaves
-        alone: dict[int, list[Condition]] = {}
-        parts: list[_Counted] = []
-        for part in condition.parts:
-            of_part = _columns(part)
-            if len(of_part) == 1:
-                alone.setdefault(next(iter(of_part)), []).append(part)
-            else:
-                parts.append(self.count(part))
-        joined = both if isinstance(condition, And) else either
-        parts += [self.exactly(joined(*same), column) for column, same in sorted(alone.items())]
-        lows, highs = np.array([p.low for p in parts]), np.array([p.high for p in parts])
-        if isinstance(condition, And):
-            low = np.maximum(lows.sum(axis=0) - (len(parts) - 1) * self.sizes, 0)
-            return _Counted(low, highs.min(axis=0))
-        return _Counted(lows.max(axis=0), np.minimum(highs.sum(axis=0), self.sizes))
-
-
-def _columns(condition: Condition) -> set[int]:
-    return {leaf.column for leaf in leaves(condition) if isinstance(leaf, OnColumn)}
+def _columns(condition: Condition) -> list[int]:
+    return sorted({leaf.column for leaf in leaves(condition) if isinstance(leaf, OnColumn)})
 
 
 def _holds(condition: Condition, counts: Mapping[int, int]) -> bool:
@@ -182,21 +105,20 @@ def _placed(leaf: Condition, question: Question, columns: Sequence[Counter[int]]
     )
 
 
-def _is_on_lists(leaf: Condition) -> bool:
-    return isinstance(leaf, OnValue) and leaf.attribute == LISTS.name
-
-
-def _if_lists(leaf: Condition, value: str) -> Condition:
-    """A leaf, if persons without items have an empty list (``list``) or NULL (``null``)."""
-    return Constant(leaf.holds(value)) if isinstance(leaf, OnValue) and _is_on_lists(leaf) else leaf
-
-
 class BucketAnswers:
-    """Answers from the buckets of an open release."""
+    """Answers from the buckets of an open release: their sizes, and the column and support of each item."""
 
     def __init__(self, release: Opened) -> None:
         self._release = release
-        self._buckets = Buckets(release.engine, release.schema.table("buckets"))
+        self._tables: dict[str, Table | exp.Query] = {"buckets": release.schema.table("buckets")}
+        sizes = release.engine.query("utility/bucket_sizes", self._tables)
+        self._place = {b: n for n, b in enumerate(sizes["bucket_id"].tolist())}
+        self._sizes: Ints = sizes["size"].astype(np.int64)
+        listed = release.engine.query("query/bucket_supports", self._tables)
+        items, columns, supports = (listed[c].tolist() for c in ("item", "column_id", "transactions"))
+        self._column_of: Mapping[str, int] = dict(zip(items, columns, strict=True))
+        self._supports: Mapping[str, int] = dict(zip(items, supports, strict=True))
+        self._values: dict[int, list[tuple[int, dict[int, int], int]]] = {}  # by column: (bucket, counts, copies)
 
     def scalar(self, plan: Plan) -> Bounds:
         """Answer a query with a single number: persons, or items of persons.
@@ -204,29 +126,26 @@ class BucketAnswers:
         Raises:
             InputError: ``unsupported_query``: no sound bounds are known.
         """
-        if any(_is_on_lists(leaf) for leaf in leaves(plan.condition)):  # between all lists empty, and all NULL
-            cases = [replaced(plan.condition, lambda leaf, v=v: _if_lists(leaf, v)) for v in ("list", "null")]  # type: ignore[misc]
-            (low, high), (least, most) = (self.scalar(replace(plan, condition=case)) for case in cases)
-            return min(low, least), max(high, most)
+        lists = [leaf for leaf in leaves(plan.condition) if isinstance(leaf, OnValue) and leaf.attribute == LISTS.name]
+        if lists:  # of persons without items: between all lists empty, and all NULL
+            cases = [decided(plan.condition, {leaf: leaf.holds(v) for leaf in lists}) for v in ("list", "null")]
+            lower, upper = zip(*(self.scalar(replace(plan, condition=case)) for case in cases), strict=True)
+            return min(lower), max(upper)
         if plan.counts == ROWS:
-            total = sum(n for _, n in self._supports(plan))
+            total = sum(n for _, n, _ in self.by_item(plan))
             return total, total
         question = Question.of(plan.condition)
         self._release.unknown(frozenset[str]().union(*map(mentioned, question.tests)))
-        buckets = self._buckets
-        columns = buckets.read(self._release.passing(question.tests), question.caps) if question.tests else []
-        counted = buckets.count(replaced(plan.condition, lambda leaf: _placed(leaf, question, columns)))
-        return int(counted.low.sum()), int(counted.high.sum())
+        columns = self._read(question) if question.tests else []
+        low, high = self._count(replaced(plan.condition, lambda leaf: _placed(leaf, question, columns)))
+        return int(low.sum()), int(high.sum())
 
-    def by_item(self, plan: Plan) -> list[tuple[Any, ...]]:
+    def by_item(self, plan: Plan) -> list[tuple[str, int, int]]:
         """GROUP BY item: one row for each item, with exact counts.
 
         Raises:
             InputError: ``unsupported_query`` if the persons must meet a condition.
         """
-        return [(item, n, n) for item, n in self._supports(plan)]
-
-    def _supports(self, plan: Plan) -> list[tuple[str, int]]:
         assert plan.test is not None
         if plan.condition not in (ALWAYS, NOT_EMPTY):
             raise unsupported(
@@ -234,4 +153,55 @@ class BucketAnswers:
             )
         self._release.unknown(mentioned(plan.test))
         passing = self._release.passing([plan.test])
-        return [(i, self._buckets.supports.get(i, 0)) for i in self._release.items if passing.of(i)[0]]
+        counts = ((i, self._supports.get(i, 0)) for i in self._release.items if passing.of(i)[0])
+        return [(item, n, n) for item, n in counts]
+
+    def _read(self, question: Question) -> list[Counter[int]]:
+        """Read the values that are relevant to a question; return the number of items of each column that pass each test."""
+        passing, caps = self._release.passing(question.tests), question.caps
+        columns: list[Counter[int]] = [Counter() for _ in caps]
+        asked = []
+        for label, column in sorted(self._column_of.items()):
+            for test, passes in enumerate(passing.of(label)):
+                if passes:
+                    columns[test][column] += 1
+                    asked.append((label, test, min(caps[test], MAX_ASKED)))
+        if len(asked) > MAX_ASKED:
+            raise too_complex("its tests pass too many items of the release")
+        asked_for = {**self._tables, "asked": inline_table(ASKED, asked)}
+        rows = self._release.engine.query("query/bucket_signatures", asked_for)
+        self._values = {}
+        cells = (rows[c].tolist() for c in ("bucket_id", "column_id", "signature", "copies"))
+        for bucket, column, signature, copies in zip(*cells, strict=True):
+            counts = {int(t): int(n) for t, _, n in (part.partition(":") for part in signature.split(" "))}
+            self._values.setdefault(column, []).append((self._place[bucket], counts, copies))
+        return columns
+
+    def _exactly(self, condition: Condition, column: int) -> Ints:
+        """How many persons of each bucket meet a condition on a single column."""
+        number, listed = np.zeros((2, len(self._sizes)), np.int64)
+        for place, counts, copies in self._values.get(column, []):
+            listed[place] += copies
+            number[place] += copies * _holds(condition, counts)
+        return number + (self._sizes - listed) * _holds(condition, {})
+
+    def _count(self, condition: Condition) -> Ends:
+        """Bound the number of persons of each bucket who meet a condition."""
+        columns = _columns(condition)
+        if len(columns) <= 1:
+            return (self._exactly(condition, *(columns or [0])),) * 2
+        assert isinstance(condition, And | Or)  # negations are at the leaves
+        alone: dict[int, list[Condition]] = {}
+        parts: list[Ends] = []
+        for part in condition.parts:
+            of_part = _columns(part)
+            if len(of_part) == 1:
+                alone.setdefault(of_part[0], []).append(part)
+            else:
+                parts.append(self._count(part))
+        joined = both if isinstance(condition, And) else either
+        parts += [(self._exactly(joined(*same), column),) * 2 for column, same in alone.items()]
+        lows, highs = (np.array(ends) for ends in zip(*parts, strict=True))
+        if isinstance(condition, And):
+            return np.maximum(lows.sum(axis=0) - (len(parts) - 1) * self._sizes, 0), highs.min(axis=0)
+        return lows.max(axis=0), np.minimum(highs.sum(axis=0), self._sizes)

@@ -11,7 +11,6 @@ from typing import Any
 
 from anondb.engine.limit import current
 from anondb.query.aggregates import Aggregated
-from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Opened
 from anondb.query.classes import NO_CLASSES
@@ -134,7 +133,7 @@ def _total(release: Opened, plan: Plan, weights: Weights) -> tuple[float, float]
         least, most = answer_plan(release, replace(plan, counts=ROWS)).bounds
         return float(least), float(most)
     of = dict(weights.by_label)
-    counts = [(of[item], ends) for item, *ends in item_rows(release, replace(plan, counts=ITEMS), None) if item in of]
+    counts = [(of[item], ends) for item, *ends in item_rows(release, replace(plan, counts=ITEMS)) if item in of]
     products = [[weight * end for end in ends] for weight, ends in counts]
     error = (
         TOTAL_ERROR * fsum(max(map(abs, ends)) for ends in products) if weights.error else 0.0
@@ -159,14 +158,8 @@ def _with_sums(release: Opened, plan: Plan) -> Answer:
     return Answer((counted(release, plan),), plan.notes)
 
 
-def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answer:
-    """Answer a compiled query.
-
-    Args:
-        release: the release.
-        plan: the query.
-        unbounded: whether a count may have no upper bound (None).
-    """
+def answer_plan(release: Opened, plan: Plan) -> Answer:
+    """Answer a compiled query; a count of items that may be suppressed has no upper bound (None)."""
     release.unknown(plan.labels)  # refuses texts that may be other spellings
     if plan.counts == MEASURE:
         if plan.aggregate == "histogram":
@@ -179,11 +172,9 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return Answer(tuple(found), plan.notes)
     if has_sums(plan.condition):
         return _with_sums(release, plan)
-    anatomy = BucketAnswers(release) if release.anatomy else None
     if plan.counts == ITEMS:
-        rows: Sequence[Row] = item_rows(release, plan, anatomy)
-        return Answer(rows, plan.notes)
+        return Answer(item_rows(release, plan), plan.notes)
     if plan.grouped is not None:
         return Answer(tuple(_value_rows(release, plan)), plan.notes)
-    ends = answered(release, plan, unbounded=unbounded) if anatomy is None else anatomy.scalar(plan)
+    ends = release.buckets.scalar(plan) if release.anatomy else answered(release, plan)
     return Answer((ends,), plan.notes)

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Block, Classes, Holding
+from anondb.query.classes import Block, Classes, Holding, classes_of
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
 from anondb.query.item_tests import ANY_ITEM, NO_ITEM, item_all, item_not
 from anondb.query.predicates import ALWAYS, Plan, met_by
@@ -22,10 +22,6 @@ from anondb.query.refusals import unsupported
 from anondb.query.relational import unseen_parts, values_part
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import Attribute
-
-if TYPE_CHECKING:
-    from anondb.query.anatomy import BucketAnswers
-
 
 ItemRow = tuple[str, int, int]
 
@@ -50,13 +46,7 @@ class ItemCounts(Sequence[ItemRow]):
     def __iter__(self) -> Iterator[ItemRow]:
         return zip(self.items, *(ends[self.places].tolist() for ends in self.counts), strict=True)
 
-    @overload
-    def __getitem__(self, place: int) -> ItemRow: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[ItemRow]: ...
-
-    def __getitem__(self, place: int | slice) -> ItemRow | list[ItemRow]:
+    def __getitem__(self, place: Any) -> Any:
         return list(self)[place]
 
 
@@ -77,22 +67,22 @@ def added(parts: Sequence[tuple[ItemCounts, int]]) -> list[ItemRow]:
     return list(zip(items, lower.tolist(), upper.tolist(), strict=True))
 
 
-def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[ItemRow]:
+def item_rows(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     """The counts of the items that pass a test; an item that meets the condition by itself has that of all persons."""
     assert plan.test is not None
     met = met_by(plan.condition)
     if met == ANY_ITEM:
-        return _item_rows(release, replace(plan, condition=ALWAYS), anatomy)
+        return _item_rows(release, replace(plan, condition=ALWAYS))
     if met == NO_ITEM or (both := item_all(plan.test, met)) == NO_ITEM:
-        return _item_rows(release, plan, anatomy)
+        return _item_rows(release, plan)
     rows = [
-        *_item_rows(release, replace(plan, condition=ALWAYS, test=both), anatomy),
-        *_item_rows(release, replace(plan, test=item_all(plan.test, item_not(met))), anatomy),
+        *_item_rows(release, replace(plan, condition=ALWAYS, test=both)),
+        *_item_rows(release, replace(plan, test=item_all(plan.test, item_not(met)))),
     ]
     return sorted(rows)
 
 
-def _item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[ItemRow]:
+def _item_rows(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     """The counts of the items that pass a test; without a condition on persons they are those of the whole release, which is
     the same object each time."""
     assert plan.test is not None
@@ -101,7 +91,7 @@ def _item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Se
         if not of.special:
             return release.by_item if of.usual[0] else ()
         return [row for row in release.by_item if of.of(row[0])[0]]
-    rows = by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
+    rows = release.buckets.by_item(plan) if release.anatomy else by_item(release, plan)
     if release.supported is not None:
         rows = release.supported.by_item(plan, rows)
     if plan.condition == ALWAYS and len(rows) == len(release.items):
@@ -118,7 +108,7 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     passing = listed.without_first()
     blocks = release.blocks(passing)
     outside = outside_of(release, question, passing, labels_of(plan))
-    classes = release.classes(question, blocks)
+    classes = classes_of(question, blocks)
     if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
     walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
@@ -294,7 +284,7 @@ class _ItemWalk:
 
     def effect(self, item: str) -> tuple[int | None, Block | int]:
         """What the outcomes of a released item depend on: its class, and its block, or its size where it has none."""
-        return self._classes.of.get(item, self._classes.default), self._blocks.get(item) or self._release.sizes[item]
+        return self._classes.of.get(item), self._blocks.get(item) or self._release.sizes[item]
 
     def hidden(self, holding: Holding, passed: Passed) -> Outcome:
         """The outcome for a transaction in which the item can only have been suppressed."""
@@ -322,7 +312,7 @@ class _ItemWalk:
                 if left:
                     passing.append(((*which, False), left))
             self._item_parts.append(replace(block, passing=(*passing, ((*passed, True), 1))).part(self._caps))
-        return self._classes.of.get(item, self._classes.default), number
+        return self._classes.of.get(item), number
 
     def _suppressed(self, passed: Passed) -> list[Part]:
         """The parts of suppressed items, which may include the item."""

@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from anondb.engine import Table, check_collation, load, reads
 from anondb.errors import AnondbError, InputError
-from anondb.query.classes import Block, Classes, Counts, Group, Members, Passing, classes_of, passing_of
-from anondb.query.evaluate import Bag, Passed, Question
+from anondb.query.classes import Block, Classes, Counts, Group, Members, Passing, passing_of
+from anondb.query.evaluate import Bag, Passed
 from anondb.query.held_sums import counted, grouped_sums
 from anondb.query.item_tests import ItemTest
 from anondb.query.original import Original
@@ -28,6 +28,7 @@ from anondb.query.values import Attribute, OnValue
 from anondb.release.reader import SealedRelease
 
 if TYPE_CHECKING:
+    from anondb.query.anatomy import BucketAnswers
     from anondb.query.by_item import ItemRow
     from anondb.query.supported import SupportedAnswers
 
@@ -73,7 +74,6 @@ class Opened:
         self.size = int(self.manifest["transactions"])
         self.summed = lru_cache(maxsize=MAX_SUMS)(partial(summed, self))
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
-        self.lines: dict[bool, tuple[int, int | None]] = {}  # the number of all rows (``scalars.answered``)
         self.before: dict[str, Any] = {}  # what was asked for last (``reading.last``)
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
@@ -161,6 +161,13 @@ class Opened:
         return SupportedAnswers(self) if "item_supports" in self.manifest else None
 
     @cached_property
+    def buckets(self) -> BucketAnswers:
+        """Answers from the buckets of an anatomy."""
+        from anondb.query.anatomy import BucketAnswers
+
+        return BucketAnswers(self)
+
+    @cached_property
     def original(self) -> Original:
         """The properties of the original tables that the release reveals."""
         return Original(self.engine, self.manifest, self.items, self.attributes)
@@ -182,40 +189,34 @@ class Opened:
 
     # ---------------------------------------------------------------- transactions
 
-    def classes(self, question: Question, blocks: Mapping[str, Block], *, apart: bool = False) -> Classes:
-        """Group the released items by their effect on a question (see ``classes_of``)."""
-        number = len(self.sizes) if self.bags is None else sum(map(len, self.bags.values()))
-        return classes_of(question, blocks, number, apart=apart)
-
-    def signatures(self, classes: Classes) -> Counts:
+    def _signatures(self, classes: Classes) -> Counts:
         """Count the transactions with a relevant item by their numbers of released items of each class."""
         if not classes.parts:
             return []
-        if not classes.wide and len(classes.parts) == 1:
-            if classes.default is not None and not classes.of:
-                return [((number,), transactions) for number, transactions in self._lengths.items()]
-            if classes.default is None and len(classes.of) == 1:
-                (released,) = classes.of
-                return [((1,), self.supports.get(released, 0))]
+        if len(classes.of) == 1:
+            (released,) = classes.of
+            return [((1,), self.supports.get(released, 0))]
         read = self.numbered.rows_for(classes) if self.numbered else None
         if read is not None:
-            signatures, numbers = counted(read.signatures(classes.all_codes(self.sizes)))
-            rows = zip(classes.all_counts(signatures), signatures.tolist(), numbers.tolist(), strict=True)
-            return [(counts, n) for counts, signature, n in rows if signature]
+            signatures, numbers = counted(read.signatures(classes.codes()))
+            each = zip(classes.all_counts(signatures), signatures.tolist(), numbers.tolist(), strict=True)
+            return [(counts, n) for counts, signature, n in each if signature]
         found = self.engine.select(reads.counted(self.held(classes), "signature", order="signature"))
-        return [
-            (classes.counts(signature), transactions)
-            for signature, transactions in zip(found["signature"].tolist(), found["n"].tolist(), strict=True)
-        ]
+        rows = zip(found["signature"].tolist(), found["n"].tolist(), strict=True)
+        return [(classes.counts(signature), n) for signature, n in rows]
 
-    def records(self, classes: Classes, attributes: Sequence[Attribute], sums: Sequence[Summed] = ()) -> list[Group]:
+    def records(
+        self, classes: Classes, attributes: Sequence[Attribute] = (), sums: Sequence[Summed] = ()
+    ) -> list[Group]:
         """Group the records by their numbers of released items of each class, their published values, and whether items may
         be missing; with sums over their items if these are asked for, the one of the measure first."""
-        if not (sums or attributes or classes.parts or self.differing):
-            return [Group((), (), not self.suppressed, self.size)]
+        if not (sums or attributes or self.differing):
+            found = self._signatures(classes)
+            rest = (0,) * len(classes.parts), self.size - sum(n for _, n in found)
+            return [Group(counts, (), not self.suppressed, n) for counts, n in [*found, rest] if n]
         if not sums:
             return self._records(classes, attributes, self.held(classes), ())
-        codes, numbered = classes.all_codes(self.sizes), None if classes.wide else self.numbered
+        codes, numbered = classes.codes(), None if classes.wide else self.numbered
         plain = all(one.kind == SUM for one in sums) and not (attributes or self.differing)
         if numbered and plain and (rows := numbered.rows):
             return grouped_sums(rows, not self.suppressed, classes, codes, sums)
@@ -276,12 +277,6 @@ class Opened:
         return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))
 
     @cached_property
-    def _lengths(self) -> Mapping[int, int]:
-        """The number of transactions with each number of released items, without empty transactions."""
-        rows = self.numbered.lengths() if self.numbered else self.engine.query("query/lengths", self.tables())
-        return dict(zip(*(c.tolist() for c in rows.values()), strict=True))
-
-    @cached_property
     def listed_members(self) -> Members:
         """The members of all released items."""
         sizes = np.array(list(self.sizes.values()), dtype=np.int64)
@@ -335,11 +330,9 @@ class Opened:
     def held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
         """The query for the signature of each transaction with a relevant released item, or with one of a table
         (released_item, weight) that has the codes of the classes and further released items."""
-        listed_codes = classes.codes()
-        if not listed and self.numbered and (held := self.numbered.query(classes, listed_codes)):
-            return held
-        codes = inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, list(listed_codes.items()))
-        tables: dict[str, Table | exp.Query] = {**self.tables(), "weights": listed or codes}
-        if classes.default is not None:
-            return load("query/held_by_default").bind(tables, {"weight": classes.weights()[classes.default]})
-        return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})
+        codes = classes.codes()
+        if self.numbered and not classes.wide and not listed:
+            rows = [(self.numbered.numbers[label], code) for label, code in codes.items()]
+            return self.numbered.with_weights(inline_table({"item_id": "INTEGER", "weight": "BIGINT"}, rows))
+        weights = listed or inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, list(codes.items()))
+        return load("query/held_wide" if classes.wide else "query/held").bind({**self.tables(), "weights": weights}, {})

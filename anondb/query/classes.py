@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -169,56 +169,36 @@ class Classes:
     """Classes of equivalent released items, and the encoding of their numbers in a signature.
 
     Attributes:
-        of: the class of each released item outside the default class.
+        of: the class of each released item that is relevant.
         parts: the part that one released item of each class adds.
-        default: the class of all other released items, or None if these are irrelevant.
         radices: for each class, one more than its number of released items.
         wide: whether signatures are texts, because the number would not fit.
     """
 
     of: Mapping[str, int]
     parts: Sequence[Part]
-    default: int | None
     radices: Sequence[int]
     wide: bool
 
     @classmethod
-    def encoded(cls, of: Mapping[str, int], parts: Sequence[Part], every: int) -> Classes:
-        """The classes with these parts, from that of each relevant released item and the number of all released items."""
+    def encoded(cls, of: Mapping[str, int], parts: Sequence[Part]) -> Classes:
+        """The classes with these parts, from that of each relevant released item."""
         radices = [1] * len(parts)
         for part in of.values():
             radices[part] += 1
-        wide = prod(radices) >= 1 << MAX_BITS
-        default = None
-        if len(of) == every and of and not wide:
-            default = max(range(len(parts)), key=lambda n: radices[n])
-            of = {r: n for r, n in of.items() if n != default}
-        return cls(of, parts, default, radices, wide)
+        return cls(of, parts, radices, wide=prod(radices) >= 1 << MAX_BITS)
 
     @property
     def key(self) -> object:
         """What equal classes have in common."""
-        return dict(self.of), tuple(self.parts), self.default, tuple(self.radices), self.wide
-
-    def weights(self) -> list[int]:
-        """The weight of each class in a signature."""
-        if self.wide:
-            return list(range(len(self.radices)))
-        weights, place = [], 1
-        for radix in self.radices:
-            weights.append(place)
-            place *= radix
-        return weights
+        return dict(self.of), tuple(self.parts), tuple(self.radices), self.wide
 
     def codes(self) -> dict[str, int]:
-        """What each listed released item adds to a signature."""
-        weights = self.weights()
+        """What each relevant released item adds to a signature."""
+        weights = (
+            list(range(len(self.radices))) if self.wide else [prod(self.radices[:n]) for n in range(len(self.parts))]
+        )
         return {released: weights[n] for released, n in sorted(self.of.items())}
-
-    def all_codes(self, released: Iterable[str]) -> dict[str, int]:
-        """What each of all released items adds to a signature, if it adds anything."""
-        others = () if self.default is None else released
-        return dict.fromkeys(others, 0 if self.default is None else self.weights()[self.default]) | self.codes()
 
     def all_counts(self, signatures: Array) -> list[tuple[int, ...]]:
         """Decode signatures that are numbers."""
@@ -241,16 +221,15 @@ class Classes:
         return tuple(counts)
 
 
-NO_CLASSES = Classes({}, [], None, [], wide=False)
+NO_CLASSES = Classes({}, [], [], wide=False)
 
 
-def classes_of(question: Question, blocks: Mapping[str, Block], every: int, *, apart: bool = False) -> Classes:
+def classes_of(question: Question, blocks: Mapping[str, Block], *, apart: bool = False) -> Classes:
     """Group released items by their effect on a question.
 
     Args:
         question: the question.
         blocks: the released items that matter.
-        every: the number of all released items.
         apart: whether released items with different members have different classes, even if they add the same.
     """
     numbers: dict[object, int] = {}
@@ -264,7 +243,7 @@ def classes_of(question: Question, blocks: Mapping[str, Block], every: int, *, a
             if part == len(parts):
                 parts.append(made)
         of[released] = part
-    return Classes.encoded(of, parts, every)
+    return Classes.encoded(of, parts)
 
 
 @lru_cache(maxsize=KEPT)

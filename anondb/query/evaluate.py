@@ -65,6 +65,10 @@ class Question:
         """The names of the attributes that it has conditions on."""
         return frozenset(test.attribute for test in self.tests if isinstance(test, OnValue))
 
+    def most(self, passed: Passed, items: int = UNLIMITED) -> int:
+        """How many of some items matter that pass these tests."""
+        return min(items, max((cap for cap, on in zip(self.caps, passed, strict=True) if on), default=0))
+
     @classmethod
     def of(cls, condition: Condition, counted: ItemTest | None = None) -> Question:
         """The question of a condition."""
@@ -196,7 +200,7 @@ def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
     unnamed = unnamed_items(question.tests)
     if question.counted and any(passed[-1] for passed in unnamed):
         raise unsupported("count(*) over items that may be suppressed", "Use count(DISTINCT id), or name the items.")
-    steps += [(passed, max((c for c, on in zip(caps, passed, strict=True) if on), default=0)) for passed in unnamed]
+    steps += [(passed, question.most(passed)) for passed in unnamed]
     for passed, times in steps:
         one = tuple(int(on) for on in passed)
         for _ in range(times):

@@ -124,14 +124,13 @@ def kinds_of(
         if len(keys) > MAX_KINDS:
             return None
     of = [passed[int(tested[places[0]])] if places else passed[0] for places in keys.values()]
-    caps = [
-        _cap(question, one, len({members.items[p] for p in some})) for one, some in zip(of, keys.values(), strict=True)
-    ]
+    items = [len({members.items[place] for place in places}) for places in keys.values()]
+    caps = [question.most(one, number) for one, number in zip(of, items, strict=True)]
     of_hidden: dict[Passed, int] = {}
     for one, times in hidden:
         of_hidden[one] = of_hidden.get(one, 0) + times
     of += list(of_hidden)
-    caps += [_cap(question, one, times) for one, times in of_hidden.items()]
+    caps += [question.most(one, times) for one, times in of_hidden.items()]
     space = Space(tuple(caps))
     if not space.fits:
         return None
@@ -145,11 +144,6 @@ def kinds_of(
         return None
     rest = 0 if 0 in keys else None
     return Kinds(level, question, of, chosen, space, classes, parts, own, adds, rest)
-
-
-def _cap(question: Question, passed: Passed, items: int) -> int:
-    """The largest number of items of a kind that matters."""
-    return min(items, max(cap for cap, on in zip(question.caps, passed, strict=True) if on))
 
 
 def _classes(
@@ -174,4 +168,4 @@ def _classes(
             parts.append([v for v in vectors if free[place] or any(v)])
         of[members.labels[place]] = known[key]
     made = [part_of(vectors, len(caps)) for vectors in parts]
-    return Classes.encoded(of, made, len(members.labels)), parts, own
+    return Classes.encoded(of, made), parts, own

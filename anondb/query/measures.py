@@ -9,15 +9,15 @@ out the least and the greatest value in the group, so they are valid and not alw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
-from math import ceil, floor, inf, isinf
+from math import ceil, floor, inf
 
 from anondb.query.aggregates import SPREADS, Aggregated, Group, aggregated, spread
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Classes, Size, Sums
+from anondb.query.classes import Classes, Size, Sums, classes_of
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.held_sums import added_up
 from anondb.query.item_tests import finite, within
@@ -27,13 +27,13 @@ from anondb.query.predicates import (
     ROWS,
     AtLeast,
     Condition,
-    Constant,
     Not,
     OnSum,
     Plan,
     Weights,
     at_least,
     conjuncts,
+    decided,
     leaves,
     replaced,
 )
@@ -60,22 +60,12 @@ def check_number(attribute: Attribute, aggregate: str) -> None:
         )
 
 
-def of_cell(attribute: Attribute, cell: Cell, persons: int, spans: Sequence[Span] = ()) -> tuple[Sums, bool] | None:
-    """The values of persons with a published number, and whether it may be NULL; None if it is NULL.
-
-    ``spans`` are those in which the values of all persons lie whom a condition counts.
-    """
+def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool] | None:
+    """The values of persons with a published number, and whether it may be NULL; None if it is NULL."""
     among = covered(attribute, cell)
     if among.low is None or among.high is None:
         return None
-    beyond = [int(attribute.whole and span.open) for span in spans]
-    lows = [floor(s.low) + more if more else s.low for s, more in zip(spans, beyond, strict=True) if s.low is not None]
-    highs = [
-        ceil(s.high) - less if less else s.high for s, less in zip(spans, beyond, strict=True) if s.high is not None
-    ]
-    low, high = float(max([among.low, *lows])), float(min([among.high, *highs]))
-    if low > high:  # nobody of these is counted
-        return None
+    low, high = float(among.low), float(among.high)
     return Sums(persons * low, persons * high, low, low, high, high), among.null
 
 
@@ -95,17 +85,7 @@ def measured(parts: Sequence[tuple[Opened, Plan]]) -> Aggregated:
         ends = spread(plan.aggregate, groups, error=error)
     else:
         ends = aggregated(plan.aggregate, groups, plan.share)
-    low, high = scaled(plan, ends)
-    return (max(low, 1.0) if low is not None and _is_count_held(plan) else low), high
-
-
-def _is_count_held(plan: Plan) -> bool:
-    """Whether the numbers are of items of which everybody who is counted has one, and the aggregate lies between them."""
-    weights = plan.measure
-    if not isinstance(weights, Weights) or weights.kind != SUM or weights.by_label is not None:
-        return False
-    between = plan.aggregate in ("avg", "min", "max") or plan.share is not None
-    return between and at_least(1, weights.test) in conjuncts(plan.condition)
+    return scaled(plan, ends)
 
 
 def scaled(plan: Plan, ends: Aggregated) -> Aggregated:
@@ -160,7 +140,6 @@ class Asked:
         classes: the classes of released items that the condition distinguishes.
         sums: the sums, the one of the measure first.
         compared: the comparisons of sums with numbers.
-        endless: whether suppressed items may add any number to the sum of the measure, which leaves them out.
         outcome: whether persons meet the condition, from their numbers of released items of each class, their published
             values, whether they are complete, and the states of the comparisons.
     """
@@ -170,7 +149,6 @@ class Asked:
     classes: Classes
     sums: Sequence[Summed]
     compared: Sequence[OnSum]
-    endless: bool
     outcome: Callable[[tuple[int, ...], tuple[Cell, ...], bool, States], Outcome]
 
 
@@ -192,9 +170,8 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     sums = [] if measure is None else [replace(_summed(release, measure, plan), listed=listed)]
     sums += [replace(_summed(release, leaf.weights, plan), least=leaf.least, open=leaf.open) for leaf in compared]
     # the ends of finer groups are closer
-    classes = release.classes(question, release.blocks(passing), apart=bool(sums or number))
-    endless = plan.aggregate == "histogram" and bool(sums) and isinf(sums[0].high)
-    if endless:
+    classes = classes_of(question, release.blocks(passing), apart=bool(sums or number))
+    if plan.counts_any and release.suppressed:  # any number of suppressed items, which are left out
         sums[0] = replace(sums[0], high=0.0)
     evaluators = _Evaluators(question, compared)
     tested, unseen = [n for n, a in enumerate(attributes) if a.name in names], unseen_parts(question)
@@ -209,7 +186,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     def outcome(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool, states: States) -> Outcome:
         return evaluators.outcome(parts(counts, cells, complete), states)
 
-    return Asked(question, attributes, classes, sums, compared, endless, outcome)
+    return Asked(question, attributes, classes, sums, compared, outcome)
 
 
 def _summed(release: Opened, weights: Weights, plan: Plan) -> Summed:
@@ -236,7 +213,6 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
             there = [g for g in added if low <= g.sums.max_greatest and g.sums.min_least <= high]
             return [replace(g, sums=g.sums.within(low, high, g.persons)) for g in there]
     number = asked.attributes.index(plan.measure) if isinstance(plan.measure, Attribute) else None
-    spans = [] if number is None else _spans(plan.condition, asked.attributes[number].name)
     groups = []
     read = partial(release.records, asked.classes, asked.attributes, asked.sums)
     shown = [replace(one, labels=(), shares={}) for one in asked.sums]  # whose shares follow from the weights
@@ -244,7 +220,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     for g in last(release, "records", key, read) if asked.attributes else read():
         met, values = asked.outcome(g.counts, g.cells, g.complete, g.states), g.sums
         if number is not None:
-            value = of_cell(asked.attributes[number], g.cells[number], g.records, spans)
+            value = of_cell(asked.attributes[number], g.cells[number], g.records)
             if value is None:
                 continue
             values, null = value
@@ -258,8 +234,10 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
 
 
 def _ends_by_condition(plan: Plan) -> tuple[float, float]:
-    """Between which ends the number of items lies, or the sum of weights, of each person who meets the condition."""
+    """Between which ends the measured number lies of each person who meets the condition."""
     low, high, weights = -inf, inf, plan.measure
+    for span in _spans(plan.condition, weights) if isinstance(weights, Attribute) else ():
+        low, high = max(low, span[0]), min(high, span[1])
     if not isinstance(weights, Weights) or weights.kind != SUM or weights.error:
         return low, high
     for part in conjuncts(plan.condition):
@@ -274,10 +252,17 @@ def _ends_by_condition(plan: Plan) -> tuple[float, float]:
     return low, high
 
 
-def _spans(condition: Condition, attribute: str) -> list[Span]:
+def _spans(condition: Condition, attribute: Attribute) -> Iterator[tuple[float, float]]:
     """The spans in which an attribute lies of each person who meets a condition."""
-    listed = (leaf for leaf in conjuncts(condition) if isinstance(leaf, OnValue) and leaf.attribute == attribute)
-    return [leaf.test for leaf in listed if isinstance(leaf.test, Span) and not leaf.negated and leaf.null is not True]
+    for leaf in conjuncts(condition):
+        if not isinstance(leaf, OnValue) or leaf.attribute != attribute.name or not isinstance(leaf.test, Span):
+            continue
+        low, high, beyond = leaf.test.low, leaf.test.high, attribute.whole and leaf.test.open
+        if not leaf.negated and leaf.null is not True:
+            yield (
+                -inf if low is None else float(floor(low) + 1 if beyond else low),
+                inf if high is None else float(ceil(high) - 1 if beyond else high),
+            )
 
 
 def _added_up(
@@ -288,7 +273,8 @@ def _added_up(
     A sum or an average over persons for whom the condition is certain takes nothing but the sum of their values, which the
     numbers of transactions of the released items give. None where more is needed.
     """
-    alike = not (classes.of or classes.wide or release.differing) and all(part.fixed for part in classes.parts)
+    every = len(classes.parts) <= 1 and len(classes.of) in (0, len(release.sizes))
+    alike = every and not release.differing and all(part.fixed for part in classes.parts)
     if not alike or release.numbered is None or release.numbered.rows is None:
         return None
     met = [outcome((number,) * len(classes.parts)) for number in (1, 0)]
@@ -307,8 +293,7 @@ class _Evaluators:
     def __init__(self, question: Question, compared: Sequence[OnSum]) -> None:
         self._by_truth: dict[tuple[bool, ...], Evaluator] = {}
         for truths in product((False, True), repeat=len(compared)):
-            known = dict(zip(compared, map(Constant, truths), strict=True))
-            condition = replaced(question.condition, lambda leaf, known=known: known.get(leaf, leaf))  # type: ignore[misc]
+            condition = decided(question.condition, dict(zip(compared, truths, strict=True)))
             self._by_truth[truths] = Evaluator(replace(question, condition=condition))
         self.outcome = cache(self._outcome)
 

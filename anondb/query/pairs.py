@@ -71,7 +71,7 @@ def pairs(release: Opened, plan: Plan, persons: Bounds) -> Sequence[Row]:
     Raises:
         InputError: ``unsupported_query`` for bags and buckets, or ``query_too_complex``.
     """
-    if release.bags is not None or release.manifest.get("model") == "anatomy":
+    if release.bags is not None or release.anatomy:
         raise unsupported("all pairs of items, from a release of bags or in buckets", "Name one of the two items.")
     if not release.items or plan.condition == NEVER:  # all were suppressed, or nobody counts
         return []
@@ -136,7 +136,7 @@ def _shown(release: Opened, plan: Plan, certain: bool | None) -> dict[str, exp.Q
 
     With ``certain`` those of transactions that have the items of the condition, certainly or possibly.
     """
-    shown, incomplete = _all_shown(release).values()
+    shown, incomplete = _all_shown(release)
     for item in sorted(_fixed(plan.condition)) if certain is not None else ():
         hidden = release.suppressed and (release.differing or item not in release.images)
         if not certain and hidden and not release.differing:  # anybody may have it
@@ -162,20 +162,18 @@ def _holding(release: Opened, labels: Sequence[str]) -> exp.Expr:
     return exp.In(this=exp.column("transaction_id"), query=held.subquery())
 
 
-def _all_shown(release: Opened) -> dict[str, exp.Query]:
+def _all_shown(release: Opened) -> tuple[exp.Select, exp.Select]:
     """The released items of each transaction, with whether it is complete, and the incomplete transactions."""
     items = release.schema.table("transaction_items").expression()
     columns = [exp.column(name, items.name) for name in ("transaction_id", "item_id")]
     if not release.differing:
         none = exp.select("transaction_id").from_(items).where(exp.false())
-        return {"shown": exp.select(*columns, exp.true().as_("complete")).from_(items), "incomplete": none}
+        return exp.select(*columns, exp.true().as_("complete")).from_(items), none
     ids = release.schema.table("transaction_ids").expression()
     complete = exp.column("complete", ids.name)
     same = columns[0].eq(exp.column("transaction_id", ids.name))
-    return {
-        "shown": exp.select(*columns, complete).from_(items).join(ids, on=same),
-        "incomplete": exp.select("transaction_id").from_(ids).where(exp.Not(this=complete)),
-    }
+    incomplete = exp.select("transaction_id").from_(ids).where(exp.Not(this=complete))
+    return exp.select(*columns, complete).from_(items).join(ids, on=same), incomplete
 
 
 Ends = tuple[int, int]
@@ -202,11 +200,9 @@ class Beside:
         low, high = self._answers.of_question(question, None)
         alone = self._read.alone
         ends = {item: (max(0, low + alone[item][0] - size), min(high, alone[item][1])) for item in items}
-        single = [listed(p.test) if isinstance(p, AtLeast) and p.count == 1 else None for p in conjuncts(condition)]
         if release.local:
-            if len(single) == 1 and single[0] is not None and len(single[0]) == 1:
-                (item,) = single[0]
-                beside = with_item(release, item)
+            if is_single(condition):
+                beside = with_item(release, *_fixed(condition))
                 return {other: _both(ends[other], beside.get(other, (0, self._read.lost))) for other in items}
             return ends
         passing, hidden = release.passing(question.tests), self._answers.hidden(question)

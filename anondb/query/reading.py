@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -169,9 +169,6 @@ class HeldItems:
         if not whole or list(self.numbers.values()) != list(range(1, len(self.numbers) + 1)):
             raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
 
-    def _read(self, name: str, **tables: str) -> Columns:
-        return self._together.query(name, self._schema, tables)
-
     @cached_property
     def rows(self) -> HeldRows | None:
         """The rows in memory, where they are read once; None if they are too many (DuckDB joins them then), or damaged."""
@@ -183,10 +180,10 @@ class HeldItems:
         before; None where they are not to be had."""
         if classes.wide:
             return None
-        if classes.default is not None or "rows" in self.__dict__:
+        if len(classes.of) in (0, len(self.numbers)) or "rows" in self.__dict__:
             return self.rows
         listed = sorted(self.numbers[label] for label in classes.of)
-        if not 0 < len(listed) <= MAX_LISTED or not self._together.fits(self._schema):
+        if len(listed) > MAX_LISTED or not self._together.fits(self._schema):
             return None
         columns: list[exp.Expr] = [exp.column("transaction_id"), exp.column("item_id")]
         if self._together.short(self._schema):
@@ -204,13 +201,11 @@ class HeldItems:
         if (read := self.__dict__.get("rows")) is not None:
             by_number = read.supports.tolist()
             return {label: by_number[number] for label, number in self.numbers.items() if by_number[number]}
-        rows = self._read("query/supports_by_number", transaction_items="transaction_items")
+        rows = self._together.query(
+            "query/supports_by_number", self._schema, {"transaction_items": "transaction_items"}
+        )
         counts = dict(zip(rows["item_id"].tolist(), rows["transactions"].tolist(), strict=True))
         return {label: counts[number] for label, number in self.numbers.items() if number in counts}
-
-    def lengths(self) -> Columns:
-        """The number of transactions with each number of released items above 0: columns released_items, transactions."""
-        return self._read("query/lengths", transactions="transaction_items")
 
     def by_item(self, held: exp.Query) -> list[tuple[str, Any, int]]:
         """The number of transactions of each released item with each signature, without those that have no signature."""
@@ -221,37 +216,10 @@ class HeldItems:
         columns = (rows[c].tolist() for c in ("item_id", "signature", "transactions"))
         return [(labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
 
-    def query(self, classes: Classes, codes: Mapping[str, int]) -> exp.Query | None:
-        """The query for the signature of each transaction with a relevant released item, of which ``codes`` lists those
-        outside the default class; None where the signatures are texts, or too many items would be listed."""
-        if classes.wide or len(self.numbers if classes.default is not None else codes) > MAX_LISTED:
-            return None
-        if classes.default is not None:
-            other = classes.weights()[classes.default]
-            by_number = [exp.convert(codes.get(label, other)) for label in self.numbers]
-            return load("query/held_all").bind(
-                {"transaction_items": self._rows}, {"weights": exp.Array(expressions=by_number)}
-            )
-        if not codes:
-            return None
-        return self.with_weights(_weights(tuple((self.numbers[label], code) for label, code in codes.items())))
-
     def with_weights(self, weights: Table | exp.Query) -> exp.Query:
         """The query for the signature of each transaction with one of the released items in a table (item_id, weight)."""
         tables: dict[str, Table | exp.Query] = {"transaction_items": self._rows, "weights": weights}
         return load("query/held_items").bind(tables, {})
-
-
-@lru_cache(maxsize=256)
-def _weights(rows: tuple[tuple[int, int], ...]) -> exp.Query:
-    """The table (item_id, weight) of the query."""
-    values = exp.Values(
-        expressions=[exp.Tuple(expressions=[exp.Literal.number(cell) for cell in row]) for row in rows],
-        alias=exp.TableAlias(
-            this=exp.to_identifier("added"), columns=[exp.to_identifier(c) for c in ("item_id", "weight")]
-        ),
-    )
-    return exp.select("item_id", "weight").from_(values, copy=False)
 
 
 def holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute] = ()) -> Holdings:
@@ -315,7 +283,7 @@ def transactions_by_item(release: Opened, classes: Classes) -> tuple[Array, Arra
         supports = np.zeros((len(numbered.numbers) + 1, 1), np.int64)
         supports[[numbered.numbers[label] for label in release.supports], 0] = list(release.supports.values())
         return np.zeros(1, np.int64), supports
-    return None if numbered.rows is None else numbered.rows.by_item(classes.all_codes(release.sizes))
+    return None if numbered.rows is None else numbered.rows.by_item(classes.codes())
 
 
 def _numbered(

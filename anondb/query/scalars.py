@@ -10,9 +10,9 @@ from itertools import accumulate
 from math import ceil
 
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Block
+from anondb.query.classes import Block, classes_of
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
-from anondb.query.item_tests import ANY_ITEM, finite
+from anondb.query.item_tests import finite
 from anondb.query.measures import asked_of, counted, measured, with_sizes_as_sums
 from anondb.query.predicates import ALWAYS, MEASURE, NEVER, ROWS, Plan, Weights, at_least, conjuncts
 from anondb.query.summed import SUM
@@ -22,26 +22,12 @@ Ends = tuple[int, int | None]
 """Lower bound, and upper bound if there is one."""
 
 
-def answered(release: Opened, plan: Plan, *, unbounded: bool) -> Ends:
-    """The answer to a query with a single number; ``unbounded`` says that it need not have an upper bound.
-
-    The number of all rows is kept.
-    """
+def answered(release: Opened, plan: Plan) -> Ends:
+    """The answer to a query with a single number: persons, or items of persons."""
     if plan.counts == ROWS and plan.test is not None and plan.condition == at_least(1, plan.test):
         plan = replace(plan, condition=ALWAYS)  # who has no such item adds nothing
-    every = plan.counts == ROWS and plan.condition == ALWAYS and plan.test == ANY_ITEM
-    if every and unbounded in release.lines:
-        return release.lines[unbounded]
-    found: Ends = (
-        _unbounded_rows(release, plan) if unbounded and _may_be_suppressed(release, plan) else _scalar(release, plan)
-    )
-    if every:
-        release.lines[unbounded] = found
-    return found
-
-
-def _scalar(release: Opened, plan: Plan) -> Bounds:
-    """Answer a query with a single number: persons, or items of persons."""
+    if _may_be_suppressed(release, plan):
+        return _unbounded_rows(release, plan)
     sized = with_sizes_as_sums(plan) if release.bags is None else None
     bounds = _from_rows(release, plan) if sized is None else counted(release, sized)
     return bounds if release.supported is None or plan.rows_alone else release.supported.scalar(plan, bounds)
@@ -60,18 +46,16 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
     outside = outside_of(release, question, passing, labels_of(plan))
     if listed is not None and plan.condition == ALWAYS:
         return _occurrences(release, question, blocks, outside)
-    classes = release.classes(question, blocks)
+    classes = classes_of(question, blocks)
     evaluator = Evaluator(question)
     some = of_some_item(release, evaluator, classes, outside)
     if some is not None:
         return some
-    signatures = release.signatures(classes)
-    counts, numbers = [c for c, _ in signatures], [n for _, n in signatures]
-    found = outcomes(evaluator, classes.parts, counts, outside)
+    groups = release.records(classes)
+    found = outcomes(evaluator, classes.parts, [g.counts for g in groups], outside)
     if found is None:
-        found = [evaluator.outcome(chosen(classes, c) + outside) for c in counts]
-    rest = release.size - sum(numbers)
-    return total([*zip(found, numbers, strict=True), *([(evaluator.outcome(outside), rest)] if rest else [])])
+        found = [evaluator.outcome(chosen(classes, g.counts) + outside) for g in groups]
+    return total([(one, g.records) for one, g in zip(found, groups, strict=True)])
 
 
 def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:
@@ -115,10 +99,10 @@ def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
     if plan.condition == NEVER:
         return {}
     fewest = int(plan.measure.kind == SUM and at_least(1, plan.measure.test) in conjuncts(plan.condition))
-    asked = asked_of(release, plan)
+    asked, more = asked_of(release, plan), release.suppressed and plan.counts_any
     possible = []
     for g in release.records(asked.classes, asked.attributes, asked.sums):
-        met, endless = asked.outcome(g.counts, g.cells, g.complete, g.states), asked.endless and not g.complete
+        met, endless = asked.outcome(g.counts, g.cells, g.complete, g.states), more and not g.complete
         if met.greatest and g.size is not None:
             possible.append((max(int(g.size.least), fewest), int(g.size.greatest), endless, met, g.records))
     most = max((max(high, fewest * endless) for _, high, endless, _, _ in possible), default=0)

@@ -83,7 +83,7 @@ class SupportTables:
     def lost(self) -> int:
         """In how many transactions any item may be suppressed."""
         release = self._release
-        return sum(g.records for g in release.records(NO_CLASSES, ()) if not g.complete) if release.differing else 0
+        return sum(g.records for g in release.records(NO_CLASSES) if not g.complete) if release.differing else 0
 
     @cached_property
     def alone(self) -> dict[str, Bounds]:
@@ -102,21 +102,14 @@ class SupportTables:
 
     def groups(self, classes: Classes) -> Groups:
         """The transactions by their numbers of released items of each class; the last ones are kept."""
-        key = tuple(sorted(classes.of.items())), classes.default, tuple(classes.radices)
+        key = tuple(sorted(classes.of.items())), tuple(classes.radices)
         if key not in self._kept:
-            release = self._release
-            if release.local:
-                rows = [(g.counts, not g.complete, g.records) for g in release.records(classes, ())]
-            else:
-                rows = [(counts, release.suppressed, n) for counts, n in release.signatures(classes)]
-                none = (0,) * len(classes.parts), release.suppressed, release.size - sum(row[2] for row in rows)
-                rows += [none] if none[2] else []
             if len(self._kept) >= KEPT:
                 self._kept.clear()
-            counts = np.array([row[0] for row in rows], np.int64).reshape(len(rows), len(classes.parts))
-            lost, numbers = (np.array([row[n] for row in rows]) for n in (1, 2))
-            there = np.flatnonzero(numbers)
-            self._kept[key] = Groups(counts[there], lost[there].astype(bool), numbers[there].astype(np.int64))
+            groups = self._release.records(classes)
+            counts = np.array([g.counts for g in groups], np.int64).reshape(len(groups), len(classes.parts))
+            lost, numbers = ([not g.complete for g in groups], [g.records for g in groups])
+            self._kept[key] = Groups(counts, np.array(lost, dtype=bool), np.array(numbers, np.int64))
         return self._kept[key]
 
 
@@ -176,9 +169,7 @@ class SupportedAnswers:
         passing = release.passing(question.tests)
         named = sorted(frozenset[str]().union(*map(mentioned, question.tests)) - release.images.keys())
         found = [(passed, 1) for passed in map(passing.of, named) if any(passed)]
-        for passed in unnamed_items(question.tests):
-            found.append((passed, max(cap for cap, on in zip(question.caps, passed, strict=True) if on)))
-        return found
+        return found + [(passed, question.most(passed)) for passed in unnamed_items(question.tests)]
 
     def kinds(self, question: Question, passing: Passing, hidden: Hidden) -> tuple[Kinds, Groups, Possible] | None:
         """The finest kinds of items that are few enough, with the transactions and their cells."""

@@ -27,7 +27,6 @@ MAX_VECTORS = 64  # count vectors of a question
 MAX_WORK = 1 << 32  # multiplications
 ROWS = 1 << 14  # transactions at once
 FEW = 8  # transactions that are walked through one by one
-MOST_KEPT = 1 << 12  # outcomes of a question that are kept
 
 
 def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
@@ -78,27 +77,6 @@ def outcomes(
     counts = np.array(numbers, dtype=np.int64).reshape(len(numbers), len(parts))
     if len(numbers) * (int(counts.max(axis=0, initial=0).sum()) + len(rest)) * size * size > MAX_WORK:
         return None
-    if len(numbers) > MOST_KEPT:
-        return _computed(evaluator, parts, counts, rest)
-    kept = _kept(evaluator.question, tuple(parts), tuple(rest))
-    new = [n for n, some in enumerate(numbers) if some not in kept]
-    made: dict[tuple[int, ...], Outcome] = {}
-    if new:
-        made = dict(zip([numbers[n] for n in new], _computed(evaluator, parts, counts[new], rest), strict=True))
-    if len(kept) + len(made) <= MOST_KEPT:
-        kept |= made
-    return [made[some] if some in made else kept[some] for some in numbers]
-
-
-@lru_cache(maxsize=8)
-def _kept(question: Question, parts: tuple[Part, ...], rest: tuple[Part, ...]) -> dict[tuple[int, ...], Outcome]:
-    """Outcomes that were computed for a question, by the numbers of the parts: those of many files are often the same."""
-    return {}
-
-
-def _computed(evaluator: Evaluator, parts: Sequence[Part], counts: Array, rest: Sequence[Part]) -> list[Outcome]:
-    """The outcomes of transactions with these numbers of the parts."""
-    caps = evaluator.question.caps
     most = counts.max(axis=0, initial=0)
     vectors = list(product(*(range(cap + 1) for cap in caps)))
     values = np.array([evaluator.value(vector) for vector in vectors], dtype=np.int64)
@@ -150,14 +128,12 @@ def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outsid
     rows = release.numbered.rows_for(classes)
     if rows is None:
         return None
-    others = {} if classes.default is None else dict.fromkeys(release.sizes, classes.default)
-    classed = others | dict(classes.of)
     zero = (0,) * len(evaluator.question.caps)
     certain = [part.vectors[0] != zero for part in classes.parts]
     sure = np.zeros(rows.size, dtype=bool)
-    sure[_transactions(rows, [label for label, n in classed.items() if certain[n]])] = True
+    sure[_transactions(rows, [label for label, n in classes.of.items() if certain[n]])] = True
     held = sure.copy()
-    held[_transactions(rows, [label for label, n in classed.items() if not certain[n]])] = True
+    held[_transactions(rows, [label for label, n in classes.of.items() if not certain[n]])] = True
     least = rows.size if any(part.vectors[0] != zero for part in outside) else int(sure.sum())
     greatest = rows.size if any(part.most != zero for part in outside) else int(held.sum())
     return (least, greatest) if evaluator.some else (rows.size - greatest, rows.size - least)

@@ -128,7 +128,7 @@ class Plans:
             if together:
                 notes.update(dict.fromkeys([*plan.notes, *unknown]))
                 continue
-            answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
+            answer = self._answers.get((release, asked), partial(answer_plan, release, asked))
             missing = {LISTED_NOTE: MISSING_NOTE} if any(one.suppressed for one in self._opened) else {}
             notes.update(dict.fromkeys([*(missing.get(note, note) for note in answer.notes), *unknown]))
             if len(live) == 1:
