@@ -43,6 +43,9 @@ class Answer:
     rows: Sequence[Row]
     notes: tuple[str, ...]
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
     @property
     def bounds(self) -> Bounds:
         """Lower bound and upper bound of a query without GROUP BY."""
@@ -141,37 +144,24 @@ def _total(release: Opened, plan: Plan, weights: Weights) -> tuple[float, float]
     return fsum(map(min, products)) - error, fsum(map(max, products)) + error
 
 
-def _histogram(release: Opened, plan: Plan) -> Answer:
-    """The number of persons with each number of items."""
-    if release.anatomy:
-        raise unsupported("GROUP BY a number of items, from a release in buckets")
-    endless = release.suppressed and plan.counts_any
-    assert isinstance(plan.measure, Weights)
-    rows = [(number, *bounds) for number, bounds in sorted(histogram(release, plan).items()) if bounds[1]]
-    return Answer(tuple(rows), plan.notes + (MORE_NOTE,) * endless)
-
-
-def _with_sums(release: Opened, plan: Plan) -> Answer:
-    """A number of persons whose condition compares sums with numbers."""
-    if plan.counts != IDS or plan.grouped is not None or release.anatomy:
-        raise unsupported("a condition on a sum around another count than of persons", "Use count(DISTINCT id).")
-    return Answer((counted(release, plan),), plan.notes)
-
-
 def answer_plan(release: Opened, plan: Plan) -> Answer:
     """Answer a compiled query; a count of items that may be suppressed has no upper bound (None)."""
     release.unknown(plan.labels)  # refuses texts that may be other spellings
     if plan.counts == MEASURE:
         if plan.aggregate == "histogram":
-            return _histogram(release, plan)
+            if release.anatomy:
+                raise unsupported("GROUP BY a number of items, from a release in buckets")
+            more = (MORE_NOTE,) if release.suppressed and plan.counts_any else ()
+            return Answer([(number, *bounds) for number, bounds in histogram(release, plan).items()], plan.notes + more)
         return Answer((aggregate_of([(release, plan)]),), plan.notes)
     if plan.counts == PAIRS:
         release.original.check_order(symmetric=SIGNS["<>"] <= plan.signs or not plan.signs & SIGNS["<>"])
-        counted = Plan(IDS, plan.condition, labels=plan.labels)
-        found = pairs(release, plan, answer_plan(release, counted).bounds)
-        return Answer(tuple(found), plan.notes)
+        persons = answer_plan(release, Plan(IDS, plan.condition, labels=plan.labels)).bounds
+        return Answer(tuple(pairs(release, plan, persons)), plan.notes)
     if has_sums(plan.condition):
-        return _with_sums(release, plan)
+        if plan.counts != IDS or plan.grouped is not None or release.anatomy:
+            raise unsupported("a condition on a sum around another count than of persons", "Use count(DISTINCT id).")
+        return Answer((counted(release, plan),), plan.notes)
     if plan.counts == ITEMS:
         return Answer(item_rows(release, plan), plan.notes)
     if plan.grouped is not None:

@@ -20,7 +20,7 @@ from anondb.query.predicates import ALWAYS, Plan, met_by
 from anondb.query.reading import holdings, transactions_by_item
 from anondb.query.refusals import unsupported
 from anondb.query.relational import unseen_parts, values_part
-from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, outside_of, total
 from anondb.query.values import Attribute
 
 ItemRow = tuple[str, int, int]
@@ -107,7 +107,7 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     listed = release.passing([plan.test, *question.tests])
     passing = listed.without_first()
     blocks = release.blocks(passing)
-    outside = outside_of(release, question, passing, labels_of(plan))
+    outside = outside_of(release, plan, question, passing)
     classes = classes_of(question, blocks)
     if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from anondb.engine import Table, check_collation, load, reads
 from anondb.errors import AnondbError, InputError
-from anondb.query.classes import Block, Classes, Counts, Group, Members, Passing, passing_of
+from anondb.query.classes import Block, Classes, Group, Members, Passing, passing_of
 from anondb.query.evaluate import Bag, Passed
 from anondb.query.held_sums import counted, grouped_sums
 from anondb.query.item_tests import ItemTest
@@ -189,7 +189,7 @@ class Opened:
 
     # ---------------------------------------------------------------- transactions
 
-    def _signatures(self, classes: Classes) -> Counts:
+    def _signatures(self, classes: Classes) -> list[tuple[tuple[int, ...], int]]:
         """Count the transactions with a relevant item by their numbers of released items of each class."""
         if not classes.parts:
             return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -19,8 +19,6 @@ from anondb.query.values import OnValue
 MAX_BITS = 62
 Array = npt.NDArray[np.int64]
 
-Counts = list[tuple[tuple[int, ...], int]]
-"""The number of transactions with each vector of numbers of released items per class."""
 KEPT = 64  # answers of ``passing_of``
 
 
@@ -109,12 +107,6 @@ class Passing:
     def of(self, label: str) -> Passed:
         """The tests that a label passes."""
         return self.special.get(label, self.usual)
-
-    def first(self, labels: Collection[str]) -> list[str]:
-        """The labels that pass the first test, in any order."""
-        if self.usual[0]:
-            return [label for label in labels if self.of(label)[0]]
-        return [label for label, passed in self.special.items() if passed[0] and label in labels]
 
     def without_first(self) -> Passing:
         """A copy without the first test."""

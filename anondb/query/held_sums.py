@@ -24,7 +24,7 @@ PIECE = 1 << 15  # rows that are added up at once
 
 @dataclass(frozen=True, eq=False)
 class HeldRows:
-    """The rows of a release, in any order.
+    """The rows of a release: those of each released item lie together, those of the first one first.
 
     Attributes:
         transactions: the transaction of each row, from 0 on.
@@ -46,20 +46,25 @@ class HeldRows:
                 return None
             if len(values) and not (values.dtype.kind in "iu" and values.min() >= 1 and values.max() <= most):
                 return None
+        if (items[1:] < items[:-1]).any():
+            order = np.argsort(items, kind="stable")
+            ids, items = ids[order], items[order]
         return cls(ids - 1, items, size, numbers)
 
     @cached_property
     def supports(self) -> Array:
         """The number of transactions of each released item, by its number."""
-        if self.together:
-            last = np.arange(len(self.numbers) + 1, dtype=self.items.dtype)
-            return np.diff(np.searchsorted(self.items, last, side="right"), prepend=0)
-        return np.bincount(self.items, minlength=len(self.numbers) + 1)
+        return np.diff(self.ends, prepend=0)
 
     @cached_property
-    def together(self) -> bool:
-        """Whether the rows of each released item lie together, those of the first one first."""
-        return bool((self.items[1:] >= self.items[:-1]).all())
+    def ends(self) -> Array:
+        """The place behind the last row of each released item, by its number."""
+        return np.searchsorted(self.items, np.arange(len(self.numbers) + 1, dtype=self.items.dtype), side="right")
+
+    def of_item(self, label: str) -> Array:
+        """The transactions of a released item."""
+        number = self.numbers[label]
+        return self.transactions[self.ends[number - 1] : self.ends[number]]
 
     @cached_property
     def held(self) -> int:
@@ -78,11 +83,6 @@ class HeldRows:
             some = slice(start, start + PIECE)
             yield self.transactions[some], self.items[some]
 
-    @cached_property
-    def ends(self) -> list[int] | None:
-        """The place behind the last row of each released item, by its number; None if their rows do not lie together."""
-        return np.cumsum(self.supports).tolist() if self.together else None
-
     def by_number(self, labels: Sequence[str], values: Array) -> Array:
         """The values of released items by their numbers; 0 for others."""
         by_number = np.zeros(len(self.numbers) + 1, values.dtype)
@@ -91,11 +91,10 @@ class HeldRows:
 
     def totals(self, labels: Sequence[str], values: Array) -> Array:
         """The sum of the values of the released items of each transaction."""
-        if len(labels) <= FEW and self.ends is not None:
+        if len(labels) <= FEW:
             added = np.zeros(self.size, values.dtype)
             for label, value in zip(labels, values, strict=True):
-                number = self.numbers[label]
-                added[indices(self.transactions[self.ends[number - 1] : self.ends[number]])] += value
+                added[indices(self.of_item(label))] += value
             return added
         by_number, added = self.by_number(labels, values), np.zeros(self.size, values.dtype)
         for transactions, items in self.pieces():
@@ -112,7 +111,7 @@ class HeldRows:
         known, of_each = _numbered(self.signatures(codes))
         several = len(known)
         counts = np.zeros((len(self.numbers) + 1, several), dtype=np.int64)
-        if several <= FEW_SIGNATURES and self.ends is not None:
+        if several <= FEW_SIGNATURES:
             for n in range(1, several):
                 counts[:, n] = self._among(of_each == n)
             counts[:, :1] = self.supports[:, None] - counts.sum(axis=1, keepdims=True)  # there may be no transaction
@@ -123,11 +122,11 @@ class HeldRows:
         return known, counts
 
     def _among(self, some: Array) -> Array:
-        """The number of rows of each released item that are of some transactions; rows of an item lie together."""
+        """The number of rows of each released item that are of some transactions."""
         held = np.concatenate([some[:0], *(some.take(indices(transactions)) for transactions, _ in self.pieces())])
         there = np.flatnonzero(self.supports)
         counts = np.zeros(len(self.supports), dtype=np.int64)
-        counts[there] = np.add.reduceat(held, np.cumsum(self.supports)[there - 1], dtype=np.int64)
+        counts[there] = np.add.reduceat(held, self.ends[there - 1], dtype=np.int64)
         return counts
 
 

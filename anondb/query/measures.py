@@ -41,7 +41,7 @@ from anondb.query.reading import last
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, unseen_parts, values_part
 from anondb.query.summed import SUM, VALUES, Summed
-from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, outside_of, total
 from anondb.query.values import Attribute, OnValue, Span
 
 States = tuple[int, ...]
@@ -164,7 +164,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
         check_number(number, plan.aggregate)
     attributes = [a for a in release.attributes or () if a.name in names or a == number]
     passing = release.passing(question.tests)
-    outside = outside_of(release, question, passing, labels_of(plan))
+    outside = outside_of(release, plan, question, passing)
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     measure = plan.measure if isinstance(plan.measure, Weights) else None
     sums = [] if measure is None else [replace(_summed(release, measure, plan), listed=listed)]
@@ -173,7 +173,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     classes = classes_of(question, release.blocks(passing), apart=bool(sums or number))
     if plan.counts_any and release.suppressed:  # any number of suppressed items, which are left out
         sums[0] = replace(sums[0], high=0.0)
-    evaluators = _Evaluators(question, compared)
+    of_parts = _outcomes(question, compared)
     tested, unseen = [n for n, a in enumerate(attributes) if a.name in names], unseen_parts(question)
     of_cell = cache(lambda n, cell: values_part(question, attributes[n], cell))
 
@@ -184,7 +184,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
         return tuple(sorted(listed, key=lambda part: not part.fixed))
 
     def outcome(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool, states: States) -> Outcome:
-        return evaluators.outcome(parts(counts, cells, complete), states)
+        return of_parts(parts(counts, cells, complete), states)
 
     return Asked(question, attributes, classes, sums, compared, outcome)
 
@@ -284,23 +284,23 @@ def _added_up(
     return [Group(outcome, persons, values) for outcome, (persons, values) in zip(met, added, strict=True) if persons]
 
 
-class _Evaluators:
-    """Evaluates a condition on persons for each truth of its comparisons of sums with numbers.
+def _outcomes(question: Question, compared: Sequence[OnSum]) -> Callable[[tuple[Part, ...], States], Outcome]:
+    """The outcome of a condition on persons, from their parts and the states of its comparisons of sums with numbers.
 
     Which items a person has decides both the sums and the rest of the condition; taking all combinations widens the bounds.
     """
+    by_truth: dict[tuple[bool, ...], Evaluator] = {}
+    for truths in product((False, True), repeat=len(compared)):
+        condition = decided(question.condition, dict(zip(compared, truths, strict=True)))
+        by_truth[truths] = Evaluator(replace(question, condition=condition))
 
-    def __init__(self, question: Question, compared: Sequence[OnSum]) -> None:
-        self._by_truth: dict[tuple[bool, ...], Evaluator] = {}
-        for truths in product((False, True), repeat=len(compared)):
-            condition = decided(question.condition, dict(zip(compared, truths, strict=True)))
-            self._by_truth[truths] = Evaluator(replace(question, condition=condition))
-        self.outcome = cache(self._outcome)
-
-    def _outcome(self, parts: tuple[Part, ...], states: States) -> Outcome:
+    @cache
+    def outcome(parts: tuple[Part, ...], states: States) -> Outcome:
         outcomes = [
             evaluator.outcome(parts)
-            for truths, evaluator in self._by_truth.items()
+            for truths, evaluator in by_truth.items()
             if all(state in (2, truth) for truth, state in zip(truths, states, strict=True))
         ]
         return Outcome(min(o.least for o in outcomes), max(o.greatest for o in outcomes))
+
+    return outcome

@@ -24,7 +24,7 @@ from anondb.query.refusals import too_complex, unsupported
 from anondb.query.totals import Bounds
 
 if TYPE_CHECKING:
-    from anondb.query.supported import Groups, SupportedAnswers, SupportTables
+    from anondb.query.supported import Groups, SupportedAnswers
 
 
 MAX_PAIRS = 500_000  # of items
@@ -182,91 +182,81 @@ MAX_NUMBERS = 1_000_000  # of the programs that are solved at once
 MAX_COLUMNS = 700  # of a program for each item of a list
 
 
-class Beside:
-    """Answers questions on a condition and each of some items.
-
-    Args:
-        answers: answers single questions.
-        release, read: the release.
-    """
-
-    def __init__(self, answers: SupportedAnswers, release: Opened, read: SupportTables) -> None:
-        self._answers, self._release, self._read = answers, release, read
-
-    def bounds(self, condition: Condition, items: Sequence[str]) -> dict[str, Ends]:
-        """Bounds of the number of transactions that meet a condition and hold an item, for each of some items."""
-        release, size = self._release, self._release.size
-        question = Question.of(condition)
-        low, high = self._answers.of_question(question, None)
-        alone = self._read.alone
-        ends = {item: (max(0, low + alone[item][0] - size), min(high, alone[item][1])) for item in items}
-        if release.local:
-            if is_single(condition):
-                beside = with_item(release, *_fixed(condition))
-                return {other: _both(ends[other], beside.get(other, (0, self._read.lost))) for other in items}
-            return ends
-        passing, hidden = release.passing(question.tests), self._answers.hidden(question)
-        kinds = self._answers.kinds(question, passing, hidden)
-        if kinds is None:
-            return ends
-        own = {self._read.members.labels[label] for label in kinds[0].own if label >= 0}
-        apart = [item for item in items if release.images[item][0] not in own]
-        usual = {item for item in apart if passing.of(item) == passing.usual}  # of the kind of all that no test names
-        for some, rest in (
-            ([i for i in apart if i in usual], kinds[0].rest),
-            ([i for i in apart if i not in usual], None),
-        ):
-            for item, found in self._bounds_of_others(*kinds, some, rest).items():
-                ends[item] = _both(ends[item], found)
-        for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
-            ends[item] = _both(ends[item], self._answers.of_question(Question.of(both(condition, has(item))), None))
+def beside(answers: SupportedAnswers, release: Opened, condition: Condition, items: Sequence[str]) -> dict[str, Ends]:
+    """Bounds of the number of transactions that meet a condition and hold an item, for each of some items."""
+    question = Question.of(condition)
+    low, high = answers.of_question(question, None)
+    alone = answers.alone
+    ends = {item: (max(0, low + alone[item][0] - release.size), min(high, alone[item][1])) for item in items}
+    if release.local:
+        if is_single(condition):
+            shown = with_item(release, *_fixed(condition))
+            return {other: _both(ends[other], shown.get(other, (0, answers.lost))) for other in items}
         return ends
+    passing, kinds = release.passing(question.tests), answers.kinds(question)
+    if kinds is None:
+        return ends
+    own = {answers.members.labels[label] for label in kinds[0].own if label >= 0}
+    apart = [item for item in items if release.images[item][0] not in own]
+    usual = {item for item in apart if passing.of(item) == passing.usual}  # of the kind of all that no test names
+    for some, rest in (
+        ([i for i in apart if i in usual], kinds[0].rest),
+        ([i for i in apart if i not in usual], None),
+    ):
+        for item, found in _of_others(release, answers, *kinds, some, rest).items():
+            ends[item] = _both(ends[item], found)
+    for item in [item for item in items if release.images[item][0] in own][:MAX_QUESTIONS]:
+        ends[item] = _both(ends[item], answers.of_question(Question.of(both(condition, has(item))), None))
+    return ends
 
-    def _bounds_of_others(
-        self, kinds: Kinds, groups: Groups, cells: Possible, items: Sequence[str], rest: int | None
-    ) -> dict[str, Ends]:
-        """Bounds for items of other released items than those that the condition names: equal ones are computed once, and
-        all at the same time. ``rest`` is the kind that all of them are, if it is known."""
-        release, supports = self._release, self._read.supports
-        counted = transactions_by_item(release, kinds.classes)
-        if counted is None or release.numbered is None or len(cells.group) * 3 > MAX_COLUMNS or not items:
-            return {}
-        shown = kinds.classes.all_counts(counted[0]) if kinds.classes.parts else [()] * len(counted[0])
-        group = {tuple(row): n for n, row in enumerate(groups.counts.tolist())}
-        order = [group[row] for row in shown]
-        with_label = np.zeros((len(counted[1]), len(groups.numbers)), np.int64)
-        with_label[:, order] = counted[1]
-        places = [self._read.members.places[item][0] for item in items]
-        asked = np.array([(supports.label[p], supports.least[p], supports.most[p]) for p in places], np.int64)
-        different, which = np.unique(asked, axis=0, return_inverse=True)
-        numbers = release.numbered.numbers
-        there = with_label[[numbers.get(self._read.members.labels[label], 0) for label in different[:, 0]]]
-        cases = np.concatenate([groups.numbers - there, there], axis=1)
-        held = np.array(kinds.space.vectors)[cells.vector]
-        may = np.flatnonzero(held[:, rest] > 0) if rest is not None else np.arange(len(held))
-        column = np.concatenate(
-            [np.arange(len(held)), np.arange(len(held)), may]
-        )  # those that lack the item, then holders
-        holds = np.repeat([0, 0, 1], [len(held), len(held), len(may)])
-        later = np.repeat([0, len(groups.numbers), len(groups.numbers)], [len(held), len(held), len(may)])
-        of_group = cells.group[column] + later
-        sort = np.argsort(of_group, kind="stable")
-        sums, low, high = kinds.sums(supports, groups.counts[cells.group], cells.vector, self._read.lost)
-        program = Possible(of_group[sort], cells.vector[column][sort]).cells(
-            np.vstack([sums[:, column], holds])[:, sort]
-        )
-        values = (kinds.values[cells.vector[column]] * holds)[sort]
-        step = max(1, MAX_NUMBERS // (len(values) * (len(cases[0]) + len(sums) + 1)))
-        found: list[Array] = []
-        for start in range(0, len(cases), step):
-            some = slice(start, start + step)
-            ends = [
-                np.column_stack([np.repeat(e[None], len(cases[some]), axis=0), different[some, n]])
-                for e, n in ((low, 1), (high, 2))
-            ]
-            found.append(np.stack(program.bounds(values, cases[some], *ends), axis=1))
-        ends_of = np.concatenate(found)[which.reshape(-1)].tolist()
-        return {item: (least, most) for item, (least, most) in zip(items, ends_of, strict=True)}
+
+def _of_others(
+    release: Opened,
+    answers: SupportedAnswers,
+    kinds: Kinds,
+    groups: Groups,
+    cells: Possible,
+    items: Sequence[str],
+    rest: int | None,
+) -> dict[str, Ends]:
+    """Bounds for items of other released items than those that the condition names: equal ones are computed once, and
+    all at the same time. ``rest`` is the kind that all of them are, if it is known."""
+    supports = answers.supports
+    counted = transactions_by_item(release, kinds.classes)
+    if counted is None or release.numbered is None or len(cells.group) * 3 > MAX_COLUMNS or not items:
+        return {}
+    shown = kinds.classes.all_counts(counted[0]) if kinds.classes.parts else [()] * len(counted[0])
+    group = {tuple(row): n for n, row in enumerate(groups.counts.tolist())}
+    order = [group[row] for row in shown]
+    with_label = np.zeros((len(counted[1]), len(groups.numbers)), np.int64)
+    with_label[:, order] = counted[1]
+    places = [answers.members.places[item][0] for item in items]
+    asked = np.array([(supports.label[p], supports.least[p], supports.most[p]) for p in places], np.int64)
+    different, which = np.unique(asked, axis=0, return_inverse=True)
+    numbers = release.numbered.numbers
+    there = with_label[[numbers.get(answers.members.labels[label], 0) for label in different[:, 0]]]
+    cases = np.concatenate([groups.numbers - there, there], axis=1)
+    held = np.array(kinds.space.vectors)[cells.vector]
+    may = np.flatnonzero(held[:, rest] > 0) if rest is not None else np.arange(len(held))
+    column = np.concatenate([np.arange(len(held)), np.arange(len(held)), may])  # those that lack the item, then holders
+    holds = np.repeat([0, 0, 1], [len(held), len(held), len(may)])
+    later = np.repeat([0, len(groups.numbers), len(groups.numbers)], [len(held), len(held), len(may)])
+    of_group = cells.group[column] + later
+    sort = np.argsort(of_group, kind="stable")
+    sums, low, high = kinds.sums(supports, groups.counts[cells.group], cells.vector, answers.lost)
+    program = Possible(of_group[sort], cells.vector[column][sort]).cells(np.vstack([sums[:, column], holds])[:, sort])
+    values = (kinds.values[cells.vector[column]] * holds)[sort]
+    step = max(1, MAX_NUMBERS // (len(values) * (len(cases[0]) + len(sums) + 1)))
+    found: list[Array] = []
+    for start in range(0, len(cases), step):
+        some = slice(start, start + step)
+        ends = [
+            np.column_stack([np.repeat(e[None], len(cases[some]), axis=0), different[some, n]])
+            for e, n in ((low, 1), (high, 2))
+        ]
+        found.append(np.stack(program.bounds(values, cases[some], *ends), axis=1))
+    ends_of = np.concatenate(found)[which.reshape(-1)].tolist()
+    return {item: (least, most) for item, (least, most) in zip(items, ends_of, strict=True)}
 
 
 def _both(one: Ends, other: Ends) -> Ends:

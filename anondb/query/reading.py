@@ -57,7 +57,7 @@ class Together:
 
     def members(self, schema: SchemaName) -> list[tuple[str, str]] | None:
         """The released items of a release with the items that they stand for, sorted; None if there are NULLs."""
-        rows = self.query("release/members", schema, {"released_items": "released_items"})
+        rows = self.query("release/members", schema, "released_items")
         whole = not any(has_nulls(column) for column in rows.values())
         return sorted(zip(rows["released_item"].tolist(), rows["item"].tolist(), strict=True)) if whole else None
 
@@ -65,8 +65,8 @@ class Together:
         """The released items of a release with their numbers, and how many rows all have, in each row."""
 
         def read(schemas: Sequence[SchemaName]) -> list[Columns]:
-            tables = {"labels": "labels", "transaction_items": "transaction_items"}
-            found = self._engine.query_each("query/item_numbers", [_bound(s, tables) for s in schemas])
+            tables = [_bound(s, "labels", "transaction_items") for s in schemas]
+            found = self._engine.query_each("query/item_numbers", tables)
             for s, columns in zip(schemas, found, strict=True):
                 for rows in columns["all_rows"][:1].tolist():
                     self._most[s] = rows, max(self._sizes[s], len(columns["item_id"]))
@@ -87,27 +87,21 @@ class Together:
         """The rows of a release of sets; None if it does not fit."""
         if not self.fits(schema):
             return None
-        short, tables = self.short(schema), {"transaction_items": "transaction_items"}
+        short = self.short(schema)
         name = "query/short_rows" if short else "query/rows"
 
         def read(schemas: Sequence[SchemaName]) -> list[Columns]:
             if len(schemas) == 1:  # PyArrow need not be imported
-                return [self._engine.query(name, _bound(schema, tables))]
-            return self._engine.rows_each(name, [(_bound(s, tables), self._most[s][0]) for s in schemas])
+                return [self._engine.query(name, _bound(schema, "transaction_items"))]
+            return self._engine.rows_each(name, [(_bound(s, "transaction_items"), self._most[s][0]) for s in schemas])
 
         return self._first(name, schema, read, lambda s: self.fits(s) and self.short(s) == short)
 
-    def query(self, name: str, schema: SchemaName, tables: Mapping[str, str]) -> Columns:
-        """The rows of a named query on a release, in no order.
-
-        Args:
-            name: the query.
-            schema: the release.
-            tables: the table of the release for each one that the query reads.
-        """
+    def query(self, name: str, schema: SchemaName, *tables: str) -> Columns:
+        """The rows of a named query on some tables of a release, in no order."""
 
         def read(schemas: Sequence[SchemaName]) -> list[Columns]:
-            return self._engine.query_each(name, [_bound(s, tables) for s in schemas])
+            return self._engine.query_each(name, [_bound(s, *tables) for s in schemas])
 
         return self._first(name, schema, read)
 
@@ -128,9 +122,9 @@ class Together:
         return self._read.pop((name, schema))
 
 
-def _bound(schema: SchemaName, tables: Mapping[str, str]) -> dict[str, Table]:
+def _bound(schema: SchemaName, *tables: str) -> dict[str, Table]:
     """The tables of a release that a query reads."""
-    return {read: schema.table(table) for read, table in tables.items()}
+    return {name: schema.table(name) for name in tables}
 
 
 def images_of(members: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -170,6 +164,11 @@ class HeldItems:
             raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
 
     @cached_property
+    def labels(self) -> Mapping[int, str]:
+        """The released item of each number."""
+        return {number: label for label, number in self.numbers.items()}
+
+    @cached_property
     def rows(self) -> HeldRows | None:
         """The rows in memory, where they are read once; None if they are too many (DuckDB joins them then), or damaged."""
         read = self._together.rows(self._schema)
@@ -201,20 +200,17 @@ class HeldItems:
         if (read := self.__dict__.get("rows")) is not None:
             by_number = read.supports.tolist()
             return {label: by_number[number] for label, number in self.numbers.items() if by_number[number]}
-        rows = self._together.query(
-            "query/supports_by_number", self._schema, {"transaction_items": "transaction_items"}
-        )
+        rows = self._together.query("query/supports_by_number", self._schema, "transaction_items")
         counts = dict(zip(rows["item_id"].tolist(), rows["transactions"].tolist(), strict=True))
         return {label: counts[number] for label, number in self.numbers.items() if number in counts}
 
     def by_item(self, held: exp.Query) -> list[tuple[str, Any, int]]:
         """The number of transactions of each released item with each signature, without those that have no signature."""
-        labels = {number: label for label, number in self.numbers.items()}
         by = "one.item_id, other.signature"
         shown = f"{by}, count(*) AS transactions"
         rows = self._engine.select(reads.joined(self._rows, held, "transaction_id", shown, group=by, order=by))
         columns = (rows[c].tolist() for c in ("item_id", "signature", "transactions"))
-        return [(labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
+        return [(self.labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
 
     def with_weights(self, weights: Table | exp.Query) -> exp.Query:
         """The query for the signature of each transaction with one of the released items in a table (item_id, weight)."""
@@ -246,7 +242,7 @@ def _holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute]
     counted = None if attributes else transactions_by_item(release, classes)
     if counted is not None and release.numbered is not None:
         signatures, table = counted
-        labels = {number: label for label, number in release.numbered.numbers.items()}
+        labels = release.numbered.labels
         items, which = np.nonzero(table)
         columns = (column.tolist() for column in (items, signatures[which], table[items, which]))
         return _numbered(release, classes, [(labels[item], *rest) for item, *rest in zip(*columns, strict=True)], {})

@@ -16,7 +16,7 @@ from anondb.query.item_tests import finite
 from anondb.query.measures import asked_of, counted, measured, with_sizes_as_sums
 from anondb.query.predicates import ALWAYS, MEASURE, NEVER, ROWS, Plan, Weights, at_least, conjuncts
 from anondb.query.summed import SUM
-from anondb.query.totals import Bounds, chosen, labels_of, of_some_item, outcomes, outside_of, total
+from anondb.query.totals import Bounds, chosen, of_some_item, outcomes, outside_of, total
 
 Ends = tuple[int, int | None]
 """Lower bound, and upper bound if there is one."""
@@ -43,7 +43,7 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
         return (release.size if plan.condition == ALWAYS else 0,) * 2
     passing = release.passing(question.tests)
     blocks = release.blocks(passing)
-    outside = outside_of(release, question, passing, labels_of(plan))
+    outside = outside_of(release, plan, question, passing)
     if listed is not None and plan.condition == ALWAYS:
         return _occurrences(release, question, blocks, outside)
     classes = classes_of(question, blocks)

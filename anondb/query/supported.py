@@ -21,11 +21,11 @@ from anondb.answers.rules.supports import Array, Supports
 from anondb.errors import InputError
 from anondb.query.by_item import ItemRow, by_item
 from anondb.query.cached_release import Opened
-from anondb.query.classes import NO_CLASSES, Classes, Holding, Passing
+from anondb.query.classes import NO_CLASSES, Classes, Holding
 from anondb.query.evaluate import Passed, Question, unnamed_items
 from anondb.query.item_tests import mentioned
 from anondb.query.kinds import BY_ITEM, LEVELS, Kinds, kinds_of
-from anondb.query.pairs import Beside, Ends
+from anondb.query.pairs import Ends, beside
 from anondb.query.predicates import ALWAYS, ITEMS, ROWS, And, AtLeast, Condition, Constant, Not, Or, Plan, conjuncts
 from anondb.query.reading import holdings
 from anondb.query.totals import Bounds
@@ -50,12 +50,154 @@ class Groups:
     numbers: Array
 
 
-class SupportTables:
-    """Reads a release with item supports; each table is read once."""
+class SupportedAnswers:
+    """Sharpens the answers of a release with item supports, each table of which is read once."""
 
     def __init__(self, release: Opened) -> None:
         self._release, self.members = release, release.listed_members
         self._kept: dict[object, Groups] = {}
+
+    def scalar(self, plan: Plan, bounds: Bounds) -> Bounds:
+        """A query with a single number, whose bounds from the rows alone are known."""
+        if plan.counts == ROWS and plan.condition == ALWAYS:
+            return self._rows(plan, bounds)
+        question = Question.of(plan.condition, plan.test if plan.counts == ROWS else None)
+        if not question.tests or not self.members.items or bounds[0] == bounds[1]:
+            return bounds
+        ends = self.of_question(question, bounds)
+        return _narrowed(bounds, *(self._item_by_item(plan, *ends) if plan.counts == ROWS else ends))
+
+    def by_item(self, plan: Plan, rows: Sequence[ItemRow]) -> Sequence[ItemRow]:
+        """GROUP BY item: the rules of the question on each item alone."""
+        if plan.condition == ALWAYS:
+            alone = self.alone
+            return [(item, *_narrowed(bounds, *alone[item])) for item, *bounds in rows]
+        ends = beside(self, self._release, plan.condition, [row[0] for row in rows])
+        return [(item, *_narrowed(bounds, *ends[item])) for item, *bounds in rows]
+
+    # ------------------------------------------------------------------ one number
+
+    def of_question(self, question: Question, bounds: Bounds | None) -> Ends:
+        """Bounds of a question.
+
+        Args:
+            question: the question.
+            bounds: those of the rows, if they are known.
+        """
+        found = self.kinds(question)
+        low, high = 0, bounds[1] if bounds else self._release.size
+        if not question.counted:
+            exact = found is not None and found[0].level == BY_ITEM
+            low, high = self._laws(question, bounds, deep=not exact)
+        if found is None:
+            return low, high
+        kinds, groups, cells = found
+        sums, *ends = kinds.sums(self.supports, groups.counts[cells.group], cells.vector, self.lost)
+        least, most = cells.cells(sums).bounds(
+            kinds.values[cells.vector], groups.numbers[None], *(end[None] for end in ends)
+        )
+        return max(low, int(least[0])), min(high, int(most[0]))
+
+    def _hidden(self, question: Question) -> Hidden:
+        """The tests that suppressed items may pass, and at most how many of them matter."""
+        release = self._release
+        if not release.suppressed:
+            return []
+        passing = release.passing(question.tests)
+        named = sorted(frozenset[str]().union(*map(mentioned, question.tests)) - release.images.keys())
+        found = [(passed, 1) for passed in map(passing.of, named) if any(passed)]
+        return found + [(passed, question.most(passed)) for passed in unnamed_items(question.tests)]
+
+    def kinds(self, question: Question) -> tuple[Kinds, Groups, Possible] | None:
+        """The finest kinds of items that are few enough, with the transactions and their cells."""
+        passing, hidden = self._release.passing(question.tests), self._hidden(question)
+        if any(isinstance(test, OnValue) for test in question.tests):
+            return None
+        for level in LEVELS:
+            kinds = kinds_of(self.members, question, passing, hidden, level, self._release.differing)
+            if kinds is not None:
+                groups = self.groups(kinds.classes)
+                possible = kinds.space.possible(groups.counts, kinds.parts, kinds.hidden, groups.lost)
+                cells = Possible.of(possible)
+                if cells is not None:
+                    return kinds, groups, cells
+        return None
+
+    def _rows(self, plan: Plan, bounds: Bounds) -> Bounds:
+        """A number of rows is the sum of the supports of the items that pass its test."""
+        assert plan.test is not None
+        question = Question.of(plan.condition, plan.test)
+        passing = self._release.passing(question.tests)
+        tested, passed = self.members.tested(passing)
+        chosen = np.array([of[0] for of in passed])[tested]
+        of_labels = self.supports.of_sets(chosen[None])
+        high = int(of_labels.rows_high.sum())
+        if self.lost:
+            high = sum(self.alone[item][1] for item in self._release.items if passing.of(item)[0])
+        if self._release.suppressed:
+            named = [label for label in passing.special if label not in self._release.images]
+            high += self._release.size * sum(passing.special[label][0] for label in named)
+            high = bounds[1] if any(passing.usual) else high
+        return _narrowed(bounds, int(of_labels.rows_low.sum()), high)
+
+    def _item_by_item(self, plan: Plan, low: int, high: int) -> Ends:
+        """A number of rows as the sum over their items; better than the given bounds, or equal to them."""
+        assert plan.test is not None
+        listed = replace(plan, counts=ITEMS)
+        try:
+            rows = self.by_item(listed, by_item(self._release, listed))
+        except InputError:  # too complex for each item
+            return low, high
+        passing = self._release.passing([plan.test])
+        outside = any(of[0] for label, of in passing.special.items() if label not in self._release.images)
+        if not (self._release.suppressed and (passing.usual[0] or outside)):
+            high = min(high, sum(row[2] for row in rows))
+        return max(low, sum(row[1] for row in rows)), high
+
+    # ------------------------------------------------------------------ laws
+
+    def _laws(self, question: Question, bounds: Bounds | None, *, deep: bool) -> Ends:
+        """What the bounds of the sets of items of a condition say by the laws of AND, OR and NOT; ``deep``: those that all
+        rules give for its parts."""
+        size, release, hidden = self._release.size, self._release, self._hidden(question)
+        tested, passed = self.members.tested(release.passing(question.tests))
+        chosen = np.array(passed, dtype=bool).reshape(len(passed), -1)[tested].T
+        sets = self.supports.of_sets(chosen)
+        place = {test: n for n, test in enumerate(question.tests)}
+        least, most, rows = (
+            sets.any_low.max(axis=1),
+            sets.any_high.sum(axis=1) + self.lost,
+            sets.rows_high.sum(axis=1),
+        )
+        outside = [any(of[n] for of, _ in hidden) for n in range(len(place))]
+
+        def ends(condition: Condition) -> Ends:
+            if isinstance(condition, Constant):
+                return (size, size) if condition.value else (0, 0)
+            if isinstance(condition, Not):
+                low, high = ends(condition.part)
+                return size - high, size - low
+            if isinstance(condition, And | Or):
+                parts = [self.of_question(Question.of(part), None) if deep else ends(part) for part in condition.parts]
+                if isinstance(condition, Or):
+                    return max(low for low, _ in parts), min(size, sum(high for _, high in parts))
+                return max(0, size - sum(size - low for low, _ in parts)), min(high for _, high in parts)
+            n = place[condition.test] if isinstance(condition, AtLeast) else None
+            if n is None or not isinstance(condition, AtLeast):
+                return 0, size
+            low, high = int(least[n]), min(size, int(most[n]))
+            if condition.count > 1:
+                low, high = 0, high if self.lost else min(high, int(rows[n]) // condition.count)
+            return low, size if outside[n] and not release.differing else high
+
+        low, high = ends(question.condition)
+        parts = conjuncts(question.condition)
+        single = all(isinstance(p, AtLeast) and p.count == 1 and chosen[place[p.test]].sum() == 1 for p in parts)
+        if bounds is not None and single and not (any(outside) or release.local):  # the rows show who may hold them all
+            low = max(low, bounds[1] - int(self.supports.lacking(chosen).sum()))
+        return low, high
+
+    # ------------------------------------------------------------------ what the release says
 
     @cached_property
     def supports(self) -> Supports:
@@ -111,152 +253,6 @@ class SupportTables:
             lost, numbers = ([not g.complete for g in groups], [g.records for g in groups])
             self._kept[key] = Groups(counts, np.array(lost, dtype=bool), np.array(numbers, np.int64))
         return self._kept[key]
-
-
-class SupportedAnswers:
-    """Sharpens the answers of a release with item supports."""
-
-    def __init__(self, release: Opened) -> None:
-        self._release, self._read = release, SupportTables(release)
-
-    def scalar(self, plan: Plan, bounds: Bounds) -> Bounds:
-        """A query with a single number, whose bounds from the rows alone are known."""
-        if plan.counts == ROWS and plan.condition == ALWAYS:
-            return self._rows(plan, bounds)
-        question = Question.of(plan.condition, plan.test if plan.counts == ROWS else None)
-        if not question.tests or not self._read.members.items or bounds[0] == bounds[1]:
-            return bounds
-        ends = self.of_question(question, bounds)
-        return _narrowed(bounds, *(self._item_by_item(plan, *ends) if plan.counts == ROWS else ends))
-
-    def by_item(self, plan: Plan, rows: Sequence[ItemRow]) -> Sequence[ItemRow]:
-        """GROUP BY item: the rules of the question on each item alone."""
-        if plan.condition == ALWAYS:
-            alone = self._read.alone
-            return [(item, *_narrowed(bounds, *alone[item])) for item, *bounds in rows]
-        ends = Beside(self, self._release, self._read).bounds(plan.condition, [row[0] for row in rows])
-        return [(item, *_narrowed(bounds, *ends[item])) for item, *bounds in rows]
-
-    # ------------------------------------------------------------------ one number
-
-    def of_question(self, question: Question, bounds: Bounds | None) -> Ends:
-        """Bounds of a question.
-
-        Args:
-            question: the question.
-            bounds: those of the rows, if they are known.
-        """
-        passing, hidden = self._release.passing(question.tests), self.hidden(question)
-        found = self.kinds(question, passing, hidden)
-        low, high = 0, bounds[1] if bounds else self._release.size
-        if not question.counted:
-            exact = found is not None and found[0].level == BY_ITEM
-            low, high = self._laws(question, passing, hidden, bounds, deep=not exact)
-        if found is None:
-            return low, high
-        kinds, groups, cells = found
-        sums, *ends = kinds.sums(self._read.supports, groups.counts[cells.group], cells.vector, self._read.lost)
-        least, most = cells.cells(sums).bounds(
-            kinds.values[cells.vector], groups.numbers[None], *(end[None] for end in ends)
-        )
-        return max(low, int(least[0])), min(high, int(most[0]))
-
-    def hidden(self, question: Question) -> Hidden:
-        """The tests that suppressed items may pass, and at most how many of them matter."""
-        release = self._release
-        if not release.suppressed:
-            return []
-        passing = release.passing(question.tests)
-        named = sorted(frozenset[str]().union(*map(mentioned, question.tests)) - release.images.keys())
-        found = [(passed, 1) for passed in map(passing.of, named) if any(passed)]
-        return found + [(passed, question.most(passed)) for passed in unnamed_items(question.tests)]
-
-    def kinds(self, question: Question, passing: Passing, hidden: Hidden) -> tuple[Kinds, Groups, Possible] | None:
-        """The finest kinds of items that are few enough, with the transactions and their cells."""
-        if any(isinstance(test, OnValue) for test in question.tests):
-            return None
-        for level in LEVELS:
-            kinds = kinds_of(self._read.members, question, passing, hidden, level, self._release.differing)
-            if kinds is not None:
-                groups = self._read.groups(kinds.classes)
-                possible = kinds.space.possible(groups.counts, kinds.parts, kinds.hidden, groups.lost)
-                cells = Possible.of(possible)
-                if cells is not None:
-                    return kinds, groups, cells
-        return None
-
-    def _rows(self, plan: Plan, bounds: Bounds) -> Bounds:
-        """A number of rows is the sum of the supports of the items that pass its test."""
-        assert plan.test is not None
-        question = Question.of(plan.condition, plan.test)
-        passing = self._release.passing(question.tests)
-        tested, passed = self._read.members.tested(passing)
-        chosen = np.array([of[0] for of in passed])[tested]
-        of_labels = self._read.supports.of_sets(chosen[None])
-        items = passing.first(self._release.images.keys())
-        high = sum(self._read.alone[item][1] for item in items) if self._read.lost else int(of_labels.rows_high.sum())
-        if self._release.suppressed:
-            named = [label for label in passing.special if label not in self._release.images]
-            high += self._release.size * sum(passing.special[label][0] for label in named)
-            high = bounds[1] if any(passing.usual) else high
-        return _narrowed(bounds, int(of_labels.rows_low.sum()), high)
-
-    def _item_by_item(self, plan: Plan, low: int, high: int) -> Ends:
-        """A number of rows as the sum over their items; better than the given bounds, or equal to them."""
-        assert plan.test is not None
-        listed = replace(plan, counts=ITEMS)
-        try:
-            rows = self.by_item(listed, by_item(self._release, listed))
-        except InputError:  # too complex for each item
-            return low, high
-        passing = self._release.passing([plan.test])
-        outside = any(of[0] for label, of in passing.special.items() if label not in self._release.images)
-        if not (self._release.suppressed and (passing.usual[0] or outside)):
-            high = min(high, sum(row[2] for row in rows))
-        return max(low, sum(row[1] for row in rows)), high
-
-    # ------------------------------------------------------------------ laws
-
-    def _laws(self, question: Question, passing: Passing, hidden: Hidden, bounds: Bounds | None, *, deep: bool) -> Ends:
-        """What the bounds of the sets of items of a condition say by the laws of AND, OR and NOT; ``deep``: those that all
-        rules give for its parts."""
-        size, release = self._release.size, self._release
-        tested, passed = self._read.members.tested(passing)
-        chosen = np.array(passed, dtype=bool).reshape(len(passed), -1)[tested].T
-        sets = self._read.supports.of_sets(chosen)
-        place = {test: n for n, test in enumerate(question.tests)}
-        least, most, rows = (
-            sets.any_low.max(axis=1),
-            sets.any_high.sum(axis=1) + self._read.lost,
-            sets.rows_high.sum(axis=1),
-        )
-        outside = [any(of[n] for of, _ in hidden) for n in range(len(place))]
-
-        def ends(condition: Condition) -> Ends:
-            if isinstance(condition, Constant):
-                return (size, size) if condition.value else (0, 0)
-            if isinstance(condition, Not):
-                low, high = ends(condition.part)
-                return size - high, size - low
-            if isinstance(condition, And | Or):
-                parts = [self.of_question(Question.of(part), None) if deep else ends(part) for part in condition.parts]
-                if isinstance(condition, Or):
-                    return max(low for low, _ in parts), min(size, sum(high for _, high in parts))
-                return max(0, size - sum(size - low for low, _ in parts)), min(high for _, high in parts)
-            n = place[condition.test] if isinstance(condition, AtLeast) else None
-            if n is None or not isinstance(condition, AtLeast):
-                return 0, size
-            low, high = int(least[n]), min(size, int(most[n]))
-            if condition.count > 1:
-                low, high = 0, high if self._read.lost else min(high, int(rows[n]) // condition.count)
-            return low, size if outside[n] and not release.differing else high
-
-        low, high = ends(question.condition)
-        parts = conjuncts(question.condition)
-        single = all(isinstance(p, AtLeast) and p.count == 1 and chosen[place[p.test]].sum() == 1 for p in parts)
-        if bounds is not None and single and not (any(outside) or release.local):  # the rows show who may hold them all
-            low = max(low, bounds[1] - int(self._read.supports.lacking(chosen).sum()))
-        return low, high
 
 
 def _narrowed(bounds: Sequence[int], low: int, high: int) -> Bounds:

@@ -39,9 +39,10 @@ def labels_of(plan: Plan) -> frozenset[str]:
     return frozenset().union(*map(mentioned, plan.tests))
 
 
-def outside_of(release: Opened, question: Question, passing: Passing, labels: frozenset[str]) -> list[Part]:
+def outside_of(release: Opened, plan: Plan, question: Question, passing: Passing) -> list[Part]:
     """The parts of suppressed items, if any: arbitrary items if suppression differs between transactions, including items
     released elsewhere; else only items without a released item."""
+    labels = labels_of(plan)
     unknown = release.unknown(labels)
     if not release.suppressed:
         return []
@@ -141,11 +142,4 @@ def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outsid
 
 def _transactions(rows: HeldRows, labels: Sequence[str]) -> Array:
     """The transactions of each of some released items, one after the other."""
-    numbers = [rows.numbers[label] for label in labels]
-    if rows.ends is None:
-        order = np.argsort(rows.items, kind="stable")
-        transactions, ends = rows.transactions[order], np.cumsum(rows.supports).tolist()
-    else:
-        transactions, ends = rows.transactions, rows.ends
-    slices = [transactions[ends[number - 1] : ends[number]] for number in numbers]
-    return indices(np.concatenate([transactions[:0], *slices]))
+    return indices(np.concatenate([rows.transactions[:0], *map(rows.of_item, labels)]))

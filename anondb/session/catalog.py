@@ -19,7 +19,7 @@ from anondb.engine import DuckDBEngine, Shape, readable
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import InputError
 from anondb.query.cached_release import Opened
-from anondb.query.parsing import lowered
+from anondb.query.parsing import SELECT, lowered
 from anondb.query.predicates import Plan
 from anondb.query.refusals import unsupported
 from anondb.query.totals import labels_of
@@ -85,23 +85,19 @@ class Catalog:
         made = exp.Create(this=table, kind=kind, expression=exp.select(*_cells(columns.items())).limit(0))
         self._engine.run(made, "a table of the catalog")
 
-    def answer(self, tree: exp.Expr) -> Result:
-        """The rows of a query over the catalog, or of a PRAGMA.
+    def answer(self, tree: exp.Expr, word: str = SELECT) -> Result:
+        """The rows of a query over the catalog, of SHOW, of DESCRIBE of a table, of EXPLAIN of a query, or of PRAGMA.
 
         Raises:
             InputError: ``unsupported_query`` or ``bad_sql``.
         """
         if isinstance(tree, exp.Pragma) and lowered(tree.this.name) not in PRAGMAS:
             raise unsupported("this PRAGMA", "A session has PRAGMA table_info and show_tables.")
-        return self._rows(tree)
-
-    def statement_rows(self, word: str, tree: exp.Expr) -> Result:
-        """The rows of SHOW, of DESCRIBE of a table, of EXPLAIN of a query, on the empty tables, or of PRAGMA."""
         if word == "SHOW":
-            return self._rows(exp.Show(this=tree.name))
-        if word == "EXPLAIN":
-            return self._rows(exp.Command(this=word, expression=exp.Literal.string(tree.sql("duckdb"))))
-        return self.answer(tree)
+            tree = exp.Show(this=tree.name)
+        elif word == "EXPLAIN":
+            tree = exp.Command(this=word, expression=exp.Literal.string(tree.sql("duckdb")))
+        return self._rows(tree)
 
     def columns(self, names: Sequence[str], types: Sequence[str]) -> Result:
         """The rows of DESCRIBE of a query with these columns."""

@@ -281,11 +281,11 @@ class Parts:
         known = all(isinstance(part, (*_COMPARED, *_JOINED, *_GIVEN)) for part in node.walk())
         return known and bool(columns) and all(map(is_column, columns))
 
-    def chosen(self, tree: exp.Expr, table: str, own: Shape) -> tuple[exp.Expr, list[int]] | None:
-        """A query without its conditions on this column, and the places of the files for which they hold.
+    def chosen(self, tree: exp.Expr, table: str, own: Shape) -> list[int] | None:
+        """The places of the files for which the conditions of a query on this column hold.
 
         Args:
-            tree: the query.
+            tree: the query, which these leave.
             table: the table of persons that has the column, in lower case.
             own: the analyst's tables.
 
@@ -314,7 +314,7 @@ class Parts:
                 code="no_such_file",
                 hint="Ask for values of the files, or open others.",
             )
-        return tree, places
+        return places
 
     # ---------------------------------------------------------------- values
 

@@ -4,7 +4,7 @@ files of a session never change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set, Sized
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -33,18 +33,13 @@ VARYING = (
 )
 """Functions of which the same call may return another value; a function that sqlglot does not know may be one."""
 
-V = TypeVar("V")
+V = TypeVar("V", bound=Sized)
 
 
 class Kept(Generic[V]):
-    """A cache of the most recent values; long values are not kept.
+    """A cache of the most recent values; long values are not kept."""
 
-    Args:
-        rows: the number of rows of a value.
-    """
-
-    def __init__(self, rows: Callable[[V], int]) -> None:
-        self._rows = rows
+    def __init__(self) -> None:
         self._values: dict[Hashable, V] = {}
 
     def find(self, key: Hashable) -> V | None:
@@ -54,7 +49,7 @@ class Kept(Generic[V]):
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
         """The value of a key, which is made unless it is kept."""
         value = self._values.pop(key) if key in self._values else make()
-        if self._rows(value) <= MAX_ROWS_KEPT:
+        if len(value) <= MAX_ROWS_KEPT:
             self._values[key] = value
             if len(self._values) > MAX_KEPT:
                 del self._values[next(iter(self._values))]
@@ -83,8 +78,7 @@ class Plans:
 
     def __init__(self, opened: Sequence[Opened]) -> None:
         self._opened = opened
-        self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
-        self._sums: Kept[list[Row]] = Kept(len)
+        self._answers, self._sums = Kept[Answer](), Kept[list[Row]]()
 
     def answer(self, plan: Plan, written: Set[str], notes: dict[str, None]) -> Sequence[Row]:
         """The groups of a plan, added up over the releases.

@@ -73,7 +73,7 @@ class Session:
             release.original.desk = desk
         self._parts = Parts.of(self._opened, desk)
         self._releases = Releases(self._opened, self._desk, self._parts)
-        self._results: Kept[Result] = Kept(len)
+        self._results = Kept[Result]()
         self._scratch = Scratch(self._desk, self._described, self._releases.reserved)
         self._prepared = Prepared()
         self._catalog: Catalog | None = None
@@ -120,16 +120,12 @@ class Session:
             BudgetExceeded: ``time_limit`` or ``out_of_memory``.
         """
         self._check_open()
-        with contradictions_told(self._sealed):
-            return self._sql(query, parameters, bounds)
-
-    def _sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None, bounds: str) -> Result:
         if bounds not in CHOICES:
             raise InputError(BOUNDS_HINT, code="bad_parameter")
         plain = parameters is None and isinstance(query, str)
         if plain and (kept := self._results.find((query, bounds))) is not None:
             return kept.copy()
-        with self._limits.hold():
+        with contradictions_told(self._sealed), self._limits.hold():
             return self._found(query, parameters, bounds, plain)
 
     def _found(
@@ -167,7 +163,7 @@ class Session:
             result = self._answer(self._resolved(tree.this), bounds, empty=True)
             return self.catalog.columns(result.columns, result.types)
         if word in ("DESCRIBE", "EXPLAIN", "PRAGMA", "SHOW"):
-            return self.catalog.statement_rows(word, self._resolved(tree) if word == "EXPLAIN" else tree)
+            return self.catalog.answer(self._resolved(tree) if word == "EXPLAIN" else tree, word)
         done = Statements(self._scratch, self._prepared).run(replace(statement, tree=self._written(tree)))
         self._changed()
         return Result(materialized(self._desk.engine, done.shown, failed), ["Count"], done.notes, limits=self._limits)
@@ -290,7 +286,7 @@ class Session:
             made = with_own_rows(with_lookups(tree, own), own, self._releases.persons_tables, store)
             if made != tree:
                 self._releases.bind(made)
-            made, releases = self._chosen(made)
+            releases = self._chosen(made)
             if releases is not self._releases:
                 releases.bind(made)
             item = lowered(releases.manifest["item_column"])
@@ -312,14 +308,13 @@ class Session:
             raise unsupported(reader.misused, ID_HINT)
         return columns, reader.reads_persons
 
-    def _chosen(self, tree: exp.Expr) -> tuple[exp.Expr, Releases]:
-        """A query without conditions on the column that divides the files, and the releases for which they hold."""
+    def _chosen(self, tree: exp.Expr) -> Releases:
+        """The releases for which the conditions of a query on the column that divides them hold; these leave the query."""
         parts = self._parts
-        found = None if parts is None else parts.chosen(tree, self._releases.persons, self._desk.shapes)
-        if parts is None or found is None:
-            return tree, self._releases
-        tree, places = found
-        return tree, Releases([self._opened[place] for place in places], self._desk, parts.among(places))
+        places = parts.chosen(tree, self._releases.persons, self._desk.shapes) if parts is not None else None
+        if parts is None or places is None:
+            return self._releases
+        return Releases([self._opened[place] for place in places], self._desk, parts.among(places))
 
     def register(self, name: str, data: Any, **reading: Any) -> None:
         """Make a table of the analyst's own available to queries.

@@ -50,7 +50,7 @@ def test_missing_values_stay_missing(engine: DuckDBEngine) -> None:
     read = Together(engine, dict.fromkeys(SCHEMAS, 9))
     assert [read.members(schema) is None for schema in SCHEMAS] == [False, False, False, True, False]
     assert read.members(SCHEMAS[0]) == [] and read.members(SCHEMAS[2]) == [("R0", "i0"), ("R1", "i1")]
-    assert np.ma.is_masked(read.query("release/members", SCHEMAS[3], {"released_items": "released_items"})["item"])
+    assert np.ma.is_masked(read.query("release/members", SCHEMAS[3], "released_items")["item"])
 
 
 def test_only_those_that_are_asked_are_read_and_once(engine: DuckDBEngine, said: list[str]) -> None:
