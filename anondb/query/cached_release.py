@@ -216,14 +216,13 @@ class Opened:
             return [Group(counts, (), not self.suppressed, n) for counts, n in [*found, rest] if n]
         if not sums:
             return self._records(classes, attributes, self.held(classes), ())
-        codes, numbered = classes.codes(), None if classes.wide else self.numbered
-        plain = all(one.kind == SUM for one in sums) and not (attributes or self.differing)
-        if numbered and plain and (rows := numbered.rows):
+        codes, numbered = classes.codes(), self.numbered
+        assert numbered is not None  # bags and buckets have no sums
+        plain = all(one.kind == SUM for one in sums) and not (attributes or self.differing or classes.wide)
+        if plain and (rows := numbered.rows):
             return grouped_sums(rows, not self.suppressed, classes, codes, sums)
-        numbers = numbered.numbers if numbered else None
-        with self.engine.registered(shares_by_item(sums, codes, classes.wide, numbers)) as shares:
-            held = numbered.with_weights(shares) if numbered else self.held(classes, shares)
-            return self._records(classes, attributes, with_sums(held, sums), sums)
+        with self.engine.registered(shares_by_item(sums, codes, classes.wide, numbered.numbers)) as shares:
+            return self._records(classes, attributes, with_sums(self.held(classes, shares), sums), sums)
 
     def _records(
         self, classes: Classes, attributes: Sequence[Attribute], held: exp.Query, sums: Sequence[Summed]
@@ -327,12 +326,13 @@ class Opened:
             return None
         return HeldItems(self.engine, self.schema, self.size, self.together)
 
-    def held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
+    def held(self, classes: Classes, weights: Table | exp.Query | None = None) -> exp.Query:
         """The query for the signature of each transaction with a relevant released item, or with one of a table
         (released_item, weight) that has the codes of the classes and further released items."""
-        codes = classes.codes()
-        if self.numbered and not classes.wide and not listed:
-            rows = [(self.numbered.numbers[label], code) for label, code in codes.items()]
-            return self.numbered.with_weights(inline_table({"item_id": "INTEGER", "weight": "BIGINT"}, rows))
-        weights = listed or inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, list(codes.items()))
-        return load("query/held_wide" if classes.wide else "query/held").bind({**self.tables(), "weights": weights}, {})
+        transactions: Table | exp.Query = self._rows if self.numbered is None else self.numbered.query()
+        if weights is None:
+            columns = {"released_item": "VARCHAR" if self.numbered is None else "INTEGER", "weight": "BIGINT"}
+            numbers = {} if self.numbered is None else self.numbered.numbers
+            weights = inline_table(columns, [(numbers.get(label, label), n) for label, n in classes.codes().items()])
+        tables = {"transactions": transactions, "weights": weights}
+        return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})

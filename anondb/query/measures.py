@@ -202,7 +202,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     """The persons of a plan, grouped by what the release shows."""
     if plan.condition == NEVER:
         return []
-    low, high = (-inf, inf) if release.bags is not None else _ends_by_condition(plan)
+    low, high = _ends_by_condition(plan)
     asked = asked_of(release, plan)
     plain = not asked.compared and not asked.question.attributes
     plain = plain and len(asked.sums) == 1 and asked.sums[0].kind == SUM

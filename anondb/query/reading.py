@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, DuckDBEngine, Engine, Table, has_nulls, load, reads
+from anondb.engine import Columns, DuckDBEngine, Engine, Table, has_nulls, reads
 from anondb.errors import InputError
 from anondb.query.classes import Classes, Holding
 from anondb.query.held_sums import Array, HeldRows
@@ -212,10 +212,9 @@ class HeldItems:
         columns = (rows[c].tolist() for c in ("item_id", "signature", "transactions"))
         return [(self.labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
 
-    def with_weights(self, weights: Table | exp.Query) -> exp.Query:
-        """The query for the signature of each transaction with one of the released items in a table (item_id, weight)."""
-        tables: dict[str, Table | exp.Query] = {"transaction_items": self._rows, "weights": weights}
-        return load("query/held_items").bind(tables, {})
+    def query(self) -> exp.Query:
+        """The rows as a query (transaction_id, item), where an item is the number of a released item."""
+        return exp.select("transaction_id", exp.column("item_id").as_("item")).from_(self._rows.expression())
 
 
 def holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute] = ()) -> Holdings:

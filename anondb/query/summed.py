@@ -167,7 +167,7 @@ class Summed:
 
 
 def shares_by_item(
-    sums: Sequence[Summed], codes: Mapping[str, int], wide: bool, numbers: Mapping[str, int] | None
+    sums: Sequence[Summed], codes: Mapping[str, int], wide: bool, numbers: Mapping[str, int]
 ) -> dict[str, Any]:
     """The columns of a table of what released items add to a signature (``weight``) and to each sum.
 
@@ -175,7 +175,7 @@ def shares_by_item(
         sums: the sums; the columns of number n end with ``_n``.
         codes: what released items add to a signature; others add nothing.
         wide: whether signatures are texts.
-        numbers: the number of each released item, by which the table names them (``item_id``); None for their labels.
+        numbers: the number of each released item, by which the table names them.
     """
     places = {label: n for n, label in enumerate(dict.fromkeys([*codes, *(x for s in sums for x in s.labels)]))}
     if wide:
@@ -183,10 +183,7 @@ def shares_by_item(
         weights = np.array([texts.get(label) for label in places], dtype=object)
     else:
         weights = np.array([codes.get(label, 0) for label in places], dtype=np.int64)
-    if numbers is None:
-        columns = {"released_item": np.array(list(places), dtype=object), "weight": weights}
-    else:
-        columns = {"item_id": np.array([numbers[label] for label in places], dtype=np.int32), "weight": weights}
+    columns = {"released_item": np.array([numbers[label] for label in places], dtype=np.int32), "weight": weights}
     for n, one in enumerate(sums):
         taken = np.array([places[label] for label in one.labels], dtype=np.int64)
         for name in Size._fields:

@@ -187,12 +187,12 @@ class Desk:
         columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower in there[0]]
         return self.engine.put(Table("memory", "main", fresh("facts")), columns)
 
-    def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer with one key on the desk, where the last ones stay; see ``put``."""
+    def put_listed(self, rows: Sequence[Row], width: int) -> exp.Query:
+        """Put the rows of an answer with one text as the key on the desk, where the last ones stay; see ``put``."""
         found = self._listed.pop(id(rows), None)
         if found is None:
             keys, *ends = tuple(zip(*(row for row in rows if row[-1] != 0), strict=True)) or ((),) * 3
-            found = rows, self._fill([kind], [keys], [ends, ends])
+            found = rows, self._fill(["VARCHAR"], [keys], [ends, ends])
         self._listed[id(rows)] = found
         if len(self._listed) > MAX_LISTED:
             self._temporary.append(self._listed.pop(next(iter(self._listed)))[1])

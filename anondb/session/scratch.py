@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
@@ -24,6 +24,9 @@ Columns = Sequence[tuple[str, str]]
 MAX_NODES = 50_000  # of the tree of a query with the queries of the tables that it names
 MAX_CALLS = 1_000  # of macros in a query
 OWN_SCHEMAS = ("", "main", "temp", "memory")
+
+
+Tree = TypeVar("Tree", bound=exp.Expr)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,9 @@ class Scratch:
         describe: gives the columns of a query, and whether it reads tables of the original; raises InputError where it may
             not run.
         reserved: the names of tables that are not the analyst's.
+
+    Attributes:
+        macros: the macros, by their names in lower case.
     """
 
     def __init__(
@@ -69,7 +75,7 @@ class Scratch:
         self._desk, self.describe = desk, describe
         self._reserved = {lowered(name) for name in reserved}
         self._named: dict[str, Named] = {}
-        self._macros: dict[str, Macro] = {}
+        self.macros: dict[str, Macro] = {}
         self._variables: dict[str, exp.Expr] = {}
 
     @property
@@ -83,19 +89,19 @@ class Scratch:
 
     # ---------------------------------------------------------------- names in queries
 
-    def resolved(self, tree: exp.Expr) -> exp.Expr:
+    def resolved(self, tree: Tree) -> Tree:
         """A query without the names of variables and macros, and with those of tables as common table expressions.
 
         Raises:
             InputError: ``query_too_complex``: the query with all that it names is too large.
         """
-        if not (self._named or self._macros or self._variables):
+        if not (self._named or self.macros or self._variables):
             return tree
         made = self._with_tables(self._with_macros(tree.copy()), ())
         check_depth(made)
         if sum(1 for _ in made.walk()) > MAX_NODES:
             raise too_complex("the queries of the tables that it names are too long")
-        return made
+        return made  # type: ignore[return-value]
 
     def _with_macros(self, tree: exp.Expr) -> exp.Expr:
         """A query with what its macros and variables stand for; its columns keep their names."""
@@ -124,11 +130,11 @@ class Scratch:
 
     def _is_own(self, call: exp.Anonymous) -> bool:
         name = lowered(call.name)
-        return name in self._macros or (name == "getvariable" and len(call.expressions) == 1)
+        return name in self.macros or (name == "getvariable" and len(call.expressions) == 1)
 
     def _expanded(self, call: exp.Anonymous) -> exp.Expr:
         """What a call of a macro, or a variable, stands for."""
-        macro = self._macros.get(lowered(call.name))
+        macro = self.macros.get(lowered(call.name))
         if macro is None:
             value = self._variables.get(lowered(call.expressions[0].name))
             return exp.null() if value is None else value.copy()
@@ -174,15 +180,7 @@ class Scratch:
 
     def set_macro(self, name: str, parameters: Sequence[str], body: exp.Expr) -> None:
         """Make a macro."""
-        self._macros[lowered(name)] = Macro([lowered(one) for one in parameters], self._with_macros(body.copy()))
-
-    def has_macro(self, name: str) -> bool:
-        """Whether there is a macro of this name."""
-        return lowered(name) in self._macros
-
-    def drop_macro(self, name: str) -> bool:
-        """Forget a macro; whether there was one."""
-        return self._macros.pop(lowered(name), None) is not None
+        self.macros[lowered(name)] = Macro([lowered(one) for one in parameters], self._with_macros(body.copy()))
 
     def set_variable(self, name: str, value: exp.Expr) -> None:
         """Give a variable a value: a constant, or its query with the tables of now, where it reads the original's."""
@@ -190,7 +188,6 @@ class Scratch:
             self._variables[lowered(name)] = value.copy()
             return
         tree = self.resolved(exp.select(exp.paren(value.copy()).as_("v")))
-        assert isinstance(tree, exp.Query)
         ((_, kind),), reads = self.describe(tree)
         constant = None if reads else _constant(self._desk.value(tree), kind)
         self._variables[lowered(name)] = exp.paren(exp.Subquery(this=tree)) if constant is None else constant
@@ -224,7 +221,6 @@ class Scratch:
     def define(self, name: str, query: exp.Query, names: Sequence[str] | None = None, *, is_view: bool = False) -> None:
         """Give a name a query, or the rows of one that reads no table of the original."""
         tree = self.resolved(query)
-        assert isinstance(tree, exp.Query)
         columns, reads = self.describe(tree)
         if names is not None and len(names) != len(columns):
             raise InputError(
@@ -267,7 +263,6 @@ class Scratch:
     def number(self, query: exp.Query) -> int | None:
         """The number of rows of a query; None if it reads tables of the original."""
         tree = self.resolved(query)
-        assert isinstance(tree, exp.Query)
         return None if self.describe(tree)[1] else self._desk.number(tree)
 
 

@@ -86,7 +86,7 @@ class Statements:
         if is_macro and (query is None or not isinstance(target, exp.UserDefinedFunction)):
             raise unsupported("this form of a macro", "Write CREATE MACRO name(a, b) AS ...")
         if is_macro:
-            taken, what = self._scratch.has_macro(target.this.name), "macro"
+            taken, what = lowered(target.this.name) in self._scratch.macros, "macro"
         else:
             name = self._scratch.target(target.this if isinstance(target, exp.Schema) else target)
             taken, what = lowered(name) in self._scratch.own, "table"
@@ -206,7 +206,7 @@ class Statements:
         only(tree, "tables", "kind", "exists", "cascade", "restrict")
         for table in tree.args["tables"]:
             if tree.kind in ("MACRO", "FUNCTION"):
-                found = self._scratch.drop_macro(table.name)
+                found = self._scratch.macros.pop(lowered(table.name), None) is not None
             elif tree.kind in ("TABLE", "VIEW"):
                 found = self._scratch.drop(self._scratch.target(table))
             else:

@@ -72,8 +72,8 @@ class Counts(Releases, Protocol):
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk; returns a SELECT with a column for each key, and two for each number."""
 
-    def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer with one key on the desk, with its number if ``width`` is 1."""
+    def put_listed(self, rows: Sequence[Row], width: int) -> exp.Query:
+        """Put the rows of an answer with one text as the key on the desk, with its number if ``width`` is 1."""
 
 
 class Persons(RowsOfPersons):
@@ -137,7 +137,7 @@ class _Facts(Aggregates):
         quick = self._listed_once(scopes, trees, basics)
         items = [isinstance(self.atom(tree), Item) and self.releases.typed for tree in trees[0]]
         if quick is not None:
-            tree = self.people.counts.put_listed("VARCHAR", quick, len(basics))
+            tree = self.people.counts.put_listed(quick, len(basics))
             sure = all(lower >= 1 for _, lower, upper in quick if upper != 0)
             some = self.releases.suppressed
         else:
