@@ -319,7 +319,9 @@ class Evaluator:
             InputError: ``query_too_complex``: more states or steps than allowed.
         """
         if self.some is not None:
-            return _some_passes(parts, self.some)
+            least = int(any(part.vectors[0] != (0,) for part in parts))
+            most = int(any(part.most != (0,) for part in parts))
+            return Outcome(least, most) if self.some else Outcome(1 - most, 1 - least)
         caps, counted = self.question.caps, self.question.counted
         # what the parts from each place on add at most, and at least to the count
         more, fewest = [(0,) * len(caps)], [0]
@@ -357,10 +359,3 @@ class Evaluator:
         if self._apart:
             return part.by_others
         return {vector: (vector[-1], vector[-1]) if self.question.counted else (0, 0) for vector in part.vectors}
-
-
-def _some_passes(parts: Sequence[Part], wanted: bool) -> Outcome:
-    """The outcome of "some item passes the only test", or of its negation: what the walk gives, without its states."""
-    least = int(any(part.vectors[0] != (0,) for part in parts))
-    greatest = int(any(part.most != (0,) for part in parts))
-    return Outcome(least, greatest) if wanted else Outcome(1 - greatest, 1 - least)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.data.transactions import LISTS
 from anondb.engine import Binder, DuckDBEngine, Engine, Shape
 from anondb.errors import InputError
-from anondb.query.parsing import label_table, lowered
+from anondb.query.parsing import inline_table, lowered
 from anondb.query.values import Attribute, Kind, kind_of
 from anondb.release.manifest import types_of
 from anondb.release.objects import RECORDS
@@ -140,5 +140,6 @@ class Original:
         """Whether DuckDB changes or rejects one of these labels when it converts it to a type."""
         read: exp.Expr = exp.TryCast(this=exp.column("label"), to=exp.DataType.build(kind.sql, dialect="duckdb"))
         other = exp.NullSafeNEQ(this=exp.cast(read, "VARCHAR"), expression=exp.column("label"))
-        tree = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(label_table(labels).subquery("asked")).where(other)
+        asked = inline_table({"label": "VARCHAR"}, [(label,) for label in sorted(labels)]).subquery("asked")
+        tree = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(asked).where(other)
         return bool(self._engine.select(tree, "the items of the query")["n"][0])

@@ -39,6 +39,8 @@ SIGNS: Mapping[str, frozenset[str]] = {
 """How the first of two items may compare with the second, by the sign of their comparison; empty without one."""
 
 
+_TYPES = ("VARCHAR", "VARCHAR", "BIGINT", "BIGINT", "DOUBLE")
+SUPPORTS = dict(zip(("released_item", "item", "at_least", "at_most", "weight"), _TYPES, strict=True))
 Row = tuple[str, str, int, int]
 Counted = tuple[str, str, int, float, int]
 """Two items, then lower bound, what pairs are ordered by, and upper bound."""
@@ -105,18 +107,13 @@ def _counted(release: Opened, plan: Plan, most: int | None, certain: bool | None
     passing = release.passing([plan.test, plan.second])
     flags = [passing.of(item) for item in release.items]
     supported = "item_supports" in release.manifest and certain is None  # they are of all transactions
-    none = {"released_item": "VARCHAR", "item": "VARCHAR"} | {
-        "at_least": "BIGINT",
-        "at_most": "BIGINT",
-        "weight": "DOUBLE",
-    }
     first, second = zip(*flags, strict=True)
     asked = {"number": range(len(flags)), "item": release.items, "first": first, "second": second}
     with release.engine.registered(pa.table(asked)) as items:
         tables: dict[str, Table | exp.Query] = {
             **{name: release.schema.table(name) for name in ("labels", "released_items")},
             **_shown(release, plan, certain),
-            "item_supports": release.schema.table("item_supports") if supported else inline_table(none, []),
+            "item_supports": release.schema.table("item_supports") if supported else inline_table(SUPPORTS, []),
             "asked": items,
         }
         signs = {sign: sign in plan.signs for sign in sorted(SIGNS[""])}

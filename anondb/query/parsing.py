@@ -5,7 +5,7 @@ No engine that holds a release gets the text as SQL; DuckDB only binds it to emp
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -299,11 +299,6 @@ def inline_table(columns: Mapping[str, str], rows: Sequence[tuple[str | int, ...
     cells = [exp.cast(exp.column(name), kind, dialect="duckdb").as_(name) for name, kind in columns.items()]
     tree = exp.select(*cells).from_(values, copy=False)
     return tree if rows else tree.where(exp.false())
-
-
-def label_table(labels: Collection[str]) -> exp.Query:
-    """Labels as a query ``(label)``, in order."""
-    return inline_table({"label": "VARCHAR"}, [(label,) for label in sorted(labels)])
 
 
 def _literal(cell: str | int) -> exp.Expr:

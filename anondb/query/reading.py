@@ -129,13 +129,10 @@ def _bound(schema: SchemaName, *tables: str) -> dict[str, Table]:
 
 def images_of(members: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     """The released items that stand for each item, from rows (released item, item)."""
-    images: dict[str, tuple[str, ...]] = {item: (image,) for image, item in members}
-    if len(images) < len(members):  # as in a local recoding
-        several: dict[str, list[str]] = {item: [] for item in images}
-        for image, item in members:
-            several[item].append(image)
-        images = {item: tuple(listed) for item, listed in several.items()}
-    return images
+    images: dict[str, list[str]] = {}
+    for image, item in members:
+        images.setdefault(item, []).append(image)
+    return {item: tuple(listed) for item, listed in images.items()}
 
 
 class HeldItems:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import accumulate
 from math import ceil
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, classes_of
-from anondb.query.evaluate import Evaluator, Outcome, Part, Question
+from anondb.query.evaluate import Evaluator, Part, Question
 from anondb.query.item_tests import finite
 from anondb.query.measures import asked_of, counted, measured, with_sizes_as_sums
 from anondb.query.predicates import ALWAYS, MEASURE, NEVER, ROWS, Plan, Weights, at_least, conjuncts
@@ -26,8 +27,11 @@ def answered(release: Opened, plan: Plan) -> Ends:
     """The answer to a query with a single number: persons, or items of persons."""
     if plan.counts == ROWS and plan.test is not None and plan.condition == at_least(1, plan.test):
         plan = replace(plan, condition=ALWAYS)  # who has no such item adds nothing
-    if _may_be_suppressed(release, plan):
-        return _unbounded_rows(release, plan)
+    among = plan.test if plan.counts == ROWS and release.suppressed and release.bags is None else None
+    if among is not None and finite(among) is None:  # there may be any number of suppressed items
+        summed = replace(plan, counts=MEASURE, test=None, measure=Weights(among), aggregate="sum")
+        low, _ = measured([(release, summed)])
+        return 0 if low is None else ceil(low - 1e-9), None
     sized = with_sizes_as_sums(plan) if release.bags is None else None
     bounds = _from_rows(release, plan) if sized is None else counted(release, sized)
     return bounds if release.supported is None or plan.rows_alone else release.supported.scalar(plan, bounds)
@@ -61,32 +65,9 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
 def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:
     """Count items of all persons: the counts of released items add up, independently of their transactions."""
     evaluator = Evaluator(question)
-    outcomes: list[tuple[Outcome, int]] = []
-    known: dict[Block, Outcome] = {}
-    for released, transactions in release.supports.items():
-        block = blocks.get(released)
-        if block is not None:
-            if block not in known:
-                known[block] = evaluator.outcome([block.part(question.caps)])
-            outcomes.append((known[block], transactions))
-    if outside:
-        outcomes.append((evaluator.outcome(outside), release.size))
-    return total(outcomes)
-
-
-def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, None]:
-    """A number of items of persons, some of which may be suppressed ones: it has no upper bound."""
-    assert plan.test is not None
-    summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum")
-    low, _ = measured([(release, summed)])
-    return 0 if low is None else ceil(low - 1e-9), None
-
-
-def _may_be_suppressed(release: Opened, plan: Plan) -> bool:
-    """Whether any number of suppressed items may be among the counted ones."""
-    if not release.suppressed or release.bags is not None or release.anatomy:
-        return False
-    return plan.counts == ROWS and plan.test is not None and finite(plan.test) is None
+    outcome = cache(lambda block: evaluator.outcome([block.part(question.caps)]))
+    outcomes = [(outcome(blocks[released]), n) for released, n in release.supports.items() if released in blocks]
+    return total([*outcomes, *([(evaluator.outcome(outside), release.size)] if outside else [])])
 
 
 def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:

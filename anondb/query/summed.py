@@ -75,14 +75,6 @@ def of_suppressed(kind: str, numbers: Sequence[float]) -> tuple[float, float]:
     return (-inf, max(numbers, default=-inf)) if kind == MAX else (min(numbers, default=inf), inf)
 
 
-def added(kind: str, column: exp.Expr) -> exp.Expr:
-    """The aggregate that puts the shares of the items of a transaction together."""
-    if kind == VALUES:
-        return exp.BitwiseOrAgg(this=exp.cast(column, "BIGINT"))
-    aggregate: type[exp.Expr] = {SUM: exp.Sum, MAX: exp.Max, MIN: exp.Min}[kind]
-    return aggregate(this=column)
-
-
 @dataclass(frozen=True)
 class Summed:
     """A sum over the items of each transaction.
@@ -194,8 +186,12 @@ def shares_by_item(
 
 def with_sums(held: exp.Query, sums: Sequence[Summed]) -> exp.Query:
     """The query for the signature of each transaction, with its sums."""
+    together: Mapping[str, type[exp.Expr]] = {SUM: exp.Sum, MAX: exp.Max, MIN: exp.Min, VALUES: exp.BitwiseOrAgg}
     names = [(one.kind, f"{name}_{n}") for n, one in enumerate(sums) for name in Size._fields]
-    return held.select(*(added(kind, exp.column(name, "weights")).as_(name) for kind, name in names))
+    columns = [
+        (kind, exp.cast(exp.column(n, "weights"), "BIGINT" if kind == VALUES else "DOUBLE"), n) for kind, n in names
+    ]
+    return held.select(*(together[kind](this=column).as_(name) for kind, column, name in columns))
 
 
 def of_sums(group: Group, states: Sequence[float], numbers: Sequence[float], sums: Sequence[Summed]) -> Group:

@@ -60,9 +60,7 @@ class Desk:
 
     def number(self, tree: exp.Query) -> int:
         """The number of rows of a query over the analyst's tables."""
-        with self._computed(tree) as rows:
-            counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.expression())
-            return int(self.engine.select(counted, "the rows of a table")["n"][0])
+        return int(self.value(exp.select(exp.Count(this=exp.Star())).from_(tree.subquery("counted"))))
 
     def value(self, tree: exp.Query) -> Any:
         """The only value of a query over the analyst's tables."""
