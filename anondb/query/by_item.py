@@ -112,26 +112,19 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
     walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
-    special, plain, rows = listed.special, dict[str, Bounds](), []
-    apart = {item: special[item] for item in special.keys() & release.images.keys()}
+    apart = {item: passed for item, passed in listed.special.items() if item in release.images}
     if listed.usual[0] and not attributes and all(passed[0] for passed in apart.values()):
         found = _at_once(release, classes, walk, listed.usual[1:], {item: p[1:] for item, p in apart.items()})
         if found is not None:
             return found
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
+    rows = []
     for item in release.items:
-        labels = release.images[item]
-        if len(labels) == 1 and item not in special:
-            if listed.usual[0]:
-                bounds = plain.get(labels[0])
-                if bounds is None:
-                    bounds = plain[labels[0]] = answered((labels[0],), listed.usual[1:])
-                rows.append((item, *bounds))
-            continue
         wanted, *passed = listed.of(item)
         if wanted:
-            rows.append((item, *answered(tuple(sorted(labels, key=upwards.__getitem__)), tuple(passed))))
+            labels = sorted(release.images[item], key=upwards.__getitem__)
+            rows.append((item, *answered(tuple(labels), tuple(passed))))
     return rows
 
 
