@@ -22,19 +22,12 @@ Edge = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Edges:
-    """What a source says of a taxonomy, before it is checked to be a tree.
+    """What a source says of a taxonomy, before it is checked to be a tree."""
 
-    Attributes:
-        pairs: nodes with their parents, in order.
-        name: the name of the taxonomy in messages.
-        kind: the type of its leaves, as in ``Taxonomy``.
-        reading: how the source was read, for the message if this makes no tree.
-    """
-
-    pairs: list[Edge]
-    name: str
-    kind: str | None = None
-    reading: str = ""
+    pairs: list[Edge]  # nodes with their parents, in order
+    name: str  # the name of the taxonomy in messages
+    kind: str | None = None  # the type of its leaves, as in ``Taxonomy``
+    reading: str = ""  # how the source was read, for the message if this makes no tree
 
 
 def not_a_tree(message: str, hint: str | None = None) -> InputError:

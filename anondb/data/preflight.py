@@ -22,15 +22,10 @@ _MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "N
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that an owner confirms, or mends.
+    """Something that an owner confirms, or mends."""
 
-    Attributes:
-        name: the name that ``accept`` takes, one of ``FINDINGS``.
-        message: what was found, in counts.
-    """
-
-    name: str
-    message: str
+    name: str  # the name that ``accept`` takes, one of ``FINDINGS``
+    message: str  # what was found, in counts
 
     def to_json(self) -> dict[str, str]:
         """The finding as JSON values."""

@@ -30,19 +30,14 @@ _FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Requirements:
-    """The owner's inputs to COAT; each source is read once.
+    """The owner's inputs to COAT; each source is read once."""
 
-    Attributes:
-        privacy: privacy constraints, or ``pgen`` for those that Pgen finds; None if the model needs none.
-        utility: utility constraints; None if any items may be generalized together.
-        weights: w of generalized items, from the weights of items or from a taxonomy; None for 1.
-        countable: sets of items that must stay countable, or None.
-    """
-
+    # privacy constraints, or ``pgen`` for those that Pgen finds; None if the model needs none
     privacy: PrivacyConstraints | str | None = None
-    utility: UtilityConstraints | None = None
+    utility: UtilityConstraints | None = None  # utility constraints; None if any items may be generalized together
+    # w of generalized items, from the weights of items or from a taxonomy; None for 1
     weights: Taxonomy | Mapping[str, Fraction] | None = None
-    countable: ItemSets | None = None
+    countable: ItemSets | None = None  # sets of items that must stay countable, or None
 
     def items(self, dataset: Dataset) -> int:
         """|I|, the number of distinct items in the data, the privacy constraints and the utility constraints."""

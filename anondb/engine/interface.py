@@ -90,13 +90,9 @@ class Origin:
 
 @runtime_checkable
 class Spread(Protocol):
-    """A runner of a database that runs functions beside the rows, in worker processes.
+    """A runner of a database that runs functions beside the rows, in worker processes."""
 
-    Attributes:
-        worker_bytes: how many bytes of arrays a worker may hold; 0 if none is to run a function.
-    """
-
-    worker_bytes: int
+    worker_bytes: int  # how many bytes of arrays a worker may hold; 0 if none is to run a function
 
     def spread(
         self, target: str, rows: exp.Query, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]

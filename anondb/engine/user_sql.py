@@ -29,21 +29,13 @@ _PARSING = (duckdb.ParserException, duckdb.SyntaxException, duckdb.InvalidInputE
 
 @dataclass(frozen=True)
 class UserStatement:
-    """A statement that the user wrote.
+    """A statement that the user wrote."""
 
-    Attributes:
-        text: its text, with what DuckDB adds of the text behind it.
-        start: where it begins in the text that was split, in characters.
-        returns: ``rows``, ``nothing``, or ``either`` (a change, with or without RETURNING).
-        is_select: whether it is one SELECT.
-        parameters: whether it has parameters such as ``?``.
-    """
-
-    text: str
-    start: int
-    returns: str
-    is_select: bool
-    parameters: bool
+    text: str  # its text, with what DuckDB adds of the text behind it
+    start: int  # where it begins in the text that was split, in characters
+    returns: str  # ``rows``, ``nothing``, or ``either`` (a change, with or without RETURNING)
+    is_select: bool  # whether it is one SELECT
+    parameters: bool  # whether it has parameters such as ``?``
 
 
 @dataclass(frozen=True)

@@ -20,19 +20,12 @@ LEDGER_SCHEMA = "anondb"
 
 @dataclass(frozen=True, eq=False)
 class LedgerTable:
-    """A table of the ledger.
+    """A table of the ledger."""
 
-    Attributes:
-        name: its name in the schema ``anondb``.
-        declared: its columns with their types, as in CREATE TABLE.
-        key: the column that says to what a row belongs, mostly a release; empty without one.
-        order: the columns by which its rows are ordered when they are read.
-    """
-
-    name: str
-    declared: str
-    key: str = "release_id"
-    order: tuple[str, ...] = ()
+    name: str  # its name in the schema ``anondb``
+    declared: str  # its columns with their types, as in CREATE TABLE
+    key: str = "release_id"  # the column that says to what a row belongs, mostly a release; empty without one
+    order: tuple[str, ...] = ()  # the columns by which its rows are ordered when they are read
 
     @cached_property
     def columns(self) -> Mapping[str, str]:

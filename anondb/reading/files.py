@@ -42,25 +42,16 @@ _ENDS = {"\n": "\\n", "\r\n": "\\r\\n", "\r": "\\r"}  # as DuckDB names them
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FileRows:
-    """An open file.
+    """An open file."""
 
-    Attributes:
-        query: selects its rows; of baskets ``(tid, item)`` with a list of items.
-        account: what it holds, without what comes of its rows.
-        records: the number of rows that the query must give.
-        columns: the names of the columns, all of texts; None if the query's own types hold.
-        faults: columns that cannot be used, with the reason.
-        lines: of baskets: ``(id, line)``, whose items ``separator`` separates.
-        again: counts the records again, if DuckDB does not read them: names the line that is wrong.
-    """
-
-    query: exp.Query
-    account: Account
-    records: int
-    columns: tuple[str, ...] | None = None
-    faults: Mapping[str, str] = field(default_factory=dict)
-    lines: exp.Query | None = None
+    query: exp.Query  # selects its rows; of baskets ``(tid, item)`` with a list of items
+    account: Account  # what it holds, without what comes of its rows
+    records: int  # the number of rows that the query must give
+    columns: tuple[str, ...] | None = None  # the names of the columns, all of texts; None if the query's own types hold
+    faults: Mapping[str, str] = field(default_factory=dict)  # columns that cannot be used, with the reason
+    lines: exp.Query | None = None  # of baskets: ``(id, line)``, whose items ``separator`` separates
     separator: str = " "
+    # counts the records again, if DuckDB does not read them: names the line that is wrong
     again: Callable[[], object] = tuple
 
 

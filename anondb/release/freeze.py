@@ -45,32 +45,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FrozenRelease:
-    """A release in the owner's database.
+    """A release in the owner's database."""
 
-    Attributes:
-        schema: the schema of its objects.
-        release_id: its random number, also in its manifest and macros.
-        transactions: N, including suppressed and empty transactions.
-        rows: the number of (transaction, released item) pairs.
-        released_items: the number of released items that occur.
-        suppressed_items, suppressed_occurrences: how many the recoding suppressed; for the owner only.
-        suppression: ``some`` or ``none``.
-        manifest: its manifest.
-        kind: its tables, views and macros.
-        cover: for a local recoding, the released items that stand for each item; for the owner only.
-    """
-
-    schema: SchemaName
-    release_id: str
-    transactions: int
-    rows: int
-    released_items: int
+    schema: SchemaName  # the schema of its objects
+    release_id: str  # its random number, also in its manifest and macros
+    transactions: int  # N, including suppressed and empty transactions
+    rows: int  # the number of (transaction, released item) pairs
+    released_items: int  # the number of released items that occur
+    # suppressed_items, suppressed_occurrences: how many the recoding suppressed; for the owner only
     suppressed_items: int
     suppressed_occurrences: int
-    suppression: str
+    suppression: str  # ``some`` or ``none``
     manifest: dict[str, str]
-    kind: Kind
-    cover: Cover | None = None
+    kind: Kind  # its tables, views and macros
+    cover: Cover | None = None  # for a local recoding, the released items that stand for each item; for the owner only
 
 
 def check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:

@@ -26,15 +26,10 @@ _STEPS = 60  # of the bisection: more than a float has bits
 
 @dataclass(frozen=True)
 class SupportRule:
-    """The parameters of the rule that makes item supports (docs/item_supports.md#the-rule).
+    """The parameters of the rule that makes item supports (docs/item_supports.md#the-rule)."""
 
-    Attributes:
-        k: the width of the buckets.
-        m: the largest number of items that attackers know; None for any number.
-    """
-
-    k: int
-    m: int | None
+    k: int  # the width of the buckets
+    m: int | None  # the largest number of items that attackers know; None for any number
 
 
 def write_item_supports(

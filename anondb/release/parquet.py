@@ -59,15 +59,10 @@ _ROW_GROUP = 122_880
 
 @dataclass(frozen=True)
 class ReadBack:
-    """A folder of Parquet files as a sealed file.
+    """A folder of Parquet files as a sealed file."""
 
-    Attributes:
-        file: the sealed file; None if the folder has findings.
-        findings: the defects of the folder.
-    """
-
-    file: Path | None
-    findings: tuple[Finding, ...]
+    file: Path | None  # the sealed file; None if the folder has findings
+    findings: tuple[Finding, ...]  # the defects of the folder
 
 
 # ---------------------------------------------------------------------- writing

@@ -26,19 +26,14 @@ class Bin:
 
 @dataclass(frozen=True)
 class Seen:
-    """An attribute before and after.
-
-    Attributes:
-        name: its name.
-        loss: the mean share of its values that a released range or set spans; a range with NULL spans all, as in the NCP.
-        bins: its histogram. Persons of a released range or set are spread evenly over it.
-        ranges: the released ranges as places in the histogram (from, to, and persons), the most frequent first; empty for
-            categories.
-    """
+    """An attribute before and after."""
 
     name: str
+    # the mean share of its values that a released range or set spans; a range with NULL spans all, as in the NCP
     loss: float
-    bins: tuple[Bin, ...]
+    bins: tuple[Bin, ...]  # its histogram. Persons of a released range or set are spread evenly over it.
+    # the released ranges as places in the histogram (from, to, and persons), the most frequent first; empty for
+    # categories
     ranges: tuple[tuple[float, float, int], ...] = ()
 
 

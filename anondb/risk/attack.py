@@ -33,21 +33,15 @@ NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exa
 
 @dataclass(frozen=True)
 class Candidates(AsTable):
-    """The sizes of the candidate sets: the transactions that match the attacker's knowledge of each drawn person.
+    """The sizes of the candidate sets: the transactions that match the attacker's knowledge of each drawn person."""
 
-    Attributes:
-        smallest, quartiles, largest: sizes of candidate sets.
-        of_one: the number of persons who are singled out.
-        below_k: the number of persons with fewer than k candidates.
-        at_smallest: the number of persons with the smallest candidate set.
-    """
-
+    # smallest, quartiles, largest: sizes of candidate sets
     smallest: int
     quartiles: tuple[float, float, float]
     largest: int
-    of_one: int
-    below_k: int
-    at_smallest: int
+    of_one: int  # the number of persons who are singled out
+    below_k: int  # the number of persons with fewer than k candidates
+    at_smallest: int  # the number of persons with the smallest candidate set
 
     @classmethod
     def of(cls, sizes: npt.NDArray[Any], k: int) -> Candidates:

@@ -115,34 +115,21 @@ def failure_of(error: Exception) -> Failure:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a statement led to.
+    """What a statement led to."""
 
-    Attributes:
-        tag: the word that tells the client what was done.
-        columns: names and DuckDB types; None if it was no query.
-        rows: the rows of a query.
-        notes: remarks of the session.
-    """
-
-    tag: str
-    columns: Sequence[tuple[str, str]] | None = None
-    rows: Iterator[tuple[Any, ...]] | list[tuple[Any, ...]] = field(default_factory=list)
-    notes: Sequence[str] = ()
+    tag: str  # the word that tells the client what was done
+    columns: Sequence[tuple[str, str]] | None = None  # names and DuckDB types; None if it was no query
+    rows: Iterator[tuple[Any, ...]] | list[tuple[Any, ...]] = field(default_factory=list)  # the rows of a query
+    notes: Sequence[str] = ()  # remarks of the session
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One statement of a client.
+    """One statement of a client."""
 
-    Attributes:
-        text: its text, without comments before it.
-        tokens: its words and marks.
-        word: what it does: its first word in capitals, or INSERT behind WITH.
-    """
-
-    text: str
-    tokens: Sequence[Token]
-    word: str
+    text: str  # its text, without comments before it
+    tokens: Sequence[Token]  # its words and marks
+    word: str  # what it does: its first word in capitals, or INSERT behind WITH
 
     @property
     def is_query(self) -> bool:

@@ -20,45 +20,32 @@ from anondb.errors import InputError
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a tree.
+    """The shape of a tree."""
 
-    Attributes:
-        nodes, leaves: their numbers.
-        depths: the least, median and largest number of steps from the root to a leaf.
-        fan_outs: the least, median and largest number of children of an inner node.
-        largest: the share of the leaves below the child of the root that has most of them: 1 / number of children in a
-            balanced tree.
-        single_children: the labels of inner nodes with one child; generalizing to them tells no less.
-    """
-
+    # nodes, leaves: their numbers
     nodes: int
     leaves: int
-    depths: tuple[int, float, int]
-    fan_outs: tuple[int, float, int] | None
+    depths: tuple[int, float, int]  # the least, median and largest number of steps from the root to a leaf
+    fan_outs: tuple[int, float, int] | None  # the least, median and largest number of children of an inner node
+    # the share of the leaves below the child of the root that has most of them: 1 / number of children in a balanced
+    # tree
     largest: float
-    single_children: tuple[str, ...]
+    single_children: tuple[str, ...]  # the labels of inner nodes with one child; generalizing to them tells no less
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check of a taxonomy says.
+    """What a check of a taxonomy says."""
 
-    Attributes:
-        name: the name of the taxonomy in messages.
-        faults: labels of the nodes at fault, by kind: ``own parent``, ``several parents``, ``several roots``, ``cycle``.
-        shape: the shape of the tree; None if it is none.
-        missing: items of the data that are no nodes.
-        internal: items of the data that are inner nodes, so that they cannot be told from the items below.
-        unused: the number of leaves that no transaction has; None without transactions.
-        types: the types of the items and of the leaves if they differ, so that none of them is compared.
-    """
-
-    name: str
+    name: str  # the name of the taxonomy in messages
+    # labels of the nodes at fault, by kind: ``own parent``, ``several parents``, ``several roots``, ``cycle``
     faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    shape: Shape | None = None
-    missing: tuple[str, ...] = ()
+    shape: Shape | None = None  # the shape of the tree; None if it is none
+    missing: tuple[str, ...] = ()  # items of the data that are no nodes
+    # items of the data that are inner nodes, so that they cannot be told from the items below
     internal: tuple[str, ...] = ()
-    unused: int | None = None
+    unused: int | None = None  # the number of leaves that no transaction has; None without transactions
+    # the types of the items and of the leaves if they differ, so that none of them is compared
     types: tuple[str, str] | None = None
 
     @property

@@ -21,15 +21,12 @@ ROOT = 0
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """A state of a tree that is edited.
+    """A state of a tree that is edited."""
 
-    Attributes:
-        labels, parents: the label and the parent of each node; the root is node 0, with the parent -1.
-        persons: how many persons have an item at or below each node; nodes that are not counted are left out.
-    """
-
+    # labels, parents: the label and the parent of each node; the root is node 0, with the parent -1
     labels: dict[int, str]
     parents: dict[int, int]
+    # how many persons have an item at or below each node; nodes that are not counted are left out
     persons: dict[int, int]
 
     @cached_property
@@ -64,20 +61,15 @@ class Nodes:
 
 @dataclass
 class Draft:
-    """A tree that is edited, with all its states.
+    """A tree that is edited, with all its states."""
 
-    Attributes:
-        items: the nodes that are items of the data, or values of an attribute; they keep their labels and stay leaves.
-        kind: the type of the items (``Taxonomy.kind``).
-        states, at: the states in order, and which one is current.
-        saved: which one was saved last; -1 for none.
-    """
-
+    # the nodes that are items of the data, or values of an attribute; they keep their labels and stay leaves
     items: frozenset[int]
-    kind: str | None
+    kind: str | None  # the type of the items (``Taxonomy.kind``)
+    # states, at: the states in order, and which one is current
     states: list[Nodes]
     at: int = 0
-    saved: int = 0
+    saved: int = 0  # which one was saved last; -1 for none
     next: int = field(default=0)
 
     @classmethod

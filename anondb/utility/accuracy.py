@@ -25,29 +25,21 @@ ESTIMATORS = ("joint", "product")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleasedData:
-    """The published side of a global recoding, coded as integers.
+    """The published side of a global recoding, coded as integers."""
 
-    Attributes:
-        transactions: work table ``(tid, item)`` of released items, each pair once.
-        members: work table ``(released, label)``: the original items that each released item stands for. Released items
-            that never occur in ``transactions`` are ignored, because a release does not list them.
-        suppressed: whether anything was suppressed.
-    """
-
-    transactions: Table
+    transactions: Table  # work table ``(tid, item)`` of released items, each pair once
+    # work table ``(released, label)``: the original items that each released item stands for. Released items that never
+    # occur in ``transactions`` are ignored, because a release does not list them.
     members: Table
-    suppressed: bool
+    suppressed: bool  # whether anything was suppressed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counted:
-    """What the queries of a workload count on the data and on a global recoding.
+    """What the queries of a workload count on the data and on a global recoding."""
 
-    Attributes:
-        tables: work tables: ``truths(set_id, support)``, the true count of each query; ``images``, its released items;
-            ``keys(query_id, set_id)``, the number of the set of these; ``counts(set_id, support)``, how many show the set.
-    """
-
+    # work tables: ``truths(set_id, support)``, the true count of each query; ``images``, its released items;
+    # ``keys(query_id, set_id)``, the number of the set of these; ``counts(set_id, support)``, how many show the set
     tables: dict[str, Table]
 
     @classmethod

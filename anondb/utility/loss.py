@@ -93,18 +93,13 @@ def global_loss(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cover:
-    """The released items that stand for each item in a local recoding.
+    """The released items that stand for each item in a local recoding."""
 
-    Attributes:
-        item, released: columns of pairs of an item of the data and a released item that has it as a member.
-        occurrences: number of transactions that hold the item and publish the released item, for each pair.
-        copies: number of published copies of each released item.
-    """
-
+    # item, released: columns of pairs of an item of the data and a released item that has it as a member
     item: Ints
     released: Ints
-    occurrences: Ints
-    copies: Ints
+    occurrences: Ints  # number of transactions that hold the item and publish the released item, for each pair
+    copies: Ints  # number of published copies of each released item
 
     @property
     def items(self) -> int:

@@ -38,19 +38,12 @@ _COMPARED_ELSEWHERE = (
 
 @dataclass(frozen=True)
 class PolicyFile:
-    """A file of policies.
+    """A file of policies."""
 
-    Attributes:
-        source: the owner's database or data file, with an absolute path.
-        settings: ``threads``, ``memory_limit`` and ``log_file``, as far as the file names them.
-        load: the files that are loaded before, as ``Database.load`` takes them; empty for none.
-        releases: the options of each release, by name, in the order of the file.
-    """
-
-    source: str
-    settings: Mapping[str, Any]
-    load: Mapping[str, Any]
-    releases: Mapping[str, Mapping[str, Any]]
+    source: str  # the owner's database or data file, with an absolute path
+    settings: Mapping[str, Any]  # ``threads``, ``memory_limit`` and ``log_file``, as far as the file names them
+    load: Mapping[str, Any]  # the files that are loaded before, as ``Database.load`` takes them; empty for none
+    releases: Mapping[str, Mapping[str, Any]]  # the options of each release, by name, in the order of the file
 
 
 def read(path: Path) -> PolicyFile:

@@ -75,11 +75,9 @@ class Records:
     """Transactions as sets of numbered column values.
 
     Different columns have different numbers, so a count of each number is enough to check l-diversity.
-
-    Attributes:
-        start, value: transaction r has the values ``value[start[r] : start[r + 1]]``.
     """
 
+    # start, value: transaction r has the values ``value[start[r] : start[r + 1]]``
     start: Ints
     value: npt.NDArray[np.int32]
 
@@ -184,19 +182,16 @@ def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str]
 
 
 class _Bucket:
-    """A closed bucket to which transactions can be added.
-
-    Attributes:
-        size: number of transactions.
-        counts: number of transactions with each value.
-        room: floor((size + 1) / l), the largest allowed count of a value after one more transaction.
-        full: the values with that count. If another transaction increases ``room`` by one, no count exceeds the old
-            ``room``, so no value is full then.
-    """
+    """A closed bucket to which transactions can be added."""
 
     def __init__(self, size: int, values: Iterable[int], l: Fraction) -> None:
+        # counts: number of transactions with each value
+        # size: number of transactions
         self.size, self.counts, self._l = size, Counter(values), l
+        # floor((size + 1) / l), the largest allowed count of a value after one more transaction
         self.room = (size + 1) * l.denominator // l.numerator
+        # the values with that count. If another transaction increases ``room`` by one, no count exceeds the old
+        # ``room``, so no value is full then.
         self.full = {value for value, count in self.counts.items() if count >= self.room}
 
     def blocking(self, values: list[int]) -> list[int]:

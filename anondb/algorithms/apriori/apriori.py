@@ -33,25 +33,15 @@ Nodes = tuple[int, ...]  # an antichain, ascending
 
 @dataclass
 class Apriori:
-    """AA on the part of the data below one node, starting from a cut of that node's subtree.
+    """AA on the part of the data below one node, starting from a cut of that node's subtree."""
 
-    Attributes:
-        postings: the transactions.
-        k: the least support of an itemset that is not a threat.
-        order: position of each node by label.
-        top: the node whose subtree is recoded; the root for all data.
-        cut: the nodes of the cut; initially the cut to start from.
-        decisions: the raises, in order.
-        tell: is told of the nodes of the cut that are left to check.
-    """
-
-    postings: Postings
-    k: int
-    order: list[int]
-    top: int
-    cut: set[int]
-    decisions: list[Decision] = field(default_factory=list)
-    tell: Tell = silent
+    postings: Postings  # the transactions
+    k: int  # the least support of an itemset that is not a threat
+    order: list[int]  # position of each node by label
+    top: int  # the node whose subtree is recoded; the root for all data
+    cut: set[int]  # the nodes of the cut; initially the cut to start from
+    decisions: list[Decision] = field(default_factory=list)  # the raises, in order
+    tell: Tell = silent  # is told of the nodes of the cut that are left to check
 
     def __post_init__(self) -> None:
         taxonomy = self.postings.taxonomy

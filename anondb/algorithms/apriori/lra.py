@@ -32,19 +32,12 @@ PARTS = 2  # the fewest chunks of a local recoding: supports, and with them accu
 
 @dataclass(frozen=True)
 class Chunk:
-    """Transactions that share a cut.
+    """Transactions that share a cut."""
 
-    Attributes:
-        members: the positions in the postings of those with items, in Gray order.
-        size: number of transactions, those without items included.
-        cut: the nodes of the cut.
-        decisions: the raises, in order.
-    """
-
-    members: Ints
-    size: int
-    cut: frozenset[int]
-    decisions: tuple[Decision, ...]
+    members: Ints  # the positions in the postings of those with items, in Gray order
+    size: int  # number of transactions, those without items included
+    cut: frozenset[int]  # the nodes of the cut
+    decisions: tuple[Decision, ...]  # the raises, in order
 
 
 def gray_order(postings: Postings) -> Ints:

@@ -21,19 +21,12 @@ OCCURRENCE_BYTES = 56  # at the peak: the arrays of Postings, and the images of 
 
 @dataclass
 class Postings:
-    """Non-empty transactions, numbered from 0, as taxonomy leaves, with the transactions below each node.
-
-    Attributes:
-        taxonomy: the taxonomy.
-        leaf: the leaves of all transactions, ascending within each.
-        start: the leaves of transaction t are ``leaf[start[t] : start[t + 1]]``.
-        occurrences: O(v), the leaf occurrences below each node.
-    """
+    """Non-empty transactions, numbered from 0, as taxonomy leaves, with the transactions below each node."""
 
     taxonomy: Taxonomy
-    leaf: Rows
-    start: Ints
-    occurrences: Ints = field(init=False)
+    leaf: Rows  # the leaves of all transactions, ascending within each
+    start: Ints  # the leaves of transaction t are ``leaf[start[t] : start[t + 1]]``
+    occurrences: Ints = field(init=False)  # O(v), the leaf occurrences below each node
 
     def __post_init__(self) -> None:
         size = self.taxonomy.size

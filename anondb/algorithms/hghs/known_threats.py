@@ -18,18 +18,14 @@ class KnownThreats:
 
     Each threat is a row of nodes in the order in which suppression is decided: if all its other nodes are kept, the last
     one is suppressed.
-
-    Attributes:
-        inside: the threats that lie in the cut, by their last node.
-        involved: for each node, whether a known threat contains it.
     """
 
     def __init__(self, size: int, order: Ints) -> None:
         self._size, self._order = size, order
         self._rows: dict[int, tuple[Rows, Rows]] = {}
         self._index: list[tuple[Rows, Ints, Ints, npt.NDArray[np.int16]]] = []
-        self.inside: dict[int, set[tuple[int, ...]]] = {}
-        self.involved = np.zeros(size, dtype=np.bool_)
+        self.inside: dict[int, set[tuple[int, ...]]] = {}  # the threats that lie in the cut, by their last node
+        self.involved = np.zeros(size, dtype=np.bool_)  # for each node, whether a known threat contains it
 
     def learn(self, new: Threats, cut: set[int], live: npt.NDArray[np.bool_], keep: bool) -> None:
         """Add new threats to the known ones, or replace these unless ``keep``; drop threats with a node that is not

@@ -24,12 +24,7 @@ AT_ONCE = 1_000_000  # the largest number of occurrences of the nodes that are m
 
 
 class MiningSchedule:
-    """Mines threats of up to ``m`` nodes for a search on the taxonomy truncated at ``floor``.
-
-    Attributes:
-        threats: the threats mined so far.
-        exhausted: whether it is known that no antichain of m mined nodes is frequent; a larger m then adds no threat.
-    """
+    """Mines threats of up to ``m`` nodes for a search on the taxonomy truncated at ``floor``."""
 
     def __init__(
         self,
@@ -41,8 +36,9 @@ class MiningSchedule:
         children: Callable[[int], list[int]],
     ) -> None:
         self.taxonomy, self.miner, self.m = taxonomy, miner, m
+        # whether it is known that no antichain of m mined nodes is frequent; a larger m then adds no threat
         self.exhausted = True
-        self.threats = KnownThreats(taxonomy.size, order)
+        self.threats = KnownThreats(taxonomy.size, order)  # the threats mined so far
         self._children = children
         self._under = np.ones(taxonomy.size, dtype=np.bool_)
         self._visible = np.ones(taxonomy.size, dtype=np.bool_)

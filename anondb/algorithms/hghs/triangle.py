@@ -16,15 +16,11 @@ ONE = np.int32(1)
 
 
 class Triangle:
-    """The numbers of transactions with the nodes a and b, for a < b < n and a below ``rows``, row by row.
-
-    Attributes:
-        rows: the number of rows, as many as fit.
-    """
+    """The numbers of transactions with the nodes a and b, for a < b < n and a below ``rows``, row by row."""
 
     def __init__(self, n: int, most_cells: int) -> None:
         before = _cells_before(n)
-        self.rows = rows_of_triangle(n, most_cells)
+        self.rows = rows_of_triangle(n, most_cells)  # the number of rows, as many as fit
         self._begin = before[: self.rows]
         self._cells = int(before[self.rows])
         rest = n if self.rows < n - 1 else 0  # pairs of later rows are counted behind the triangle

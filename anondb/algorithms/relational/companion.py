@@ -14,15 +14,11 @@ _NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
 class Companions:
-    """The sizes of the blocks of a cluster, and how near they are to each other.
-
-    Attributes:
-        size: the number of items of each block.
-        leaves: the number of leaves below the lowest common ancestor of each two blocks; None without a taxonomy.
-    """
+    """The sizes of the blocks of a cluster, and how near they are to each other."""
 
     def __init__(self, n: int, leaves: Ints | None = None) -> None:
-        self.size = np.ones(n, dtype=np.int64)
+        self.size = np.ones(n, dtype=np.int64)  # the number of items of each block
+        # the number of leaves below the lowest common ancestor of each two blocks; None without a taxonomy
         self.leaves = leaves
         sizes = np.arange(n + 1, dtype=np.float64)
         with np.errstate(divide="ignore"):

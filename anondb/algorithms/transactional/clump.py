@@ -45,14 +45,10 @@ COMPACT = 0.9  # closed clusters are removed from the index when less than this 
 
 @dataclass(frozen=True)
 class Clustering:
-    """The clusters and their LCGs; a place is the position of a transaction in the order of processing.
+    """The clusters and their LCGs; a place is the position of a transaction in the order of processing."""
 
-    Attributes:
-        cluster: the cluster of each place.
-        label_cluster, label_node, copies: the LCGs, one row for each cluster and node.
-    """
-
-    cluster: Ints
+    cluster: Ints  # the cluster of each place
+    # label_cluster, label_node, copies: the LCGs, one row for each cluster and node
     label_cluster: Ints
     label_node: Ints
     copies: Ints

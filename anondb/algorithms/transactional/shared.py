@@ -141,14 +141,10 @@ def ranked(values: Ints, of: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Steps:
-    """Finds the child of a node on the path to a leaf, for many nodes at once.
+    """Finds the child of a node on the path to a leaf, for many nodes at once."""
 
-    Attributes:
-        label_rank: the position of each node in code-point order of the labels.
-        ordinal, siblings: the position of each node among the children of its parent, and their number.
-    """
-
-    label_rank: Ints
+    label_rank: Ints  # the position of each node in code-point order of the labels
+    # ordinal, siblings: the position of each node among the children of its parent, and their number
     ordinal: Ints
     siblings: Ints
     _below: Ints
@@ -187,17 +183,13 @@ class Steps:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contents:
-    """The distinct non-empty transactions, as leaves of a taxonomy in preorder.
+    """The distinct non-empty transactions, as leaves of a taxonomy in preorder."""
 
-    Attributes:
-        of, leaf: the distinct transaction (from 0) and the leaf of each item, sorted.
-        weight: the number of transactions in the data that equal each distinct one.
-        tids, content: the non-empty transactions of the data, and the distinct one that each equals.
-    """
-
+    # of, leaf: the distinct transaction (from 0) and the leaf of each item, sorted
     of: Ints
     leaf: Ints
-    weight: Ints
+    weight: Ints  # the number of transactions in the data that equal each distinct one
+    # tids, content: the non-empty transactions of the data, and the distinct one that each equals
     tids: Ints
     content: Ints
 
