@@ -50,10 +50,7 @@ def loss_of(recoding: Recoding, engine: Engine, policy: Policy, task: Task, froz
     """The information loss of a frozen release, in the measures of its model.
 
     Args:
-        recoding: the recoding of the release.
-        engine: the engine.
         policy, task: the policy and the inputs of its algorithm.
-        frozen: the release.
     """
     raise InternalError(f"{type(recoding).__name__} has no measure of loss.")
 

@@ -16,7 +16,6 @@ def check_occurrences(engine: Engine, occurrences: int, bytes_each: int, instead
 
     Args:
         engine: has the memory limit.
-        occurrences: their number.
         bytes_each: what the algorithm holds for each of them at its peak.
         instead: what to do if the limit cannot be raised.
 

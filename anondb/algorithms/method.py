@@ -35,9 +35,9 @@ class Task:
     """The input of a method: the promise, the sources of a policy, each read once, and the options."""
 
     model: Any  # the promise
-    dataset: Dataset  # the transactions
+    dataset: Dataset  # the transactions; a model's m above the longest, or infinity, means the longest
     requirements: Requirements  # constraints, weights and countable sets
-    taxonomy: Taxonomy | None = None  # the taxonomy of their items; None if the policy names none
+    taxonomy: Taxonomy | None = None  # each of their items is a leaf; None if the policy names none
     # the private items of hkp, or the sensitive items of kkm and klm, which need not occur; None if the policy names
     # none
     sensitive: tuple[str, ...] | None = None

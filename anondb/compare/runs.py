@@ -230,8 +230,6 @@ def run_all(
     """Run all runs that have no settled result yet; store each result before the next run begins.
 
     Args:
-        setting: the shared inputs and limits.
-        runs: the runs.
         known: results of earlier comparisons, by key.
         keep: called with the key and the result of each new run.
         say: called with a message on each step, and the share that is done.

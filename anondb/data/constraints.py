@@ -99,7 +99,6 @@ def load_privacy_constraints(engine: Engine, constraints: Any, dataset: Dataset 
     """Read privacy constraints from ``(constraint_id, item)``; the item column may be a LIST, with one row per constraint.
 
     Args:
-        engine: the engine, inside a transaction.
         constraints: a table, view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object.
         dataset: the data, to count items that never occur.
 
@@ -154,7 +153,6 @@ def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, 
     """Read exact weights from 0 to 1 from ``(item, weight)`` or a mapping.
 
     Args:
-        engine: inside a transaction.
         weights: a table, view, file, data frame or mapping.
         unit: what has a weight, ``item`` or ``attribute``; also the name of its column.
 

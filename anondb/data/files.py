@@ -233,8 +233,6 @@ def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, 
 
     Args:
         engine: the engine, outside a transaction.
-        tree: the hierarchy.
-        attribute: the name of the attribute.
         to: a folder, for a file ATTRIBUTE.tree in it: one that exists, or with a separator at its end, then it is made; else
             a table (attribute, node, parent, ord), which may have the hierarchies of other attributes.
         replace: whether to replace the hierarchy that the attribute has there.

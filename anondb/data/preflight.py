@@ -43,8 +43,6 @@ def findings(
     """The findings of a dataset, before an algorithm runs.
 
     Args:
-        engine: inside the transaction of the dataset.
-        dataset: the transactions.
         item_domains: whether the owner said that items have the names of their columns before them.
         ids_here: whether the ids lie in the engine.
         attributes: the columns of the records that are released.

@@ -135,7 +135,6 @@ def load_records(
     overrides this.
 
     Args:
-        engine: inside a transaction.
         records: a table, view, file or data frame with the dataset's id column. A source with its item column, too, is one
             of transactions, and must have the same values in all rows of an id.
         dataset: the transactions, loaded with ``more_ids`` from the same records to include persons without items.

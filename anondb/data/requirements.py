@@ -67,9 +67,6 @@ def load_requirements(
     """Read the owner's inputs to COAT.
 
     Args:
-        engine: inside a transaction.
-        dataset: the transactions.
-        taxonomy: the taxonomy of the items, or None.
         privacy: see ``read_privacy``.
         utility: a source ``(group_id, item)``, or groups from the taxonomy: ``level:2`` for the items below each node of
             level 2 (the root is level 0), ``siblings:5`` for groups of 5 neighbouring leaves.

@@ -19,7 +19,6 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
     """Read the distinct labels, sorted, from the column ``item`` or the only column of a source.
 
     Args:
-        engine: the engine, inside a transaction.
         items: a table, view, CSV or Parquet file, ``.txt`` file with an item on each line, data frame, or collection of
             labels.
 

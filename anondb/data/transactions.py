@@ -123,8 +123,6 @@ def load_transactions(
     """Read the source once and code its transactions as integers.
 
     Args:
-        engine: the engine, inside a transaction.
-        source: the table, view, file or data frame.
         id_column, item_column: its columns. The item column may be a LIST, or several columns separated by commas, which
             become one (``anondb.data.layouts``). If an id has several lists, or an item several times (unless ``bags``),
             ``Dataset.is_table`` is false.

@@ -1,4 +1,7 @@
-"""Executes SQL on DuckDB: named queries and trees, bound and written by sqlglot."""
+"""Executes SQL on DuckDB: named queries and trees, bound and written by sqlglot.
+
+A function that takes an engine is called inside a transaction of it, unless its docstring says outside.
+"""
 
 from anondb.engine.binding import Binder, Shape, readable
 from anondb.engine.duckdb_engine import DuckDBEngine

@@ -60,7 +60,6 @@ class Runner(Protocol):
         """Run a named query or a tree; return its columns.
 
         Args:
-            name, tables, values: the query.
             most: the largest number of rows, so that nobody fetches a row for each person without a word.
 
         Raises:
@@ -101,7 +100,6 @@ class Spread(Protocol):
 
         Args:
             target: the name of the work table.
-            rows: the query.
             order: columns by which each worker gets its rows sorted; it gets all rows with a value of the first.
             work: takes an iterator of Arrow batches, and returns one. It needs NumPy and pyarrow, nothing else: workers may
                 not have this package.

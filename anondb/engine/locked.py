@@ -47,8 +47,6 @@ def open_locked(
     process has already open, with an older state of the file.
 
     Args:
-        path: the database file.
-        memory_limit, threads: settings of the connection.
         max_seconds: the time limit of a statement in seconds; needs DuckDB 2.0.
         spill: a directory for spill files, where COPY can write, too.
         files: with ``spill``: other files that may be read.

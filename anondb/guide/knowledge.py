@@ -37,8 +37,6 @@ def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int =
     """What attackers find who know one, two and three items of a person.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the transactions.
         k: the promise's k, for violations.
         most: the largest number of known items.
     """

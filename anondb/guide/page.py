@@ -16,7 +16,6 @@ def write_profile(path: str, profile: Profile) -> None:
 
     Args:
         path: the new file; an existing one is replaced.
-        profile: the profile.
 
     Raises:
         InputError: ``bad_path``: the file cannot be written.

@@ -88,7 +88,6 @@ def people(
     """Count what attackers find, inside a transaction.
 
     Args:
-        engine: the engine.
         source: the records, with the ids of the dataset.
         dataset: the transactions, loaded with ``more_ids`` from the records.
         quasi_identifiers: see ``parse_quasi_identifiers``; by default those that are proposed.

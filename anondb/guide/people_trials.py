@@ -61,7 +61,6 @@ def prepare_people(
         transactions, taxonomy, id_column, item_column: as in ``advise``.
         needs: what the owner said; a release for counts.
         people: the options of ``needs.PEOPLE`` that the owner set.
-        folder: a private folder.
 
     Raises:
         InputError: ``no_quasi_identifiers``: none are named, and none proposed; ``bad_usage``: item supports, or a use that

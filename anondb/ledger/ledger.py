@@ -165,9 +165,6 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
     """Write a release and its decisions into the ledger; mark a present entry of the same name as dropped.
 
     Args:
-        engine: the engine, inside a transaction.
-        catalog: the owner's database.
-        entry: the release.
         decisions: the decisions of the algorithm, in order.
     """
     ensure(engine, catalog)
@@ -293,9 +290,6 @@ def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, an
     The latest answers of a workload on a release replace earlier ones. Call it after ``ensure``.
 
     Args:
-        engine: the engine, inside a transaction.
-        catalog: the owner's database.
-        name, release_id: the release.
         answers: the work table of answers, one row per query.
         workload: the name of the workload.
     """

@@ -53,11 +53,7 @@ _TYPES: dict[str, Any] = {kind.__name__: kind for kind in _KEPT}
 
 
 class Unfinished:
-    """The kept steps of a database. Call all methods inside ``engine.transaction()``.
-
-    Args:
-        engine, catalog: the owner's database.
-    """
+    """The kept steps of a database. Call all methods inside ``engine.transaction()``."""
 
     def __init__(self, engine: Engine, catalog: str) -> None:
         self._engine, self._catalog = engine, catalog

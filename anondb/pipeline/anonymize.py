@@ -62,7 +62,6 @@ def anonymize(
     of the algorithm are kept in the schema ``anondb_work`` when they are done. Every run that succeeds sweeps it.
 
     Args:
-        engine: the engine.
         policy: the sources, the promise and the algorithm.
         view: the anonymized view of this release, recorded in the ledger.
         task: the result of ``load`` for this policy, made in the caller's transaction, which then covers all steps.

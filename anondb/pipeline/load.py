@@ -26,8 +26,6 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
     """Read the sources of a policy, each once, and have the owner confirm what is found about them.
 
     Args:
-        engine: inside a transaction.
-        policy: the policy.
         persons: the result of ``read_persons`` if the caller has it.
 
     Raises:

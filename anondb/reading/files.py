@@ -72,7 +72,6 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterat
 
     Args:
         engine: the engine, which reads the file or a plain copy of it.
-        path: the file.
         role: what it is, such as ``transactions``.
         reading: what the owner says of it.
 

@@ -153,7 +153,6 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Su
 
     Args:
         path: the file, without a byte order mark.
-        dialect: its dialect.
         fields: the number of fields of its first record.
         name: its name in messages.
         seen: what ``survey`` found in it. If there are no quotes, and no record can have more fields unless DuckDB refuses

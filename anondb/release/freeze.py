@@ -140,13 +140,10 @@ def freeze(
     Call it inside ``engine.transaction()``.
 
     Args:
-        engine: the engine that coded the dataset.
-        dataset: the transactions.
         recoding: the image of each item or transaction, or the columns and buckets of an anatomy.
         model: the promise; its name and parameters go into the manifest.
         release_schema: the schema to write; see ``objects.release_schema``.
         release_id, key: random; only tests pass them.
-        replace: whether to replace a release of the same name.
         supports: the rule of the item supports to publish, if the model may have them.
         records_table: the name of the table of relational records, for analysts; ``records`` by default.
 

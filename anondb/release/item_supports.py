@@ -38,11 +38,8 @@ def write_item_supports(
     """Write the table ``item_supports`` of a release, from its frozen rows and the original data.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the original transactions.
         numbered: ``(tid, transaction_id)``, the number of each transaction in the release.
         schema: the release, whose other tables exist.
-        rule: the parameters of the promise.
         local: whether the released item of an item depends on the transaction.
     """
     rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
@@ -79,7 +76,6 @@ def item_supports(runner: Runner, members: Table | NamedRows, rule: SupportRule)
         runner: where the members lie.
         members: ``(released_item, item, support, n)``: of the transactions that show a released item, n hold a
             member.
-        rule: the parameters of the promise.
     """
     tables = {"members": members}
     bounds = runner.fetch("warehouse/release/item_supports", tables, most=MOST_MEMBERS, k=rule.k, m=rule.m)

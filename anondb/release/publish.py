@@ -67,11 +67,9 @@ def publish(
 
     Args:
         engine: the owner's engine; inside ``engine.transaction()`` it reads one snapshot.
-        release_schema: the frozen release.
         path: the new file. A process that has an old file of this name open continues to see the old one.
         kind: the kind of the release, if the caller knows it.
         key: orders and numbers the transactions; only tests pass it.
-        replace: whether to replace an existing file.
         check: called with an engine on the finished file before the move, for instance to verify the promise on the
             sealed rows; any exception stops the publication.
         verified: the sums of the rows that the verifier accepted. If the release still has these rows, the finished file is

@@ -48,13 +48,7 @@ class Groups:
 
 
 def read_attributes(engine: DuckDBEngine, release: StoredRelease, records: Records) -> tuple[tuple[Seen, ...], Groups]:
-    """The attributes of a release, and its groups.
-
-    Args:
-        engine: the owner's engine, inside a transaction.
-        release: the release.
-        records: its current source.
-    """
+    """The attributes of a release, and its groups."""
     shown = engine.create("shown", shown_values(release.schema, release.kind.attributes or ()))
     seen = []
     for i, attribute in enumerate(records.attributes):

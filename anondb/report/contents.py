@@ -135,7 +135,6 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
 
     Args:
         engine: the engine of a checked sealed file, or of the owner's database.
-        release: the release.
     """
     schema, is_anatomy = release.schema, release.kind is ANATOMY
     counts = _counts(engine, schema)

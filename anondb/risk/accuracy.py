@@ -76,10 +76,8 @@ def measure_on(
     """Measure a frozen release on its data, and drop the work tables of these in another database.
 
     Args:
-        engine: the engine, inside a transaction.
         dataset: the current original data.
         schema, kind, manifest: the release, its kind, and its manifest.
-        queries: the workload.
         must_hold: whether the data are those of the release; every true count must then be within its bounds.
         rows: the coded rows of the release, if the caller has them.
 
@@ -147,10 +145,7 @@ def anatomy_figures(
     """The figures of a frozen anatomy for its owner; None for other releases.
 
     Args:
-        recoding: the recoding of the release.
-        engine: the engine, inside a transaction.
         dataset, model: the data and the promise.
-        schema: the frozen release.
         seed: the seed of the reconstruction to mine.
     """
     return None

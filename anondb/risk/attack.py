@@ -147,8 +147,6 @@ def candidates(
     """The number of candidates of each drawn person, in the source and in the release.
 
     Args:
-        engine: the owner's engine, inside a transaction.
-        schema: the release.
         dataset, records: its source; None where the release has no relational values.
         hidden: the items that attackers do not know.
         individuals, known, seed: as for ``attack``.

@@ -93,7 +93,6 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
 
     Args:
         engine: the owner's database, which may be read-only.
-        name: the release.
         item: the item's label, exactly.
 
     Raises:

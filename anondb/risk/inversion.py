@@ -143,7 +143,6 @@ def invert(
     outside of the release's item supports are impossible; those that the algorithm leads to must publish the same ones.
 
     Args:
-        view: the release.
         model, algorithm, taxonomy, max_suppression: the policy of the release, all known to the attacker.
         limit: the largest number of originals to try.
 

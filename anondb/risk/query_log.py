@@ -92,7 +92,6 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path, records: Any 
 
     Args:
         engine: the engine, outside a transaction.
-        name: the release.
         path: a file of COUNT queries that analysts wrote for the original table.
         records: the records of the release; by default the table that its ledger knows.
 

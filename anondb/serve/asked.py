@@ -88,12 +88,7 @@ _STATES: Mapping[str, str] = {
 
 
 class Failure(Exception):
-    """An error for the client.
-
-    Args:
-        state: its SQLSTATE.
-        message: its words.
-    """
+    """An error for the client."""
 
     def __init__(self, state: str, message: str) -> None:
         super().__init__(message)

@@ -73,7 +73,6 @@ def decoded(values: Sequence[bytes | None], oids: Sequence[int], formats: Sequen
 
     Args:
         values: the bytes of each; None for NULL.
-        oids: their types.
         formats: 1 for binary, for each, for all if there is one, or none: all are texts.
 
     Raises:

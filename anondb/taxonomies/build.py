@@ -75,7 +75,6 @@ def build_taxonomy(
         engine: the engine, outside a transaction.
         transactions: a table, view, file or data frame; for ``categories`` it also has the columns with the groups.
         request: how to build it.
-        id_column, item_column: the columns of the transactions.
 
     Raises:
         InputError: ``bad_parameter``; for ``categories`` also ``bad_type``: the items are lists; ``several_categories``: an

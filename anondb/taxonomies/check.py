@@ -98,9 +98,7 @@ def with_missing(
 
     Args:
         engine: the engine, outside a transaction.
-        taxonomy, transactions: their sources.
         under: an inner node, or a new node, which is added below the root.
-        id_column, item_column: the columns of the transactions.
 
     Raises:
         InputError: ``not_a_tree``; ``bad_parameter`` if ``under`` is a leaf or an item.

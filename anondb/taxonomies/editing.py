@@ -197,7 +197,6 @@ def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, 
         engine: the engine, outside a transaction.
         tree: a taxonomy or, for an attribute, hierarchies, as ``anonymize`` takes them.
         rows: the transactions or the records.
-        attribute: the attribute of a hierarchy.
         columns: ``id_column`` and, of transactions, ``item_column``.
 
     Raises:
@@ -228,9 +227,7 @@ def save(engine: DuckDBEngine, tree: Taxonomy, to: str, *, attribute: str | None
 
     Args:
         engine: the engine, outside a transaction.
-        tree: the tree.
         to: a table or, for a taxonomy, a file that ends in .tree, for a hierarchy, a folder.
-        attribute: the attribute of a hierarchy.
         replace: whether to replace what is there.
 
     Raises:

@@ -92,10 +92,7 @@ def build_hierarchy(
 
     Args:
         engine: the engine, outside a transaction.
-        records: a table, view, file or data frame.
-        attribute: the column.
         request: how to build it; what it leaves open is taken from the values (``completed``).
-        id_column: the column of the persons.
 
     Raises:
         InputError: a source cannot be read; ``direct_identifier``; ``bad_parameter``; ``bad_number`` or ``bad_date``: values
@@ -121,8 +118,6 @@ def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_colu
     Args:
         engine: the engine, outside a transaction.
         hierarchies: what ``load_records`` reads: a table (attribute, node, parent), a folder of ``NAME.tree``, a mapping.
-        records: a table, view, file or data frame.
-        id_column: the column of the persons.
 
     Raises:
         InputError: a source cannot be read, or is empty.

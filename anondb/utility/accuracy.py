@@ -139,9 +139,7 @@ def of_recoding(
     """Make the published side from a recoding.
 
     Args:
-        engine: the engine, inside a transaction.
         transactions: the recoded transactions ``(tid, item)``, items numbered as in ``recoding.labels``.
-        recoding: the recoding.
         target: name of the work table of members.
     """
     members = engine.put(
@@ -162,7 +160,6 @@ def of_release(
     """Make the published side from the tables of an existing release.
 
     Args:
-        engine: the engine, inside a transaction.
         transactions: ``(tid, item)`` of released items as integers, each pair once.
         items: ``(item, label)`` of these.
         released_items: ``(released_item, item)``.
@@ -196,14 +193,11 @@ def measure(
     else 0. An item that no released item stands for has the bounds [0, N] if anything was suppressed, else [0, 0].
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the original data.
         released: the published side, of the same transactions.
         workload: the queries; drawn ones must come from this dataset.
         k: the k of the model, the least truth of a frequent query (see ``RelativeError``).
         estimator: ``joint`` or ``product``.
         sanity_bound: with a share s > 0 the error is |truth - estimate| / max(truth, s x N), and no query is skipped.
-        target: name of the work table of answers.
         counted: the counts of these queries, if the caller has them.
 
     Raises:

@@ -23,8 +23,6 @@ def count_sets(
     """Count the support of every set.
 
     Args:
-        engine: the engine.
-        target: name of the work table to make.
         transactions: ``(tid, item)``, each pair once, with ``tid`` in a range without large gaps.
         sets: ``(set_id, item)``, each pair once.
         runner: the database of ``transactions``, if that is another.

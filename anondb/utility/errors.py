@@ -58,7 +58,6 @@ def error_figures(
     """Compute the figures of answers, and the number of true counts outside their bounds.
 
     Args:
-        engine: the engine, inside a transaction.
         answers: ``(truth, lower_bound, upper_bound, relative_error)``; an answer without an
             error has NULL, and so do bounds that are not measured.
         k: the least truth of a frequent query, or None.

@@ -186,7 +186,6 @@ def local_loss(
     3). So it is the LM total under atomic semantics. It is defined for nodes of a taxonomy only.
 
     Args:
-        engine: inside the transaction of the recoding.
         dataset, recoding: the data and their recoding.
         cover: the released items that stand for each item.
         taxonomy: the taxonomy of the items; without one M is the number of items of the data.

@@ -95,7 +95,6 @@ def rule_accuracy(engine: Engine, original: Table, reconstructed: Table, thresho
     """Mine the rules of original and reconstruction with apriori and compare them.
 
     Args:
-        engine: the engine, inside a transaction.
         original, reconstructed: ``(tid, item)``, each pair once; items have the same numbers in both.
         thresholds: the thresholds of rules.
 

@@ -78,8 +78,6 @@ def random_workload(
     itemsets within transactions and keeps each with the probability 1 / support.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the data.
         queries, size: number of queries (0 for none), and number of items in each.
         seed: 0 or more.
         pool: item numbers to draw from; None for all.
@@ -292,8 +290,6 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     with an empty list counts all transactions. In a ``.dat`` file a query is a line.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the data.
         source: a table with the columns ``query_id`` (any exact type) and ``item`` or ``items`` (may be a LIST).
         target: prefix of the work tables.
 

@@ -33,13 +33,8 @@ def verify_kkm(
     """Check (k,k^m)-anonymity of published records on their nonsensitive items; for ``KlmDiversity`` also l^m-diversity.
 
     Args:
-        engine: inside a transaction; work tables are dropped before the return.
-        transactions: ``(tid, item)``, each pair once.
         classes: ``(tid, class)`` of every record: equal numbers for equal published relational values.
-        items: ``(item, label)``.
         sensitive: ``(item)``.
-        model: the promise.
-        witnesses: maximal number of violations to return, by size and labels.
 
     Returns:
         ``violations`` is the number of minimal itemsets that fewer than k records of a class hold, summed over the classes.

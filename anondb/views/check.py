@@ -34,9 +34,7 @@ def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, w
 
     Args:
         engine: the engine, outside a transaction; the database may be read-only.
-        name: the name of the view or release.
         model: the promise; by default the release's.
-        witnesses: the maximum number of violations to return.
 
     Raises:
         InputError: the release or its source does not exist, or the source is invalid.

@@ -334,7 +334,6 @@ def conform(
     """Run all checks. Yield for each its name, what the engine did not do (empty if nothing), and the seconds.
 
     Args:
-        warehouse: the engine.
         source: what ``table`` takes, to check how a table of the user is read.
     """
     of_table: list[Callable[[Any], None]] = [partial(table, source=source)] if source else []

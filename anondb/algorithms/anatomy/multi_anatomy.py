@@ -45,8 +45,6 @@ def multi_anatomy(
     """Partition the items into columns and the transactions into l-diverse buckets.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the transactions.
         model: l, the number of columns unless ``columns`` defines them, and how empty values count.
         columns: the owner's columns (see ``data.columns.load_columns``); None lets PAM make ``model.columns``, 2 by default.
         correlation: the correlation of items for PAM, ``truncated`` (as printed) or ``full``.

@@ -227,12 +227,6 @@ def too_few(non_empty: int, k: int) -> InfeasibleError:
 def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
     """Achieve k^m-anonymity by generalization only, with one cut for all transactions.
 
-    Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: a taxonomy with every item of the data as a leaf.
-        model: k and m; m above the longest transaction (or infinity) means the longest.
-
     Returns:
         A recoding that suppresses nothing. The cost of a decision is the total NCP of the cut after the step, its round
         the size of the threat.

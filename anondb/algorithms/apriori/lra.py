@@ -118,10 +118,6 @@ def lra(
     """Achieve k^m-anonymity by generalization only, with one cut for each chunk of similar transactions.
 
     Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: a taxonomy with every item of the data as a leaf.
-        model: k and m; m above the longest transaction (or infinity) means the longest.
         parts: the intended number of chunks of at least k transactions; 1 is AA.
 
     Returns:

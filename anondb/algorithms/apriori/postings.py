@@ -74,7 +74,6 @@ class Postings:
         """The nodes of transactions under a cut: pairs (position in ``tids``, node), each once.
 
         Args:
-            tids: the transactions.
             image: for each leaf the node of the cut above or equal to it.
         """
         length = self.start[tids + 1] - self.start[tids]

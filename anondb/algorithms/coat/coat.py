@@ -191,8 +191,6 @@ def coat(
     """Satisfy privacy constraints by set-based generalization within utility constraints, and by suppression.
 
     Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
         model: k, and for k^m-anonymity m: all m-itemsets are protected unless ``privacy`` says otherwise.
         privacy: ``PrivacyConstraints``, a source of ``load_privacy_constraints``, or ``"pgen"``.
         utility: ``UtilityConstraints`` or a source of ``load_utility_constraints``; without them, any items may be

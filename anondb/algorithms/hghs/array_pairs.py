@@ -195,7 +195,6 @@ def numbers_above(taxonomy: Taxonomy, above: Rows, nodes: Ints) -> Rows:
     """For each leaf the numbers of those of the nodes that are above or equal to it, from the root on; -1 for none.
 
     Args:
-        taxonomy: the taxonomy.
         above: the nodes above its leaves (``ancestors``).
         nodes: some nodes without the root, ascending; their places are their numbers.
     """

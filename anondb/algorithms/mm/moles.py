@@ -53,10 +53,7 @@ class MoleMiner:
     """Mines the minimal moles of a dataset.
 
     Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
         private: marks of the private items, by number.
-        model: h, k and p.
     """
 
     def __init__(self, engine: Engine, dataset: Dataset, private: npt.NDArray[np.bool_], model: HkpCoherence) -> None:

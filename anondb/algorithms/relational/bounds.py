@@ -173,8 +173,6 @@ def rum_bound(
     """RMERGE: merge clusters while Rum(D) <= delta.
 
     Args:
-        measure: the records and their NCP.
-        clusters: the clusters of CLUSTER.
         delta: the threshold for Rum, from 0 to 1.
         by: ``r``, ``t`` or ``rt``.
         order: the order by transactions for ``t`` and ``rt``.

@@ -28,8 +28,6 @@ class Companions:
         """The one of ``others`` whose union with a block has the least UL; of equal ones the first.
 
         Args:
-            block: the block.
-            others: other blocks.
             supports: of the union with each of them.
         """
         sizes = self.size[others] + self.size[block]

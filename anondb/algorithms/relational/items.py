@@ -68,7 +68,6 @@ class ItemTree:
     """The taxonomy of the items.
 
     Args:
-        taxonomy: the taxonomy.
         leaf: the leaf of each item; sensitive items need none.
     """
 

@@ -74,9 +74,7 @@ def relational(
     """Achieve (k,k^m)-anonymity or (k,l^m)-diversity of relational and transaction data.
 
     Args:
-        engine: inside a transaction.
         dataset, records: the transactions and the quasi-identifiers of the same persons.
-        model: the promise.
         algorithm: one of ``RT_ALGORITHMS``.
         delta: how much of the attributes' detail may be given up for that of the items, 0 to 1: the bound on Rum; for
             ``tum_bound`` the reverse, the bound on Tum. 0.65 by default.
@@ -199,8 +197,6 @@ def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints
     changes.
 
     Args:
-        items: the item sets.
-        k: the least size.
         place: position of each item among the bits; by default its number.
 
     Raises:

@@ -68,10 +68,6 @@ def clump(
     """Find a transactionally k-anonymous recoding of bags by clustering.
 
     Args:
-        engine: an engine inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: the taxonomy; every item of the data is a leaf.
-        model: k.
         bags: table ``(tid, item, copies)`` with the number of times that a transaction has an item; None counts each once.
         empty: ``keep`` clusters transactions without items like all others; ``absorb`` publishes them as a class of their
             own, and if there are fewer than k, empties the shortest others until there are k.

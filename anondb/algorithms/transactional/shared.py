@@ -48,7 +48,6 @@ def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
     The cheapest are chosen, which are the shortest (tie: input order). If fewer than k would be left, these are too.
 
     Args:
-        dataset: the transactions.
         tids, lengths: those with items, and their numbers of occurrences.
         k: the least size of a class.
     """
@@ -259,8 +258,6 @@ def node_recoding(
     """Build the local recoding that publishes all transactions of a group as the same nodes of a taxonomy.
 
     Args:
-        engine: an engine inside a transaction.
-        taxonomy: the taxonomy of the nodes.
         rows: group, node and copies, one row for each published node of a group.
         members: transaction and group of each transaction that has a group; the others are published without items.
         incomplete: the transactions of classes in which something may have been suppressed.

@@ -93,7 +93,6 @@ def changes(engine: DuckDBEngine, tables: list[str], known: set[str]) -> dict[st
     """The tables of the ledger that are not as they were fetched: whether rows were changed or removed.
 
     Args:
-        engine: the engine.
         tables: the tables of the ledger.
         known: those that were fetched.
     """

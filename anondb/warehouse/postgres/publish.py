@@ -66,9 +66,7 @@ def check_parts(engine: DuckDBEngine, where: Place, values: Sequence[str], *, re
     """Check, before the long work, that releases of some values can be published in schemas beside a union of them.
 
     Args:
-        engine: the engine.
         where: the schema of the union.
-        values: the values.
         replace: whether all that is published there goes.
         fresh: whether the view is new.
 

@@ -100,10 +100,6 @@ _CONNECTING: Sequence[tuple[str, type[AnondbError], str, str]] = (  # by the wor
 class Server:
     """One connection, with a pinned search path, all of whose statements are in transactions, which are REPEATABLE READ.
 
-    Args:
-        place: the database.
-        on_statement: called with the text of every statement before it runs.
-
     Raises:
         InputError: ``no_driver``, ``login``, ``no_such_database``, ``old_server`` or ``bad_encoding``.
         EngineError: ``connection``: the server cannot be reached.

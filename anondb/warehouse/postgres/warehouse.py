@@ -27,10 +27,6 @@ class PostgresWarehouse(PortableWarehouse):
 
     Every work table is analyzed, since the planner believes that a table without statistics is small. No item, id or key
     stands in the text of a statement, which administrators can read: texts go to the server by COPY.
-
-    Args:
-        server: the connection.
-        on_progress: called with a short text on the current step of long work.
     """
 
     name, dialect, schema = "PostgreSQL", "postgres", "pg_temp"
