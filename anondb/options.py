@@ -231,9 +231,6 @@ def view_policy(
     """Make the policy of a ``CREATE ANONYMIZED VIEW``, and check its options one by one.
 
     The options of ``PUBLISHING`` are not part of a policy; the caller handles them.
-
-    Raises:
-        InputError: see ``check_option`` and ``Policy``.
     """
     for option, value in options.items():
         check_option(option, value)

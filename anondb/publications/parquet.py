@@ -74,9 +74,6 @@ def publish(
         replace: whether to replace a release of Parquet files; while that happens, there is neither for a moment.
         mode: the permissions of the files; who may read them may also enter the folder.
         options: ``check``, ``verified`` and ``sign`` of ``release.publish.publish``.
-
-    Raises:
-        AnondbError: see ``check_folder`` and ``release.publish.publish``; nothing was written.
     """
     target = check_folder(engine, path, replace)
     with build_directory(target.parent) as build:

@@ -74,7 +74,6 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
 
     Raises:
         InputError: ``late_rows``: rows of a published value have changed, unless they are ignored; see ``create``.
-        InfeasibleError: see ``create``.
     """
     folder = folder_of(view)
     with engine.transaction():
