@@ -54,11 +54,7 @@ def _missing(source: Source, kind: str) -> str:
 
 
 def check_id_type(source: Source, column: str) -> None:
-    """Check the type of a column of ids.
-
-    Raises:
-        InputError: ``bad_type``.
-    """
+    """Check the type of a column of ids."""
     if not ID_TYPES.match(source.columns[column]):
         raise InputError(
             f"The id column {column!r} of {source.name} has the type {short(source.columns[column])}.",

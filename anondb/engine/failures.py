@@ -52,11 +52,7 @@ def is_binary(collation: str) -> bool:
 
 
 def check_collation(collation: str) -> None:
-    """Refuse a default collation that does not compare texts by their code points.
-
-    Raises:
-        InputError: ``collation``.
-    """
+    """Refuse a default collation that does not compare texts by their code points."""
     if not is_binary(collation):
         raise InputError(
             "default_collation is set: items that differ by case or accent would be merged.",

@@ -30,11 +30,7 @@ class TimeUp(BaseException):
 
 
 def check_seconds(seconds: Any) -> float | None:
-    """The seconds of a time limit; None for no limit.
-
-    Raises:
-        InputError: ``bad_parameter``.
-    """
+    """The seconds of a time limit; None for no limit."""
     if seconds is None:
         return None
     number = math.nan if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real) else float(seconds)

@@ -44,11 +44,7 @@ def group_size(parameters: Mapping[str, Any]) -> int:
 
 
 def parameters_of(model: str) -> dict[str, Parameter]:
-    """The parameters of a model by name.
-
-    Raises:
-        InputError: ``unknown_model``, with the names of all models.
-    """
+    """The parameters of a model by name."""
     if model not in MODELS:
         raise InputError(
             f"There is no model {model!r}; the models are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
@@ -86,11 +82,7 @@ def _read(parameter: Parameter, value: Any) -> Any:
 
 
 def model_of(manifest: Mapping[str, str]) -> Model:
-    """Make the model that a release's manifest promises.
-
-    Raises:
-        InputError: ``not_a_release``, if the manifest lacks the model or a parameter.
-    """
+    """Make the model that a release's manifest promises."""
     try:
         name = manifest["model"]
         return make_model(name, **{p: manifest[p] for p in parameters_of(name)})

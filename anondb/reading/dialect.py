@@ -108,11 +108,7 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
 
 
 def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str, ...]:
-    """The names of columns, no two of which are equal but for their case; one without a name has that of its number.
-
-    Raises:
-        InputError: ``column_clash``.
-    """
+    """The names of columns, no two of which are equal but for their case; one without a name has that of its number."""
     first: dict[str, int] = {}
     labels = [label or f"column{place}" for place, label in enumerate(names, 1)]
     for place, label in enumerate(labels, 1):
@@ -126,11 +122,7 @@ def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str,
 
 
 def basket_delimiter(path: Path, reading: Reading, name: str) -> str:
-    """The delimiter of a file of baskets: the only one of the usual that occurs, else the blank.
-
-    Raises:
-        InputError: ``ambiguous_dialect``.
-    """
+    """The delimiter of a file of baskets: the only one of the usual that occurs, else the blank."""
     if reading.delimiter is not None:
         return reading.delimiter
     occurring = marks_in(path)

@@ -108,11 +108,7 @@ def digest_of(path: Path) -> tuple[str, int]:
 
 @contextmanager
 def decompressed(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
-    """The bytes of a file without its compression.
-
-    Raises:
-        InputError: ``unreadable``: it is damaged.
-    """
+    """The bytes of a file without its compression."""
     try:
         with _opened(path, compression) as stream:
             yield stream

@@ -269,11 +269,7 @@ class PortableWarehouse(ABC):
 
 
 def table_named(reference: Any, dialect: str) -> exp.Table:
-    """The table of a name such as ``schema.table``.
-
-    Raises:
-        InputError: ``no_such_table``: it is none.
-    """
+    """The table of a name such as ``schema.table``."""
     table = None
     with contextlib.suppress(sqlglot.errors.SqlglotError, ValueError):
         table = exp.to_table(str(reference), dialect=dialect)
@@ -290,11 +286,7 @@ def quoted(column: str) -> exp.Column:
 
 
 def column_named(columns: Iterable[str], wanted: str) -> str:
-    """A column by its name; as in DuckDB, the search ignores case if it has to.
-
-    Raises:
-        InputError: ``no_such_column``.
-    """
+    """A column by its name; as in DuckDB, the search ignores case if it has to."""
     names = list(columns)
     exact = [c for c in names if c == wanted] or [c for c in names if c.lower() == wanted.lower()]
     if len(exact) != 1:

@@ -101,11 +101,7 @@ def _place_of_connection(info: Any) -> Place:
 
 
 def release_of(url: str) -> Place:
-    """The schema of a release that a URL names: ``postgresql://HOST/DATABASE/SCHEMA``.
-
-    Raises:
-        InputError: ``bad_url``.
-    """
+    """The schema of a release that a URL names: ``postgresql://HOST/DATABASE/SCHEMA``."""
     place = place_of(url)
     if place.schema is None:
         raise InputError("The URL of a release is postgresql://HOST/DATABASE/SCHEMA.", code="bad_url")
@@ -144,11 +140,7 @@ def place_of(url: str) -> Place:
 
 
 def check_name(name: str) -> str:
-    """Check the name of a database, schema or role.
-
-    Raises:
-        InputError: ``bad_name``.
-    """
+    """Check the name of a database, schema or role."""
     try:
         fits = 0 < len(name.encode()) <= _MOST_BYTES and "\0" not in name
     except UnicodeEncodeError:
