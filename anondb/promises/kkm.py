@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from anondb.errors import InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.promises.spec import ModelSpec, Shown, Subject
+from anondb.promises.spec import ModelSpec, Subject, proof_named
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from anondb.verify import Verification
 
 
@@ -36,16 +33,10 @@ def verify_classes(subject: Subject, model: KkmAnonymity | KlmDiversity, witness
     return checked
 
 
-def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
-    from anondb.promises import proofs
-
-    return proofs.kkm(manifest, shown)
-
-
 KKM = ModelSpec(
     model=KkmAnonymity,
     verify=verify_classes,
-    proof=_proof,
+    proof=proof_named("kkm"),
     claims="""\
 * **Needs only the release**: an attacker who knows all relational values of a person and up to m nonsensitive items finds
   at least k matching records, or none. `verify_kkm.sql` groups the rows of `records` into classes of equal values, and

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from anondb.models.relational import KlmDiversity
 from anondb.promises.kkm import verify_classes
-from anondb.promises.spec import ModelSpec, Shown, Subject, missing
+from anondb.promises.spec import ModelSpec, Subject, missing, proof_named
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from anondb.verify import Verification
 
 
@@ -21,16 +18,10 @@ def _verify(subject: Subject, model: KlmDiversity, witnesses: int) -> Verificati
     return verify_classes(subject, model, witnesses)
 
 
-def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
-    from anondb.promises import proofs
-
-    return proofs.klm(manifest, shown)
-
-
 KLM = ModelSpec(
     model=KlmDiversity,
     verify=_verify,
-    proof=_proof,
+    proof=proof_named("klm"),
     claims="""\
 * **Needs only the release**: an attacker who knows all relational values of a person and up to m nonsensitive items finds
   at least k matching records, or none; and at most one in l of these holds any one sensitive item. `verify_klm.sql` checks

@@ -62,6 +62,21 @@ class Shown:
     values: tuple[str, ...] = ()  # the columns of the release's relational values
 
 
+Proof = Callable[[Mapping[str, str], Shown], "exp.Query"]  # from the manifest
+
+
+def proof_named(name: str) -> Proof:
+    """The query of this name in ``anondb.promises.proofs``, which is imported when one is built."""
+
+    def proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+        from anondb.promises import proofs
+
+        built: exp.Query = getattr(proofs, name)(manifest, shown)
+        return built
+
+    return proof
+
+
 def promises_nothing(model: Any) -> tuple[str, ...]:
     """The remark for the owner if k = 1."""
     return ("k = 1 promises nothing: every item is released unchanged.",) if model.k == 1 else ()
@@ -75,8 +90,7 @@ class ModelSpec:
     model: type[Model]
     # the verifier ``(subject, model, witnesses)``; it re-derives the promise from the definition
     verify: Callable[[Subject, Any, int], Verification]
-    # builds the query over a sealed file that returns the violations, from ``(manifest, shown)``
-    proof: Callable[[Mapping[str, str], Shown], exp.Query]
+    proof: Proof  # builds the query over a sealed file that returns the violations
     claims: str  # the proof pack's list of what the proof shows, and from which inputs
     # covered, uncovered: the attackers that the promise covers, and those that it does not, as sentences with the names
     # of parameters in braces; ``{known}`` is what an attacker may know (``covers``)

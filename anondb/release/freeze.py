@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -153,7 +152,10 @@ def freeze(
         return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
     items, values = recoding.items, recoding.values
     numbered = number_transactions(engine, dataset.ids, key)
-    rows = _write_rows(items, engine, dataset, release_schema, numbered)
+    if isinstance(items, LocalRecoding):
+        rows = _write_local(items, engine, dataset, release_schema, numbered)
+    else:
+        rows = _write_global(items, engine, dataset, release_schema, numbered)
     if values is not None:
         places = release_schema.table("records"), release_schema.table("released_values")
         write_records(engine, values, numbered, *places)
@@ -253,15 +255,6 @@ def _write_labels(engine: Engine, labels: Sequence[str], occurring: set[int], sc
     )
 
 
-@singledispatch
-def _write_rows(
-    recoding: GlobalRecoding | LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
-) -> _Rows:
-    """Write the transactions of a recoding of items."""
-    raise InternalError(f"{type(recoding).__name__} has no rows.")
-
-
-@_write_rows.register(GlobalRecoding)
 def _write_global(
     recoding: GlobalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:
@@ -287,7 +280,6 @@ def _write_global(
     return _Rows(occurring, "some" if items else "none", items, occurrences)
 
 
-@_write_rows.register(LocalRecoding)
 def _write_local(
     recoding: LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial, singledispatch
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,23 +138,12 @@ class AnatomyFigures:
         return {**self.buckets.to_json(), "rules": None if self.rules is None else self.rules.to_json()}
 
 
-@singledispatch
 def anatomy_figures(
     recoding: Recoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
 ) -> AnatomyFigures | None:
-    """The figures of a frozen anatomy for its owner; None for other releases.
-
-    Args:
-        dataset, model: the data and the promise.
-        seed: the seed of the reconstruction to mine.
-    """
-    return None
-
-
-@anatomy_figures.register
-def _(
-    recoding: BucketRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
-) -> AnatomyFigures:
+    """The figures of a frozen anatomy for its owner; None for other releases. ``seed``: of the reconstruction to mine."""
+    if not isinstance(recoding, BucketRecoding):
+        return None
     from anondb.utility.anatomy import figures
     from anondb.utility.rules import default_thresholds, has_mlxtend
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 
 import numpy as np
 import numpy.typing as npt
@@ -129,50 +128,28 @@ class Cover:
         return engine.put("local_members", columns)
 
 
-@singledispatch
 def suppressed_items(
     recoding: GlobalRecoding | LocalRecoding | BucketRecoding, engine: Engine, dataset: Dataset
 ) -> int:
     """Count the items of the data that are suppressed in all transactions."""
-    raise TypeError(f"{type(recoding).__name__} does not recode items")
-
-
-@suppressed_items.register
-def _(recoding: GlobalRecoding, engine: Engine, dataset: Dataset) -> int:
-    return int((recoding.image < 0).sum())
-
-
-@suppressed_items.register
-def _(recoding: BucketRecoding, engine: Engine, dataset: Dataset) -> int:
-    return 0
-
-
-@suppressed_items.register
-def _(recoding: LocalRecoding, engine: Engine, dataset: Dataset) -> int:
-    if not len(recoding.incomplete):
+    if isinstance(recoding, GlobalRecoding):
+        return int((recoding.image < 0).sum())
+    if isinstance(recoding, BucketRecoding) or not len(recoding.incomplete):
         return 0
     return dataset.n_items - Cover.of(engine, dataset, recoding).items
 
 
-@singledispatch
 def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, cover: Cover | None = None) -> Ints:
     """The items that a released item with several members stands for: the pool of the papers' queries.
 
     For a local recoding ``cover`` is needed, and one such transaction is enough. An anatomy generalizes no items.
     """
-    return np.zeros(0, dtype=np.int64)
-
-
-@generalized_items.register
-def _(recoding: LocalRecoding, cover: Cover | None = None) -> Ints:
-    several = recoding.sizes > 1
-    return np.unique(cover.item[several[cover.released]]) if cover is not None else np.zeros(0, dtype=np.int64)
-
-
-@generalized_items.register
-def _(recoding: GlobalRecoding, cover: Cover | None = None) -> Ints:
-    kept = np.flatnonzero(recoding.image >= 0)
-    return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
+    if isinstance(recoding, GlobalRecoding):
+        kept = np.flatnonzero(recoding.image >= 0)
+        return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
+    if isinstance(recoding, BucketRecoding) or cover is None:
+        return np.zeros(0, dtype=np.int64)
+    return np.unique(cover.item[(recoding.sizes > 1)[cover.released]])
 
 
 def local_loss(
