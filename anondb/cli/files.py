@@ -6,15 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import (
-    ExistingRelease,
-    Json,
-    Quiet,
-    ShowSql,
-    Source,
-    asked_on_terminal,
-    opened,
-)
+from anondb.cli.app import ExistingRelease, Json, Quiet, ShowSql, Source, asked_on_terminal, opened
 from anondb.cli.flags import flag_values, with_flags
 from anondb.cli.words import print_digests, print_json, shown
 from anondb.options import PUBLICATION

@@ -112,9 +112,7 @@ def _make_room(engine: Engine, table: Table, replace: bool) -> None:
         engine.drop(table)
     except EngineError:
         raise InputError(
-            f"{table.name!r} is a view; --replace replaces tables only.",
-            code="table_exists",
-            hint="Drop it first.",
+            f"{table.name!r} is a view; --replace replaces tables only.", code="table_exists", hint="Drop it first."
         ) from None
 
 

@@ -58,10 +58,7 @@ def _spilling(connect: Callable[[Path], duckdb.DuckDBPyConnection], **how: Any) 
 
 
 def desk_engine(
-    *,
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    on_statement: Callable[[str], None] | None = None,
+    *, memory_limit: str | None = None, threads: int | None = None, on_statement: Callable[[str], None] | None = None
 ) -> DuckDBEngine:
     """An engine on an empty database in memory, locked: it reads no file and no other database.
 

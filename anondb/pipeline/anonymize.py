@@ -197,14 +197,7 @@ def _keep_old(engine: DuckDBEngine, schema: SchemaName) -> None:
 
 
 def _release(
-    engine: DuckDBEngine,
-    clock: Clock,
-    policy: Policy,
-    task: Task,
-    recoding: Recoding,
-    catalog: str,
-    *,
-    sums: bool,
+    engine: DuckDBEngine, clock: Clock, policy: Policy, task: Task, recoding: Recoding, catalog: str, *, sums: bool
 ) -> tuple[Report, Workload]:
     """Make, verify and measure the release of a recoding; also return the workload. The report lacks the times."""
     name, dataset, model = str(clock.release), task.dataset, promised(policy.model, recoding)

@@ -17,10 +17,7 @@ def _verify(subject: Subject, model: HkpCoherence, witnesses: int) -> Verificati
     private = subject.knowledge.sensitive
     if private is None:
         raise missing(
-            model,
-            "its private items, which no release lists",
-            "no_sensitive",
-            "Name them with --sensitive TABLE|FILE.",
+            model, "its private items, which no release lists", "no_sensitive", "Name them with --sensitive TABLE|FILE."
         )
     return verify_hkp(subject.engine, subject.transactions, subject.items, model, private, witnesses=witnesses)
 

@@ -237,12 +237,7 @@ def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workloa
 
 
 def accuracy_of(
-    engine: Engine,
-    workload: Workload,
-    answers: Table,
-    estimator: str,
-    k: int | None,
-    least_scale: float = 0.0,
+    engine: Engine, workload: Workload, answers: Table, estimator: str, k: int | None, least_scale: float = 0.0
 ) -> Accuracy:
     """The figures of the answers; ``k`` and ``least_scale`` as in ``error_figures``."""
     errors, outside = error_figures(engine, answers, k, least_scale=least_scale)

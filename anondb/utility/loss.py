@@ -233,11 +233,7 @@ def ul_a_log2(
 
 
 def _ul_a_fraction(
-    sizes: Sequence[int],
-    supports: Sequence[int],
-    transactions: int,
-    domain: int,
-    weights: Sequence[Number] | None,
+    sizes: Sequence[int], supports: Sequence[int], transactions: int, domain: int, weights: Sequence[Number] | None
 ) -> tuple[Fraction, int]:
     """Numerator and denominator of UL version A without penalties: sum of (2^size - 1) x w x support, (2^M - 1) x N."""
     by_size: dict[int, Number] = {}

@@ -107,12 +107,7 @@ def check_release(
 
 
 def _verify_recoded(
-    engine: DuckDBEngine,
-    entry: ledger.LedgerEntry,
-    dataset: Dataset,
-    schema: SchemaName,
-    model: Model,
-    witnesses: int,
+    engine: DuckDBEngine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, model: Model, witnesses: int
 ) -> Verification:
     """Verify the promise on a dataset under the image map of a release."""
     images = engine.create("old_images", _images(dataset, schema))

@@ -17,14 +17,7 @@ from anondb.ledger import ledger, stored, tables
 from anondb.publications import history
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.freeze import drop_schema
-from anondb.release.objects import (
-    ROW_ORDER,
-    SchemaName,
-    find_schema,
-    read_release,
-    release_schema,
-    same_name,
-)
+from anondb.release.objects import ROW_ORDER, SchemaName, find_schema, read_release, release_schema, same_name
 from anondb.statements.statement import CreateView
 from anondb.statements.tokens import tokens_of
 from anondb.views.parts import Part, parts_of

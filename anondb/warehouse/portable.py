@@ -61,10 +61,7 @@ class PortableWarehouse(ABC):
     failures: tuple[type[Exception], ...] = ()  # the exceptions of its driver
 
     def __init__(
-        self,
-        *,
-        on_statement: Callable[[str], None] | None = None,
-        on_progress: Callable[[str], None] | None = None,
+        self, *, on_statement: Callable[[str], None] | None = None, on_progress: Callable[[str], None] | None = None
     ) -> None:
         self.on_statement, self._on_progress = on_statement, on_progress
         self._work: set[Table] = set()

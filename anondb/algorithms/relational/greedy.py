@@ -229,14 +229,7 @@ class _Nodes(_Blocks):
     """The generalized items of one cluster as nodes of a taxonomy."""
 
     def __init__(
-        self,
-        marks: Bools,
-        groups: list[Ints],
-        k: int,
-        ell: int,
-        m: int | float,
-        taxonomy: Taxonomy,
-        leaf: Ints,
+        self, marks: Bools, groups: list[Ints], k: int, ell: int, m: int | float, taxonomy: Taxonomy, leaf: Ints
     ) -> None:
         super().__init__(marks, groups, k, ell, m)
         self.taxonomy, self.leaf = taxonomy, leaf

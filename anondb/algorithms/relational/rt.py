@@ -20,16 +20,7 @@ from anondb.algorithms.relational.bounds import BoundViolated, Merging, nearest,
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster, fused
 from anondb.algorithms.relational.greedy import diversity_recoder
-from anondb.algorithms.relational.items import (
-    Bools,
-    ClusterRecoding,
-    Ints,
-    ItemSets,
-    ItemTree,
-    Profile,
-    Recoder,
-    ul,
-)
+from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, ItemTree, Profile, Recoder, ul
 from anondb.algorithms.relational.publish import publish
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization

@@ -202,14 +202,7 @@ class _Clusters:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        taxonomy: Taxonomy,
-        up: Ints,
-        k: int,
-        extended: Table,
-        length: Ints,
-        objective: str,
+        self, engine: Engine, taxonomy: Taxonomy, up: Ints, k: int, extended: Table, length: Ints, objective: str
     ) -> None:
         self.engine, self.taxonomy, self.up, self.k, self.length = engine, taxonomy, up, k, length
         self.number = len(length) // k

@@ -129,10 +129,7 @@ class PostgresWarehouse(PortableWarehouse):
 
 
 def opened(
-    source: str,
-    *,
-    on_statement: Callable[[str], None] | None = None,
-    on_progress: Callable[[str], None] | None = None,
+    source: str, *, on_statement: Callable[[str], None] | None = None, on_progress: Callable[[str], None] | None = None
 ) -> tuple[PostgresWarehouse, str]:
     """The warehouse of a URL of a database and, behind ``#``, the name of a table."""
     url, _, table = source.partition("#")
