@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -180,7 +179,6 @@ def measure(
     *,
     k: int | None = None,
     estimator: str = "joint",
-    sanity_bound: float = 0.0,
     target: str = "answers",
     counted: Counted | None = None,
 ) -> Accuracy:
@@ -197,7 +195,6 @@ def measure(
         workload: the queries; drawn ones must come from this dataset.
         k: the k of the model, the least truth of a frequent query (see ``RelativeError``).
         estimator: ``joint`` or ``product``.
-        sanity_bound: with a share s > 0 the error is |truth - estimate| / max(truth, s x N), and no query is skipped.
         counted: the counts of these queries, if the caller has them.
 
     Raises:
@@ -205,8 +202,6 @@ def measure(
     """
     if estimator not in ESTIMATORS:
         raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
-    if isinstance(sanity_bound, bool) or not isinstance(sanity_bound, numbers.Real) or not 0 <= sanity_bound <= 1:
-        raise InputError(f"sanity_bound must be from 0 to 1, not {sanity_bound!r}.", code="bad_parameter")
     known = Counted.of(engine, dataset, released, workload, target) if counted is None else counted
     tables = {"names": workload.names, "queries": workload.queries, "items": workload.items}
     answers = engine.create(
@@ -216,11 +211,10 @@ def measure(
         transactions=dataset.n_transactions,
         suppressed=released.suppressed,
         product=estimator == "product",
-        sanity=float(sanity_bound),
     )
     if counted is None:
         engine.drop(*known.tables.values())
-    return accuracy_of(engine, workload, answers, estimator, k, sanity_bound * dataset.n_transactions)
+    return accuracy_of(engine, workload, answers, estimator, k)
 
 
 def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workload) -> Table:
@@ -236,11 +230,9 @@ def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workloa
     return count_sets(engine, target, origin.transactions, sets, origin.runner)
 
 
-def accuracy_of(
-    engine: Engine, workload: Workload, answers: Table, estimator: str, k: int | None, least_scale: float = 0.0
-) -> Accuracy:
-    """The figures of the answers; ``k`` and ``least_scale`` as in ``error_figures``."""
-    errors, outside = error_figures(engine, answers, k, least_scale=least_scale)
+def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str, k: int | None) -> Accuracy:
+    """The figures of the answers; ``k`` as in ``error_figures``."""
+    errors, outside = error_figures(engine, answers, k)
     return Accuracy(
         queries=workload.n_queries,
         size=workload.size,
