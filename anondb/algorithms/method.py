@@ -74,7 +74,9 @@ class Method:
     name: str  # its name for users
     paper: str  # the paper that published it, or anondb
     models: tuple[str, ...]  # the names of the models that it achieves
-    run: Callable[[Engine, Task], Recoding]  # computes the recoding of a task
+    # computes the recoding of a task. All raise InputError for an item that is no leaf of the taxonomy, InfeasibleError for
+    # too few transactions, and BudgetExceeded, with a number, for what would take too much memory or time.
+    run: Callable[[Engine, Task], Recoding]
     options: type = NoOptions  # a dataclass of the options of this algorithm only; every field is made with ``option``
     needs: tuple[str, ...] = ()  # sources and parameters of a policy that it requires
     takes: tuple[str, ...] = ()  # sources and parameters that it accepts in addition; all others are refused

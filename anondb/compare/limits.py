@@ -35,11 +35,7 @@ class Finished:
 
 
 def parse_size(text: str) -> int:
-    """Parse a size in DuckDB's notation, such as ``2GB``, ``512MiB`` or ``1.5 GB``, into bytes.
-
-    Raises:
-        InputError: the text is not a size.
-    """
+    """Parse a size in DuckDB's notation, such as ``2GB``, ``512MiB`` or ``1.5 GB``, into bytes."""
     match = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?I?)B?\s*", text.upper())
     if match is None or match[2] == "I" or not float(match[1]):
         raise InputError(f"A memory limit is a size such as 2GB, not {text[:40]!r}.", code="bad_parameter")

@@ -43,9 +43,6 @@ def write_report(path: str, results: Sequence[Result], setting: Setting, facts: 
         results: the results, in the order of the runs.
         setting: the shared inputs and limits of the runs.
         facts: transactions, items, occurrences and longest transaction of the source.
-
-    Raises:
-        InputError: the file cannot be written.
     """
     write_private(path, comparison(results, setting, facts))
 

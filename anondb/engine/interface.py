@@ -61,9 +61,6 @@ class Runner(Protocol):
 
         Args:
             most: the largest number of rows, so that nobody fetches a row for each person without a word.
-
-        Raises:
-            BudgetExceeded: there are more.
         """
         ...
 

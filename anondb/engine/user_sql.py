@@ -61,11 +61,7 @@ class UserSqlError(Exception):
 
 
 def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
-    """Split a text into statements by DuckDB's parser; nothing is run.
-
-    Raises:
-        UserSqlError: DuckDB cannot parse the text.
-    """
+    """Split a text into statements by DuckDB's parser; nothing is run."""
     extracted = _guarded(engine, text, lambda: engine.connection.extract_statements(text))
     statements, place = [], 0
     for one in extracted:
@@ -90,11 +86,7 @@ def _beginning(text: str) -> int:
 
 
 def run(engine: DuckDBEngine, text: str) -> UserResult:
-    """Run a statement and fetch its rows.
-
-    Raises:
-        UserSqlError: DuckDB refused it.
-    """
+    """Run a statement and fetch its rows."""
 
     def work() -> UserResult:
         result = engine.connection.execute(text)
@@ -106,11 +98,7 @@ def run(engine: DuckDBEngine, text: str) -> UserResult:
 
 
 def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
-    """Run a statement once and return its rows as a relation for the user; None if it returns nothing.
-
-    Raises:
-        UserSqlError: DuckDB refused it.
-    """
+    """Run a statement once and return its rows as a relation for the user; None if it returns nothing."""
 
     def work() -> duckdb.DuckDBPyRelation | None:
         try:

@@ -119,9 +119,6 @@ def profile(
         attackers: whether to count what attackers find, and what algorithms take; without, sizes alone are counted.
         records: the records of the persons; those of the transactions if only ``quasi_identifiers`` are named.
         attributes: ``quasi_identifiers``, ``hierarchies`` and ``sensitive``, see ``anondb.guide.people.people``.
-
-    Raises:
-        InputError: a source cannot be read, or ``bad_parameter``.
     """
     k = KmAnonymity(k).k
     if records is None and any(value is not None for value in attributes.values()):

@@ -148,11 +148,7 @@ class View:
 
 
 def check_names(engine: Engine, catalog: str) -> None:
-    """Check, before the long work, that no table or view of the user has the name of a ledger table.
-
-    Raises:
-        InputError: ``ledger_name``.
-    """
+    """Check, before the long work, that no table or view of the user has the name of a ledger table."""
     stored(engine, catalog, TABLES)
 
 

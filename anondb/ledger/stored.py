@@ -36,20 +36,12 @@ def check_writable(engine: Engine, catalog: str) -> None:
 
 
 def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
-    """The schema of a release in the owner's database.
-
-    Raises:
-        InputError: no release of this name exists.
-    """
+    """The schema of a release in the owner's database."""
     return find_whole(engine, name).schema
 
 
 def find_whole(engine: DuckDBEngine, name: str) -> StoredRelease:
-    """A release in the owner's database.
-
-    Raises:
-        InputError: no release of this name exists.
-    """
+    """A release in the owner's database."""
     schema = find_schema(engine, release_schema(current_catalog(engine), name))
     if schema is None:
         hint = "A run over files keeps none: load them into a database first, with anondb load."

@@ -300,9 +300,6 @@ def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recor
 def load_release(engine: DuckDBEngine, name: str) -> tuple[LedgerEntry, Dataset]:
     """Read the current source of a release (``load_source``), to measure its accuracy; what was made inside the owner's
     database is counted there.
-
-    Raises:
-        InputError: the release or its source does not exist.
     """
     entry, warehouse = find(engine, current_catalog(engine), name), engine.warehouse()
     if entry is None or entry.source_reference is None or warehouse is None or not entry.parameters.get("on_engine"):

@@ -124,11 +124,7 @@ def prove(
     mode: int | None = None,
     include_constraints: bool = False,
 ) -> Path:
-    """Write the proof of a release that was published, with the digests of its file; replace an earlier proof.
-
-    Raises:
-        EngineError: it cannot be written.
-    """
+    """Write the proof of a release that was published, with the digests of its file; replace an earlier proof."""
     from anondb.promises.proof_pack import write_proof
 
     with engine.transaction():

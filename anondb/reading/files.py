@@ -255,11 +255,7 @@ def _plain(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[
 
 
 def listed_items(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[str]]:
-    """The account and the items of a text file with one on each line, without blanks around them; empty lines are none.
-
-    Raises:
-        InputError: as ``open_file``.
-    """
+    """The account and the items of a text file with one on each line, without blanks around them; empty lines are none."""
     with _plain(engine, path, role, reading) as (plain, account):
         invalid = first_invalid(plain)
         if invalid:
@@ -272,11 +268,7 @@ def listed_items(engine: Engine, path: Path, role: str, reading: Reading) -> tup
 
 
 def ragged_rows(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[list[str]]]:
-    """The account and the records of a text file of paths, which may have different numbers of fields; no empty lines.
-
-    Raises:
-        InputError: as ``open_file``.
-    """
+    """The account and the records of a text file of paths, which may have different numbers of fields; no empty lines."""
     dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
     with _plain(engine, path, role, reading) as (plain, account), Lines(plain, dialect.delimiter) as lines:
         rows = [record for _, record in records(lines, dialect, f"file {path.name!r}") if record]

@@ -201,9 +201,6 @@ def measure_release(
 ) -> Accuracy:
     """Measure the accuracy of an existing release on its current source, which is loaded by ``load``, and store the answers
     in the ledger.
-
-    Raises:
-        InputError: the release or its source does not exist (files and data frames are not kept).
     """
     catalog = current_catalog(engine)
     if not workload.queries and workload.table is None:

@@ -94,9 +94,6 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
     Args:
         engine: the owner's database, which may be read-only.
         item: the item's label, exactly.
-
-    Raises:
-        InputError: the release does not exist, or neither it nor its taxonomy contains the item.
     """
     catalog = stored.current_catalog(engine)
     schema = stored.find_release(engine, name)

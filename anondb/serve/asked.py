@@ -144,11 +144,7 @@ class Asked:
         return [oid or (TEXTS if str(number) in lists else TEXT) for number, oid in enumerate(known[:_MOST], 1)]
 
     def answered(self, session: Session, translator: Translator, values: Sequence[Any], bounds: str) -> Answer:
-        """The answer of a session.
-
-        Raises:
-            AnondbError: there is none.
-        """
+        """The answer of a session."""
         if self.word in _TRANSACTIONS:
             return Answer(_TRANSACTIONS[self.word][0])
         if self.word in _NOTHING or (self.word == "SET" and self._is_setting()):

@@ -61,11 +61,7 @@ class Checked:
 def check_taxonomy(
     engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
 ) -> Checked:
-    """Check a taxonomy, with ``transactions`` also against the items of the data.
-
-    Raises:
-        InputError: a source cannot be read, or the taxonomy is empty.
-    """
+    """Check a taxonomy, with ``transactions`` also against the items of the data."""
     with engine.transaction():
         dataset = None if transactions is None else _dataset(engine, transactions, id_column, item_column)
         known = (None, None) if dataset is None else (dataset.labels, dataset.item_kind)

@@ -198,9 +198,6 @@ def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, 
         tree: a taxonomy or, for an attribute, hierarchies, as ``anonymize`` takes them.
         rows: the transactions or the records.
         columns: ``id_column`` and, of transactions, ``item_column``.
-
-    Raises:
-        InputError: those of ``supported_taxonomy`` and ``supported_hierarchy``.
     """
     if attribute is not None:
         return Draft.of(*supported_hierarchy(engine, tree, rows, attribute, **columns))

@@ -118,9 +118,6 @@ def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_colu
     Args:
         engine: the engine, outside a transaction.
         hierarchies: what ``load_records`` reads: a table (attribute, node, parent), a folder of ``NAME.tree``, a mapping.
-
-    Raises:
-        InputError: a source cannot be read, or is empty.
     """
     with engine.transaction(), open_source(engine, records, "records") as source:
         return fits(engine, hierarchies, source, id_column)

@@ -8,6 +8,8 @@ What all take, and drop their work tables before they return:
     released_items: ``(released_item VARCHAR, item VARCHAR)``, the original items that each stands for, by their labels.
     model: the promise; ``k = 1`` holds trivially.
     witnesses: the maximal number of violations to return, ordered by size, then by labels.
+
+They raise ``BudgetExceeded``, with an estimated number of rows, for a check that would need too much memory or time.
 """
 
 from anondb.verify.result import Verification, Witness

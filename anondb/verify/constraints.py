@@ -89,9 +89,6 @@ def verify_constraints(
     Args:
         constraints: ``(constraint_id VARCHAR, item VARCHAR)``, original items, which need not occur.
         witnesses: maximal number of unsatisfied constraints to return.
-
-    Raises:
-        BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
     """
     with work(engine) as place:
         checked = place.count(reads.rows(constraints, "constraint_id", distinct=True))

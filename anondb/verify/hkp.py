@@ -43,9 +43,6 @@ def verify_hkp(
 
     Returns:
         ``violations`` is the number of moles, minimal or not. If h bounds nothing, it is that of ``verify_km``.
-
-    Raises:
-        BudgetExceeded: the transactions hold too many sets of up to p items; the message has their number.
     """
     with work(engine) as place:
         labels = place.engine.put("verify_private_labels", {"label": ("VARCHAR", sorted(set(private)))})

@@ -53,7 +53,6 @@ def verify_km(
         than k transactions u that contain t, which is zero if and only if no itemset of any size is a threat.
 
     Raises:
-        BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
         InputError: ``not_on_engine``: witnesses, or m infinite, where only portable statements run.
     """
     if model.k == 1:

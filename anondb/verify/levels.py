@@ -30,9 +30,6 @@ def verify_levels(
     Returns:
         ``violations`` is that of ``verify_km``. Original items that the same released items stand for count once, since
         knowing several of them reveals no more than knowing one.
-
-    Raises:
-        BudgetExceeded: the check would need too much memory or time.
     """
     named = "one.item AS label, other.item AS released"
     shown = reads.joined(released_items, items, "released_item = label", named, order="one.item, other.item")

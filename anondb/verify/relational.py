@@ -41,9 +41,6 @@ def verify_kkm(
         A class with fewer than k records counts once, for the empty set. With m infinite it is the number of distinct
         transactions with fewer than k supersets. (k,l^m) adds each (class, itemset, sensitive item) for which more than one
         in l holders of the itemset hold the sensitive item.
-
-    Raises:
-        BudgetExceeded: the check would need too much memory or time.
     """
     with work(engine) as place:
         few = reads.counted(classes, "class", count="records", having=exp.Count(this=exp.Star()) < model.k)

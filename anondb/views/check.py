@@ -35,9 +35,6 @@ def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, w
     Args:
         engine: the engine, outside a transaction; the database may be read-only.
         model: the promise; by default the release's.
-
-    Raises:
-        InputError: the release or its source does not exist, or the source is invalid.
     """
     with engine.transaction():
         schema = stored.find_release(engine, name)

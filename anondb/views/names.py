@@ -107,11 +107,7 @@ def _rename_in_ledger(engine: Engine, catalog: str, release_id: str, view: str, 
 
 
 def describe(engine: DuckDBEngine, name: str, statement: bool) -> Described | Stated:
-    """The facts on a view, or the statement that makes it.
-
-    Raises:
-        InputError: the view does not exist.
-    """
+    """The facts on a view, or the statement that makes it."""
     partitioned = partitioned_view(engine, name)
     with engine.transaction():
         catalog = stored.current_catalog(engine)

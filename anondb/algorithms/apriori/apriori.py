@@ -230,11 +230,6 @@ def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnony
     Returns:
         A recoding that suppresses nothing. The cost of a decision is the total NCP of the cut after the step, its round
         the size of the threat.
-
-    Raises:
-        InputError: items that are not leaves of the taxonomy.
-        InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, _ = load_postings(engine, dataset, taxonomy)
     leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())

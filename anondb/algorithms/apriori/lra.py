@@ -123,11 +123,6 @@ def lra(
     Returns:
         A recoding that suppresses nothing. The cost of a decision is the total NCP of its chunk after the step, its round
         the size of the threat.
-
-    Raises:
-        InputError: items that are not leaves of the taxonomy.
-        InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, tids = load_postings(engine, dataset, taxonomy, OCCURRENCE_BYTES)
     owners, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]

@@ -103,10 +103,6 @@ def load_postings(
     """Load the non-empty transactions of a dataset, and the tid of each.
 
     ``bytes_each`` is the memory that the algorithm needs for each occurrence.
-
-    Raises:
-        InputError: items that are not leaves of the taxonomy.
-        BudgetExceeded: more occurrences than fit in memory.
     """
     check_occurrences(engine, dataset.n_occurrences, bytes_each, "use mhghs, which keeps them in DuckDB")
     nodes = taxonomy.leaf_nodes(dataset)

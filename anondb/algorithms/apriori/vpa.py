@@ -48,11 +48,6 @@ def vpa(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity
     Returns:
         A recoding that suppresses nothing. The cost of a decision is the total NCP of its part after the step, and in the
         last phase that of all data; its round is the size of the threat.
-
-    Raises:
-        InputError: items that are not leaves of the taxonomy.
-        InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, _ = load_postings(engine, dataset, taxonomy)
     order = label_order(taxonomy)

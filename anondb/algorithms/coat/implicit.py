@@ -345,11 +345,7 @@ def _numbered(code: Ints, top: int, prefixes: Ints, n: int, *, number: bool) -> 
 
 
 def check_sets(total: int, size: int, limit: int = MAX_SETS) -> None:
-    """Refuse to enumerate too many sets.
-
-    Raises:
-        BudgetExceeded: with their number.
-    """
+    """Refuse to enumerate too many sets."""
     if total > limit:
         raise BudgetExceeded(
             f"COAT would enumerate {total:,} sets of {size} items in transactions; the limit is {limit:,}.",

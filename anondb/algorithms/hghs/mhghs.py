@@ -37,12 +37,7 @@ def rounds(
 
 
 def mhghs(engine: Runner, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """Find a k^m-anonymous recoding by multi-round search; the default for data with a taxonomy.
-
-    Raises:
-        InputError: an item is not a leaf of the taxonomy.
-        BudgetExceeded: mining the threats of a round would need too much memory or time.
-    """
+    """Find a k^m-anonymous recoding by multi-round search; the default for data with a taxonomy."""
     miner = ThreatMiner(engine, dataset, taxonomy, model.k)
     results = list(rounds(engine, dataset, taxonomy, model, miner))
     miner.close()

@@ -61,19 +61,12 @@ class PairCounter(Protocol):
         ...
 
     def among(self, nodes: Ints) -> Pairs:
-        """All rare pairs among frequent nodes.
-
-        Raises:
-            BudgetExceeded: there are too many.
-        """
+        """All rare pairs among frequent nodes."""
         ...
 
     def added(self, extension: Extension) -> Pairs:
         """The rare pairs among ``entered``, between these and ``passive``, of ``missing`` with ``active`` and ``entered``,
         and of ``missing`` with their siblings there; a pair may be listed twice.
-
-        Raises:
-            BudgetExceeded: there are too many.
         """
         ...
 

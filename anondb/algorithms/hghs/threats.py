@@ -70,9 +70,6 @@ class ThreatMiner:
             nodes: the nodes to mine among.
             family: for each node the number of its family, or ``NO_FAMILY``. For m > 2, threats with nodes of two families
                 are omitted (a cut under evaluation has the children of only one replaced node).
-
-        Raises:
-            BudgetExceeded: a level would join or keep too many rows; the message has their number.
         """
         frequent = (self.supports[nodes] >= self.k) & (nodes > 0)  # the root is above all others
         if self.k == 1 or m < 2 or frequent.sum() < 2:

@@ -24,9 +24,6 @@ def rare_triples(node: Rows, begin: Ints, length: Ints, frequent: npt.NDArray[np
         node: the nodes of the transactions, numbered, ascending in each.
         begin, length: where the nodes of each transaction begin, and how many there are.
         frequent: for the numbers a < b of two nodes, whether they are a frequent pair.
-
-    Raises:
-        BudgetExceeded: there are too many.
     """
     n = len(frequent)
     by_node = np.argsort(node, kind="stable").astype(np.int32)

@@ -38,7 +38,6 @@ def mm(
 
     Raises:
         InputError: ``all_sensitive``, if every item is private.
-        BudgetExceeded: mining the minimal moles would need too much memory or time.
     """
     if isinstance(model, KmAnonymity):
         model, private = HkpCoherence(Fraction(1), model.k, model.m), ()

@@ -66,11 +66,7 @@ class MoleMiner:
             engine.drop(items)
 
     def mine(self) -> Moles:
-        """Mine all minimal moles of up to p items.
-
-        Raises:
-            BudgetExceeded: a size would join or keep too many rows; the message has their number.
-        """
+        """Mine all minimal moles of up to p items."""
         engine, n = self._engine, self._dataset.n_items
         supports = self._dataset.supports
         most = np.zeros(n, dtype=np.int64)

@@ -24,9 +24,6 @@ def cluster(measure: Generalization, k: int, tell: Tell = silent) -> list[Ints]:
 
     Returns:
         The records of each cluster, ascending; clusters in the order of their first records.
-
-    Raises:
-        InfeasibleError: fewer than k records.
     """
     n = measure.records.n
     if n < k:

@@ -189,9 +189,6 @@ def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints
 
     Args:
         place: position of each item among the bits; by default its number.
-
-    Raises:
-        InfeasibleError: fewer than k records.
     """
     if items.n < k:
         raise InfeasibleError(f"There are {items.n} records, fewer than k = {k}.", hint="Lower k.")

@@ -77,7 +77,6 @@ def clump(
             of them, in blocks of the order if transactions times clusters exceed ``EXACT_PAIRS``.
 
     Raises:
-        InfeasibleError: fewer than k transactions.
         InputError: an item is not a leaf of the taxonomy, or ``bad_parameter``.
     """
     check(dataset, model, empty)

@@ -58,10 +58,6 @@ def partition(
             are k, and ``keep`` empties all, so that they are one class.
         leftover: ``fill`` brings a leftover of fewer than k to k with single transactions; with ``whole`` the smallest new
             group always joins it, and a leftover is not split again.
-
-    Raises:
-        InfeasibleError: fewer than k transactions.
-        InputError: an item is not a leaf of the taxonomy.
     """
     check(dataset, model, empty)
     contents = Contents.load(engine, dataset, taxonomy)

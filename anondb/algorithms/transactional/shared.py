@@ -194,11 +194,7 @@ class Contents:
 
     @classmethod
     def load(cls, engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> Contents:
-        """Read the transactions of a dataset.
-
-        Raises:
-            InputError: an item is not a leaf of the taxonomy.
-        """
+        """Read the transactions of a dataset."""
         occurrences = engine.select(reads.rows(dataset.transactions, "tid, item"))
         rows = occurrences["tid"].astype(np.int64) << 32
         rows |= taxonomy.leaf_nodes(dataset)[occurrences["item"]]
