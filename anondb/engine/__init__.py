@@ -7,8 +7,7 @@ from anondb.engine.binding import Binder, Shape, readable
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
 from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls
-from anondb.engine.queries import NamedQuery, NamedRows, Tables, all_names, load
-from anondb.engine.tables import Table
+from anondb.engine.queries import NamedQuery, NamedRows, Table, Tables, all_names, load
 
 Engine = DuckDBEngine
 

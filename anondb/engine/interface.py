@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine.queries import NamedRows, Tables, Value
-from anondb.engine.tables import Table
+from anondb.engine.queries import NamedRows, Table, Tables, Value
 
 Columns = dict[str, npt.NDArray[Any]]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from anondb.data.attributes import TYPES, check_names, check_type
 from anondb.data.records import classes_of, parse_quasi_identifiers, snapshot
-from anondb.data.sensitive import load_sensitive
+from anondb.data.requirements import load_sensitive
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads

@@ -130,3 +130,12 @@ class Model(ABC):
     @abstractmethod
     def promise(self) -> str:
         """The promise in a few words, such as ``5^2-anonymity``."""
+
+
+class AsTable:
+    """A dataclass that notebooks show as a table, once ``table`` says how; until then by its repr."""
+
+    table: ClassVar[Callable[[AsTable], str] | None] = None
+
+    def _repr_html_(self) -> str | None:
+        return None if AsTable.table is None else AsTable.table(self)

@@ -16,8 +16,7 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.ledger import ledger, loaded_files
-from anondb.ledger.asked import asked_records, asked_table
-from anondb.ledger.stored import check_writable, current_catalog, reference_of
+from anondb.ledger.stored import asked_records, asked_table, check_writable, current_catalog, reference_of
 from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.models import Model
 from anondb.pipeline import on_engine, reports

@@ -227,7 +227,7 @@ def read_knowledge(
         _check_taken(model, "privacy_constraints")
         privacy = read_privacy(engine, privacy_constraints)
     if sensitive is not None:
-        from anondb.data.sensitive import load_sensitive
+        from anondb.data.requirements import load_sensitive
 
         if of_release and PROMISES[model.name].relational:
             raise InputError(

@@ -5,6 +5,7 @@ The weight is stored, since it is the root of an equation over all members and `
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Runner, Table, Tables, reads
+from anondb.engine import Engine, NamedRows, Runner, Table, Tables, load, reads
 from anondb.release.objects import SUPPORTS, SchemaName
 
 if TYPE_CHECKING:
@@ -135,3 +136,27 @@ def _weights(
         numbers = np.where(room > MARGIN, high, 0.0)
         slack = np.where(room > MARGIN, _FLOAT_ERROR / np.minimum(room, 1), 0.0)
     return np.repeat(numbers, sizes), np.repeat(slack, sizes)
+
+
+def expected_holders(tables: Mapping[str, Table], *, local: bool, wanted: exp.Query | None = None) -> exp.Query:
+    """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets.
+
+    Args:
+        tables: the tables of the release, ``item_supports`` only if it has them.
+        local: whether several released items may stand for one item.
+        wanted: a query ``(item)``: only the members of released items that stand for one of these. Not for a local recoding.
+    """
+    known: dict[str, Table | exp.Query] = dict(tables)
+    if wanted is not None:
+        known["wanted"] = wanted
+    steps = {"asked": "release/all_labels" if wanted is None else "release/asked_labels", "middles": "release/middles"}
+    if "item_supports" not in known:
+        steps = {"item_supports": "release/no_item_supports", **steps}
+    for name, query in steps.items():
+        known[name] = _bound(query, known)
+    return _bound("release/expected_local" if local else "release/expected_global", known)
+
+
+def _bound(query: str, known: Mapping[str, Table | exp.Query]) -> exp.Query:
+    named = load(query)
+    return named.bind({table: known[table] for table in named.reads}, {})

@@ -12,8 +12,8 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import move
-from anondb.engine.lending import lending_memory
 from anondb.engine.locked import LOCKED_CATALOG
+from anondb.engine.memory import lending_memory
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.release.catalog import create_table, modelled_statements, sealed_catalog

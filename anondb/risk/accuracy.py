@@ -20,7 +20,7 @@ from anondb.ledger.stored import check_writable, current_catalog, find_release, 
 from anondb.policy import Policy, Workload
 from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
-from anondb.release.holders import expected_holders
+from anondb.release.item_supports import expected_holders
 from anondb.release.objects import ANATOMY, Kind, SchemaName, release_kind
 from anondb.utility import Accuracy, measure_global, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries

@@ -21,9 +21,8 @@ from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.stored import current_catalog, find_release, load_source, records_of
-from anondb.models import check_count
+from anondb.models import AsTable, check_count
 from anondb.models.named import group_size, model_of
-from anondb.models.result import AsTable
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 

@@ -13,7 +13,7 @@ from typing import Any
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.release.objects import SchemaName, is_local, read_manifest, read_members
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"

@@ -21,7 +21,7 @@ from anondb.release.objects import read_manifest
 from anondb.risk.accuracy import k_of
 from anondb.session.opening import Asking
 from anondb.session.output import Count, one_count
-from anondb.statements.queries import plain_table
+from anondb.statements.tokens import plain_table
 from anondb.utility import RelativeError, error_figures
 
 NO_COUNT = "The statement does not ask for all groups of one count: leave out HAVING, LIMIT and other numbers."

@@ -13,8 +13,8 @@ from anondb.data.files import write_hierarchy, write_taxonomy
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
+from anondb.taxonomies.check import supported_taxonomy
 from anondb.taxonomies.hierarchies import supported_hierarchy
-from anondb.taxonomies.supports import supported_taxonomy
 
 ROOT = 0
 

@@ -11,7 +11,7 @@ import numpy as np
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Origin, Table, Tables, reads
 from anondb.errors import InputError
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.recoding import GlobalRecoding
 from anondb.utility.counting import count_sets
 from anondb.utility.errors import RelativeError, error_figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anondb.engine import Engine, Table
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 
 FIGURES = ("median_frequent", "mean_frequent", "median", "mean", "always_zero", "median_truth", "width")
 

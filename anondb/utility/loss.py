@@ -13,7 +13,7 @@ import numpy.typing as npt
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 
 Ints = npt.NDArray[np.int64]

@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InfeasibleError, InputError
 from anondb.ledger import ledger, stored
-from anondb.ledger.asked import of_parts
+from anondb.ledger.stored import of_parts
 from anondb.pipeline import reports
 from anondb.pipeline.anonymize import anonymize
 from anondb.pipeline.clock import Clock

@@ -17,7 +17,7 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError, speaking
 from anondb.ledger import ledger, stored
-from anondb.ledger.asked import of_view
+from anondb.ledger.stored import of_view
 from anondb.models import Parameter
 from anondb.options import LOAD, RUN, check_option, release_options
 from anondb.pipeline.load import load

@@ -18,7 +18,7 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored
-from anondb.ledger.asked import of_view
+from anondb.ledger.stored import of_view
 from anondb.models.named import parameters_of
 from anondb.pipeline import reports
 from anondb.pipeline.anonymize import anonymize

@@ -11,8 +11,7 @@ from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.occurrences import Occurrences
 from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples
-from anondb.algorithms.hghs.triangle import Triangle, restricted
-from anondb.algorithms.hghs.triples import rare_triples
+from anondb.algorithms.hghs.triangle import Triangle, rare_triples, restricted
 from anondb.data.taxonomy import Taxonomy
 
 Ints = npt.NDArray[np.int64]
