@@ -58,22 +58,8 @@ _BEGUN = dict.fromkeys(("BEGIN", "START"), ("BEGIN", TransactionStatus.IN_TRANSA
 _ENDED = {"COMMIT": "COMMIT", "END": "COMMIT", "ROLLBACK": "ROLLBACK", "ABORT": "ROLLBACK"}
 _TRANSACTIONS = _BEGUN | {word: (tag, TransactionStatus.IDLE) for word, tag in _ENDED.items()}
 _CHANGES = {
-    *(
-        "ALTER",
-        "CLOSE",
-        "CREATE",
-        "DEALLOCATE",
-        "DECLARE",
-        "DELETE",
-        "DROP",
-        "INSERT",
-        "PREPARE",
-        "RESET",
-        "SET",
-        "TRUNCATE",
-        "UPDATE",
-        "USE",
-    )
+    *("ALTER", "CLOSE", "CREATE", "DEALLOCATE", "DECLARE", "DELETE", "DROP"),
+    *("INSERT", "PREPARE", "RESET", "SET", "TRUNCATE", "UPDATE", "USE"),
 }
 _STATES: Mapping[str, str] = {
     "ambiguous_item": "42702",
