@@ -225,18 +225,15 @@ def _column(name: str, table: str | None = None) -> exp.Column:
 
 def hand_over_table(engine: Engine, rows: exp.Query, file: Path) -> None:
     """Write the rows of a query into an uncompressed file for the clean process: equally fast, and it can be scanned."""
-    engine.run(
-        exp.Copy(
-            this=exp.Subquery(this=rows),
-            kind=False,
-            files=[exp.Literal.string(str(file))],
-            params=[
-                exp.CopyParameter(this=exp.var("FORMAT"), expression=exp.var("parquet")),
-                exp.CopyParameter(this=exp.var("COMPRESSION"), expression=exp.var("uncompressed")),
-            ],
-        ),
-        "handing over the released rows",
-    )
+    copy = copy_of(rows, str(file), {"COMPRESSION": exp.var("uncompressed")})
+    engine.run(copy, "handing over the released rows")
+
+
+def copy_of(rows: exp.Query, file: str, options: Mapping[str, exp.Expr]) -> exp.Copy:
+    """The statement that writes the rows of a query into a file of Parquet."""
+    named = {"FORMAT": exp.var("parquet"), **options}
+    params = [exp.CopyParameter(this=exp.var(option), expression=value) for option, value in named.items()]
+    return exp.Copy(this=exp.Subquery(this=rows), kind=False, files=[exp.Literal.string(file)], params=params)
 
 
 def rows_file(table: str) -> str:
