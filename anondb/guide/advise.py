@@ -227,7 +227,6 @@ def _concluded(
     command: Callable[[Run], str],
     time_limit: float,
 ) -> Advice:
-    """The advice that follows from the results."""
     order, is_tested = [r for r in ranked(on_whole) if needs.item_supports or not supported(r)], True
     if not order:
         order, is_tested = ranked(on_sample), False

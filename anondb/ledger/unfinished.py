@@ -135,7 +135,6 @@ class Unfinished:
         raise InternalError(f"Unfinished work of the type {type(value).__name__} cannot be kept.")
 
     def _decoded(self, value: Any) -> Any:
-        """The value of ``_encoded``."""
         if not isinstance(value, dict):
             return value
         ((kind, content),) = value.items()

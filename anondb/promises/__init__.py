@@ -1,4 +1,4 @@
-"""The models with everything that anondb derives from them: verifier, proof, claims, options. One ``ModelSpec`` per file.
+"""The models with everything that anondb derives from them: verifier, proof, claims, options. A ``ModelSpec`` for each.
 
 ``models/`` holds plain values; this package combines them with the verifiers and the releases. To add a model, add a
 ``ModelSpec`` here.

@@ -315,6 +315,5 @@ def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Fold
 def _publish(
     engine: DuckDBEngine, view: ledger.View, release: str, where: str | Place, verified: RowSums | None
 ) -> PublishedFile:
-    """Publish the release of a value."""
     written = {"allow_overlap": bool(view.options.get("allow_overlap", False)), **how(where, view.options)}
     return publish_release(engine, release, where, replace=True, verified=verified, **written)

@@ -87,7 +87,6 @@ def _check_size(engine: Engine, dataset: Dataset) -> None:
 
 
 def _group_of_items(groups: list[list[int]], n: int) -> Ints:
-    """The group of each item."""
     of_item = np.zeros(n, dtype=np.int64)
     for number, members in enumerate(groups):
         of_item[members] = number

@@ -129,7 +129,6 @@ def _blocks(transactions: int, k: int, candidates: int | None) -> tuple[list[int
 
 
 def _together(blocks: list[Clustering]) -> Clustering:
-    """The clusterings of all blocks as one."""
     before = np.cumsum([0, *(int(block.cluster.max(initial=-1)) + 1 for block in blocks)])[:-1]
     parts = [(b.cluster + n, b.label_cluster + n, b.label_node, b.copies) for b, n in zip(blocks, before, strict=True)]
     return Clustering(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
