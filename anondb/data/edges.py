@@ -145,9 +145,8 @@ def _from_source(engine: Engine, source: Source) -> Edges:
             raise not_a_tree(f"{root_rows} nodes have a NULL parent.", "Only the root may have one.")
         pairs = [(str(node), parent) for node, parent in rows]
         return Edges(pairs, title, kind_of(source.columns[edges[0]]) if source.typed else None)
-    shown = (
-        f"; its columns are {quote_list(list(source.columns))}" if source.typed else ""
-    )  # else perhaps its first data row
+    # else perhaps its first data row
+    shown = f"; its columns are {quote_list(list(source.columns))}" if source.typed else ""
     if len(names) < 2:
         raise InputError(
             f"{source.name} is no taxonomy: it has neither the columns node (or child) and parent nor one column a level"

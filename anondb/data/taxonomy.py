@@ -206,9 +206,8 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
             stack.extend((child, node) for child in reversed(children[label]))
     nodes = np.arange(len(labels))
     parent, depth = np.asarray(above, dtype=np.int64), np.asarray(depths, dtype=np.int64)
-    order = np.argsort(
-        depth, kind="stable"
-    )  # a level holds its nodes in their order, as breadth-first search visits them
+    # a level holds its nodes in their order, as breadth-first search visits them
+    order = np.argsort(depth, kind="stable")
     rank = np.empty_like(nodes)
     rank[order] = nodes
     subtree = np.ones_like(nodes)

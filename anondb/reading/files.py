@@ -203,9 +203,8 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Sur
         "comment": "",
         "allow_quoted_nulls": False,
     }
-    if seen.returns and not (
-        seen.one_end and seen.lines == records
-    ):  # strict, DuckDB refuses carriage returns in quotes
+    # strict, DuckDB refuses carriage returns in quotes
+    if seen.returns and not (seen.one_end and seen.lines == records):
         options |= {"strict_mode": False, "new_line": _ENDS[dialect.newline]}
     if seen.long_lines:
         with path.open("rb") as file:

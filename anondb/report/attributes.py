@@ -69,9 +69,8 @@ def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, 
     if not rows or not values:
         return Seen(attribute.name, 0.0, ())
     first, last = min(*values, *found["low"].tolist()), max(*values, *found["high"].tolist())
-    one = {"BIGINT": 1.0, "DATE": float(DAY)}.get(
-        attribute.sql_type, 0.0
-    )  # bins have equally many whole numbers or days
+    # bins have equally many whole numbers or days
+    one = {"BIGINT": 1.0, "DATE": float(DAY)}.get(attribute.sql_type, 0.0)
     width = math.ceil((last - first + one) / one / BINS) * one if one else (last - first) / BINS or 1.0
     n = math.ceil((last - first + one) / width) if one else BINS
     ranges = {name: ("DOUBLE", found[name].tolist()) for name in ("low", "persons")}

@@ -48,9 +48,8 @@ WRITTEN = (
     "1e3", "2024/02/28", "2024-02-28 10:00:00+02", "0000-01-01", "9:5", "{6b1f0c0e-0000-4000-8000-00000000000a}",
 )  # fmt: skip
 BIG = (2**62, 2**62 + 1, -(2**63), 2**63 - 1, 0, -1, 2**53, 2**53 + 1)
-_VALUES = dict[str, int | str](
-    k=3, low=1, high=3, first_from=0, chunk=3, how_many=4, step=1, blanks=" "
-)  # others are 2
+# others are 2
+_VALUES = dict[str, int | str](k=3, low=1, high=3, first_from=0, chunk=3, how_many=4, step=1, blanks=" ")
 _LABELLED = ("released_item", "label")  # and the items of tables that have one of these, or come from a source
 _COUNTED = ("support", "n", "at_least", "at_most")
 

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 TEXTS = ("VARCHAR", "BOOLEAN", "DATE")
-BLANKS = "".join(
-    map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000))
-)  # that DuckDB's trim removes
+# that DuckDB's trim removes
+BLANKS = "".join(map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
 
 
 class PortableWarehouse(ABC):

@@ -205,9 +205,8 @@ class _Clusters:
         self.engine, self.taxonomy, self.up, self.k, self.length = engine, taxonomy, up, k, length
         self.number = len(length) // k
         self.denominator = max(taxonomy.n_leaves - 1, 1)
-        above = np.where(
-            self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up]
-        )  # w of the root: 0, 1 if M = 1
+        # w of the root: 0, 1 if M = 1
+        above = np.where(self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up])
         self.weight = (above - taxonomy.leaf_count).astype(np.float64)
         self._total = objective == "total"
         self._extended = extended
@@ -229,9 +228,8 @@ class _Clusters:
         self.cluster[first] = np.arange(self.number)
         self.size = np.ones(self.number)
         self.occurrences = self.length[first].astype(np.float64)
-        self.w = np.bincount(
-            self._cluster, weights=self._count * self.weight[self._node], minlength=self.number
-        )  # W of each cluster
+        # W of each cluster
+        self.w = np.bincount(self._cluster, weights=self._count * self.weight[self._node], minlength=self.number)
         self.nodes = np.bincount(self._cluster, minlength=self.number)  # how many nodes each cluster has
         self.open = np.ones(self.number, dtype=np.bool_)
         self.base = np.zeros(self.number)  # the objective without the term of x; infinite for closed clusters
