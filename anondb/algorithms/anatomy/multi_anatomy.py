@@ -183,8 +183,7 @@ class _Bucket:
     """A closed bucket to which transactions can be added."""
 
     def __init__(self, size: int, values: Iterable[int], l: Fraction) -> None:
-        # counts: number of transactions with each value
-        # size: number of transactions
+        # size, counts: number of transactions, and of those with each value
         self.size, self.counts, self._l = size, Counter(values), l
         # floor((size + 1) / l), the largest allowed count of a value after one more transaction
         self.room = (size + 1) * l.denominator // l.numerator

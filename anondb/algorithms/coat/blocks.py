@@ -69,13 +69,11 @@ class Blocks:
         """Make one block of each item.
 
         Args:
-            n, n_transactions: number of items; N.
+            n, n_transactions: number of items, and block numbers are below it; N.
             tid, item: the occurrences, sorted by transaction; transactions are numbered from 0. Merging changes ``item``.
             group: utility constraint of each item, numbered from 0.
             weights: w, None for 1.
         """
-        # n_transactions: N
-        # n: number of items; block numbers are below it
         self.n, self.n_transactions = n, n_transactions
         self.tid = tid
         self.slot = item

@@ -119,8 +119,7 @@ class Server:
             failure = _typed(error, f"connecting to {place.shown}", connecting=True)
         if failure is not None:  # raised here, without PostgreSQL's error as its context
             raise failure
-        # path: the schemas of the role's search path, in which names without a schema are looked up
-        # version: the version of the server, as a number
+        # version, path: of the server, as a number; the schemas in which names without a schema are looked up
         self.version, self.path = 0, tuple[str, ...]()
         try:
             text = _named_text("postgres/session", ())
