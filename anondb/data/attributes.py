@@ -73,6 +73,9 @@ def attribute_hierarchies(
 
     Returns:
         Those of the attributes by lower-case name; and the names of all, None if the owner has named no source of them.
+
+    Raises:
+        InputError: ``unknown_hierarchy``, if hierarchies exist and none belongs to a quasi-identifier.
     """
     if hierarchies is None:
         return {}, None
@@ -146,7 +149,11 @@ def attribute_domains(engine: Engine, domains: Any, attributes: Collection[str])
 
 
 def domain_of_numbers(name: str, domain: Domain, decimals: int) -> tuple[int, int]:
-    """Convert both ends to units of the column's last decimal."""
+    """Convert both ends to units of the column's last decimal.
+
+    Raises:
+        InputError: ``bad_domain``: they are not numbers, have more decimals than the column, or are too long.
+    """
     try:
         low, high = (Decimal(text).scaleb(decimals) for text in domain)
         if all(x == x.to_integral_value() and abs(x) < 10**18 for x in (low, high)):
@@ -160,7 +167,11 @@ def domain_of_numbers(name: str, domain: Domain, decimals: int) -> tuple[int, in
 
 
 def domain_of_dates(name: str, domain: Domain) -> tuple[int, int]:
-    """Convert both ends to microseconds since 1970."""
+    """Convert both ends to microseconds since 1970.
+
+    Raises:
+        InputError: ``bad_domain``: they are not ISO dates.
+    """
     begin = datetime(1970, 1, 1, tzinfo=UTC)
     try:
         ends = [datetime.fromisoformat(text) for text in domain]

@@ -279,7 +279,11 @@ def _with(sets: Sets, remarks: Sequence[str]) -> Sets:
 
 
 def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
-    """Make one group of leaves for each node at ``level`` (the root is level 0); a leaf above that level is a group."""
+    """Make one group of leaves for each node at ``level`` (the root is level 0); a leaf above that level is a group.
+
+    Raises:
+        InputError: ``bad_parameter``, if the taxonomy has no such level.
+    """
     deepest = int(taxonomy.depth.max())
     if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= deepest:
         raise InputError(f"level must be an integer from 0 to {deepest}, not {level!r}.", code="bad_parameter")
@@ -292,6 +296,9 @@ def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
     """Make groups of ``size`` neighbouring leaves in the order of the tree, numbered from 1; the last may be smaller.
 
     These are the paper's policies UP1 to UP4 ("sibling items in the hierarchy").
+
+    Raises:
+        InputError: ``bad_parameter``, if size is not an integer of at least 1.
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
         raise InputError(f"The size of groups must be an integer of at least 1, not {size!r}.", code="bad_parameter")

@@ -54,7 +54,11 @@ def _missing(source: Source, kind: str) -> str:
 
 
 def check_id_type(source: Source, column: str) -> None:
-    """Check the type of a column of ids."""
+    """Check the type of a column of ids.
+
+    Raises:
+        InputError: ``bad_type``.
+    """
     if not ID_TYPES.match(source.columns[column]):
         raise InputError(
             f"The id column {column!r} of {source.name} has the type {short(source.columns[column])}.",

@@ -52,7 +52,11 @@ def is_binary(collation: str) -> bool:
 
 
 def check_collation(collation: str) -> None:
-    """Refuse a default collation that does not compare texts by their code points."""
+    """Refuse a default collation that does not compare texts by their code points.
+
+    Raises:
+        InputError: ``collation``.
+    """
     if not is_binary(collation):
         raise InputError(
             "default_collation is set: items that differ by case or accent would be merged.",

@@ -63,7 +63,11 @@ def move(made: Path, target: Path, replace: bool) -> None:
 
 
 def write_private(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text into a file with the mode 0600; an existing file is replaced when the whole text is written."""
+    """Write a text into a file with the mode 0600; an existing file is replaced when the whole text is written.
+
+    Raises:
+        InputError: ``bad_path``: the file cannot be written.
+    """
     try:
         write_file(path, text)
     except OSError:

@@ -30,7 +30,11 @@ class TimeUp(BaseException):
 
 
 def check_seconds(seconds: Any) -> float | None:
-    """The seconds of a time limit; None for no limit."""
+    """The seconds of a time limit; None for no limit.
+
+    Raises:
+        InputError: ``bad_parameter``.
+    """
     if seconds is None:
         return None
     number = math.nan if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real) else float(seconds)

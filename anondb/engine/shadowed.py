@@ -66,7 +66,11 @@ class NameCheck:
             self._hold = before
 
     def check_work(self, made: Collection[str]) -> None:
-        """Refuse temporary tables and views with names like work tables, except ``made``, the engine's work tables."""
+        """Refuse temporary tables and views with names like work tables, except ``made``, the engine's work tables.
+
+        Raises:
+            InputError: ``reserved_name``.
+        """
         rows = self._look_up("engine/temporary_names")
         taken = [name for name in (rows["name"].tolist() if rows else []) if name not in made]
         if taken:

@@ -36,7 +36,11 @@ def group_size(parameters: Mapping[str, Any]) -> int:
 
 
 def parameters_of(model: str) -> dict[str, Parameter]:
-    """The parameters of a model by name."""
+    """The parameters of a model by name.
+
+    Raises:
+        InputError: ``unknown_model``, with the names of all models.
+    """
     if model not in MODELS:
         raise InputError(
             f"There is no model {model!r}; the models are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
@@ -74,7 +78,11 @@ def _read(parameter: Parameter, value: Any) -> Any:
 
 
 def model_of(manifest: Mapping[str, str]) -> Model:
-    """Make the model that a release's manifest promises."""
+    """Make the model that a release's manifest promises.
+
+    Raises:
+        InputError: ``not_a_release``, if the manifest lacks the model or a parameter.
+    """
     try:
         name = manifest["model"]
         return make_model(name, **{p: manifest[p] for p in parameters_of(name)})

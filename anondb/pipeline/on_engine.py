@@ -161,7 +161,11 @@ def _verified(warehouse: PortableWarehouse, rows: Table, dataset: Dataset, model
 
 
 def check_on_engine(model: Model, algorithm: str) -> KmAnonymity:
-    """The model, if it and its algorithm run inside a database."""
+    """The model, if it and its algorithm run inside a database.
+
+    Raises:
+        InputError: ``not_on_engine``.
+    """
     if not isinstance(model, KmAnonymity) or model.m == math.inf or algorithm not in SEARCHES:
         raise InputError(
             "Only k^m-anonymity with a finite m, by mhghs or hghs, which need a taxonomy, is made inside the database.",
@@ -244,6 +248,9 @@ def _warehouse_for(engine: DuckDBEngine, policy: Policy) -> tuple[PortableWareho
 def there(engine: DuckDBEngine, source: Any) -> tuple[PortableWarehouse, Any]:
     """The database in which a source lies, and the source as this names it: a warehouse (``warehouse_at``), or that of the
     owner's engine, in whose transaction the work is done.
+
+    Raises:
+        InputError: ``not_on_engine``: the data lie in DuckDB.
     """
     opened = warehouse_at(source)
     if opened is not None:

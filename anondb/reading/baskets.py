@@ -79,7 +79,11 @@ def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
 
 
 def write_baskets(rows: Iterator[list[str]], target: Path, name: str) -> int:
-    """Write baskets in plain form: items and lines end with control characters of their own. Returns their number."""
+    """Write baskets in plain form: items and lines end with control characters of their own. Returns their number.
+
+    Raises:
+        InputError: ``bad_file``: an item has one of these characters.
+    """
     number = 0
     with target.open("x", encoding="utf-8", newline="") as file:
         for number, items in enumerate(rows, 1):

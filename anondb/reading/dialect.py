@@ -108,7 +108,11 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
 
 
 def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str, ...]:
-    """The names of columns, no two of which are equal but for their case; one without a name has that of its number."""
+    """The names of columns, no two of which are equal but for their case; one without a name has that of its number.
+
+    Raises:
+        InputError: ``column_clash``.
+    """
     first: dict[str, int] = {}
     labels = [label or f"column{place}" for place, label in enumerate(names, 1)]
     for place, label in enumerate(labels, 1):
@@ -122,7 +126,11 @@ def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str,
 
 
 def basket_delimiter(path: Path, reading: Reading, name: str) -> str:
-    """The delimiter of a file of baskets: the only one of the usual that occurs, else the blank."""
+    """The delimiter of a file of baskets: the only one of the usual that occurs, else the blank.
+
+    Raises:
+        InputError: ``ambiguous_dialect``.
+    """
     if reading.delimiter is not None:
         return reading.delimiter
     occurring = marks_in(path)

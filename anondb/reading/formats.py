@@ -108,7 +108,11 @@ def digest_of(path: Path) -> tuple[str, int]:
 
 @contextmanager
 def decompressed(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
-    """The bytes of a file without its compression."""
+    """The bytes of a file without its compression.
+
+    Raises:
+        InputError: ``unreadable``: it is damaged.
+    """
     try:
         with _opened(path, compression) as stream:
             yield stream

@@ -97,7 +97,11 @@ class Reading:
         return '"' if self.quote is None else None if self.quote in NO_QUOTE else self.quote
 
     def check_for(self, form: str | None) -> None:
-        """Refuse options that a format does not have; None is that of tables and data frames."""
+        """Refuse options that a format does not have; None is that of tables and data frames.
+
+        Raises:
+            InputError: ``bad_usage``.
+        """
         for name in set(OF_FILES) - set(_OF_FORMATS.get(form or "", ())):
             if getattr(self, name) is not None:
                 which = "text files" if name in _OF_TEXTS else "SQLite files"

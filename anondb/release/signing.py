@@ -145,7 +145,11 @@ def fault_of(manifest: Mapping[str, str], digest: str, trusted: Keys) -> str | N
 
 
 def check_signature(name: str, manifest: Mapping[str, str], digest: str, trusted: Keys) -> None:
-    """Refuse a release that no trusted key signed."""
+    """Refuse a release that no trusted key signed.
+
+    Raises:
+        VerificationFailed: ``not_trusted``.
+    """
     fault = fault_of(manifest, digest, trusted)
     if fault is not None:
         hint = "Get it from its publisher again, and the key over another channel."

@@ -49,7 +49,11 @@ class Request:
 
     @classmethod
     def said(cls, by: str, **texts: Any) -> Request:
-        """A request of texts, in which commas separate several; those that are None or empty say nothing."""
+        """A request of texts, in which commas separate several; those that are None or empty say nothing.
+
+        Raises:
+            InputError: ``bad_parameter``: a length or the fan-out is no whole number.
+        """
         said = {name: value for name, value in texts.items() if value not in (None, "")}
         for name in {"lengths", "columns", "steps"} & said.keys():
             said[name] = tuple(part.strip() for part in said[name].split(",") if part.strip())

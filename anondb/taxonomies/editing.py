@@ -206,7 +206,11 @@ def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, 
 
 
 def check_target(engine: DuckDBEngine, to: str, attribute: str | None = None) -> None:
-    """Refuse to write a tree to a table where tables do not stay: beside a data file, and in PostgreSQL."""
+    """Refuse to write a tree to a table where tables do not stay: beside a data file, and in PostgreSQL.
+
+    Raises:
+        InputError: ``bad_usage``.
+    """
     named = to.lower().endswith(".tree") if attribute is None else to.endswith(("/", os.sep)) or is_folder(to)
     if named or not (engine.one_shot or engine.warehouse() is not None):
         return

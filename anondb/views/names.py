@@ -28,7 +28,11 @@ from anondb.views.views import partitioned_view, stored_view
 
 
 def check_not_its_own(engine: DuckDBEngine, statement: CreateView) -> None:
-    """Refuse a query that reads the release of the view that it defines, also through views of the owner."""
+    """Refuse a query that reads the release of the view that it defines, also through views of the owner.
+
+    Raises:
+        InputError: ``own_release``.
+    """
     if not engine.runs_sql:
         return
     owners = "NOT internal AND NOT starts_with(lower(schema_name), 'release_')"

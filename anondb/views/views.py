@@ -270,7 +270,11 @@ def _make_way(engine: Engine, statement: CreateView) -> None:
 
 
 def stored_view(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]:
-    """The ledger's entry of a view that is not partitioned, and the view."""
+    """The ledger's entry of a view that is not partitioned, and the view.
+
+    Raises:
+        InputError: ``no_such_release`` or ``not_a_view``.
+    """
     catalog = stored.current_catalog(engine)
     entry = ledger.find(engine, catalog, name)
     if entry is None or find_schema(engine, release_schema(catalog, name)) is None:

@@ -265,7 +265,11 @@ class PortableWarehouse(ABC):
 
 
 def table_named(reference: Any, dialect: str) -> exp.Table:
-    """The table of a name such as ``schema.table``."""
+    """The table of a name such as ``schema.table``.
+
+    Raises:
+        InputError: ``no_such_table``: it is none.
+    """
     table = None
     with contextlib.suppress(sqlglot.errors.SqlglotError, ValueError):
         table = exp.to_table(str(reference), dialect=dialect)
@@ -282,7 +286,11 @@ def quoted(column: str) -> exp.Column:
 
 
 def column_named(columns: Iterable[str], wanted: str) -> str:
-    """A column by its name; as in DuckDB, the search ignores case if it has to."""
+    """A column by its name; as in DuckDB, the search ignores case if it has to.
+
+    Raises:
+        InputError: ``no_such_column``.
+    """
     names = list(columns)
     exact = [c for c in names if c == wanted] or [c for c in names if c.lower() == wanted.lower()]
     if len(exact) != 1:

@@ -76,7 +76,11 @@ def argument(number: int) -> exp.Parameter:
 
 
 def conditions(kind: Kind) -> dict[str, str]:
-    """The arguments of ``count_bounds`` and their types."""
+    """The arguments of ``count_bounds`` and their types.
+
+    Raises:
+        InputError: ``bad_name``: an attribute has the name of another argument or of a result.
+    """
     arguments = {"items": "VARCHAR[]"}
     for attribute in kind.attributes or ():
         if attribute.name in arguments or attribute.name in BOUNDS:

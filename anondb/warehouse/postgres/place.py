@@ -101,7 +101,11 @@ def _place_of_connection(info: Any) -> Place:
 
 
 def release_of(url: str) -> Place:
-    """The schema of a release that a URL names: ``postgresql://HOST/DATABASE/SCHEMA``."""
+    """The schema of a release that a URL names: ``postgresql://HOST/DATABASE/SCHEMA``.
+
+    Raises:
+        InputError: ``bad_url``.
+    """
     place = place_of(url)
     if place.schema is None:
         raise InputError("The URL of a release is postgresql://HOST/DATABASE/SCHEMA.", code="bad_url")
@@ -140,7 +144,11 @@ def place_of(url: str) -> Place:
 
 
 def check_name(name: str) -> str:
-    """Check the name of a database, schema or role."""
+    """Check the name of a database, schema or role.
+
+    Raises:
+        InputError: ``bad_name``.
+    """
     try:
         fits = 0 < len(name.encode()) <= _MOST_BYTES and "\0" not in name
     except UnicodeEncodeError:

@@ -75,6 +75,9 @@ def check_free(server: Server, where: Place, *, fresh: bool) -> None:
 
     Args:
         fresh: whether a new view is made, which replaces none.
+
+    Raises:
+        InputError: ``target_exists``; ``bad_name``: its name has a slash.
     """
     schema = str(where.schema)
     if "/" in schema:
