@@ -120,18 +120,7 @@ class TypeObject:
 STRING = TypeObject("VARCHAR", "ENUM", "UUID")
 BINARY = TypeObject("BLOB", "BIT")
 NUMBER = TypeObject(
-    *(
-        "TINYINT",
-        "SMALLINT",
-        "INTEGER",
-        "BIGINT",
-        "HUGEINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UINTEGER",
-        "UBIGINT",
-        "UHUGEINT",
-    ),
+    *(sign + kind for sign in ("", "U") for kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")),
     *("FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN"),
 )
 DATETIME = TypeObject("DATE", "TIME", "INTERVAL")

@@ -145,12 +145,10 @@ def policy_of(
     """Make a policy from options by name: of its model, its workload, its method, and the policy itself.
 
     Args:
-        transactions: the source.
         options: by name; ``model`` is the name of a model unless the model itself is passed; ``workload`` is the owner's
             queries.
         model: the promise; its parameters are then not accepted as options.
         name: the name of the release.
-        replace: whether to replace a release of that name.
 
     Raises:
         InputError: ``unknown_option`` with the nearest name; see ``Policy``.
@@ -201,7 +199,6 @@ def check_option(name: str, value: Any, available: Mapping[str, Parameter] | Non
     """Check that an option exists and that its value has the right type; return the value.
 
     Args:
-        name, value: the option.
         available: the options that exist; those of ``CREATE ANONYMIZED VIEW`` by default.
 
     Raises:
@@ -234,9 +231,6 @@ def view_policy(
     """Make the policy of a ``CREATE ANONYMIZED VIEW``, and check its options one by one.
 
     The options of ``PUBLISHING`` are not part of a policy; the caller handles them.
-
-    Raises:
-        InputError: see ``check_option`` and ``Policy``.
     """
     for option, value in options.items():
         check_option(option, value)

@@ -274,7 +274,6 @@ def choose_algorithm(
     """Choose the algorithm for a model: the wanted one, else the first that keeps the model and whose needs are met.
 
     Args:
-        model: the promise.
         wanted: the owner's choice, or None.
         present: the sources and parameters of the policy that the owner set.
         options: the options of a method that the owner set.

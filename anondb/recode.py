@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import singledispatch
 from typing import Any
 
 from anondb.algorithms.method import Task
@@ -45,38 +44,16 @@ def promised(model: Model, recoding: Recoding) -> Model:
     return made
 
 
-@singledispatch
 def loss_of(recoding: Recoding, engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease) -> Loss:
-    """The information loss of a frozen release, in the measures of its model.
-
-    Args:
-        recoding: the recoding of the release.
-        engine: the engine.
-        policy, task: the policy and the inputs of its algorithm.
-        frozen: the release.
-    """
-    raise InternalError(f"{type(recoding).__name__} has no measure of loss.")
-
-
-@loss_of.register
-def _(recoding: BucketRecoding, engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease) -> Loss:
-    return Loss()  # items are unchanged; queries and association rules measure the lost links between items
-
-
-@loss_of.register
-def _(recoding: RelationalRecoding, engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease) -> Loss:
-    return Loss(ncp=float(recoding.rum), ul=recoding.tum)
-
-
-@loss_of.register
-def _(recoding: LocalRecoding, engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease) -> Loss:
-    if frozen.cover is None:
-        raise InternalError("A local recoding was frozen without its cover.")
-    return local_loss(engine, task.dataset, recoding, frozen.cover, task.taxonomy)
-
-
-@loss_of.register
-def _(recoding: GlobalRecoding, engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease) -> Loss:
+    """The information loss of a frozen release, in the measures of its model."""
+    if isinstance(recoding, BucketRecoding):
+        return Loss()  # items are unchanged; queries and association rules measure the lost links between items
+    if isinstance(recoding, RelationalRecoding):
+        return Loss(ncp=float(recoding.rum), ul=recoding.tum)
+    if isinstance(recoding, LocalRecoding):
+        if frozen.cover is None:
+            raise InternalError("A local recoding was frozen without its cover.")
+        return local_loss(engine, task.dataset, recoding, frozen.cover, task.taxonomy)
     if policy.method.releases != "set":
         return global_loss(task.dataset, recoding, task.taxonomy)
     items = task.requirements.items(task.dataset)

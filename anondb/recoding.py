@@ -16,43 +16,29 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Decision:
-    """One step of an algorithm, for the owner's ``explain``.
+    """One step of an algorithm, for the owner's ``explain``."""
 
-    Attributes:
-        step: position, from 1.
-        action: ``specialize`` (the children of a node replaced it), ``generalize`` (a node replaced the nodes below it),
-            ``merge`` or ``suppress``.
-        subject: label of the node or generalized item.
-        support: the support of the threat or constraint that forced the decision, or None.
-        cost: information loss after the step, in the algorithm's own measure.
-        round_number: the round of the algorithm, from 1.
-    """
-
-    step: int
+    step: int  # position, from 1
+    # ``specialize`` (the children of a node replaced it), ``generalize`` (a node replaced the nodes below it),
+    # ``merge`` or ``suppress``
     action: str
-    subject: str
-    support: int | None
-    cost: Fraction
-    round_number: int = 1
+    subject: str  # label of the node or generalized item
+    support: int | None  # the support of the threat or constraint that forced the decision, or None
+    cost: Fraction  # information loss after the step, in the algorithm's own measure
+    round_number: int = 1  # the round of the algorithm, from 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GlobalRecoding:
-    """A global recoding: every item has the same image in all transactions, a released item or none (suppressed).
+    """A global recoding: every item has the same image in all transactions, a released item or none (suppressed)."""
 
-    Attributes:
-        image: released item of each item of the data, by item number (``Dataset.labels``); -1 if suppressed.
-        labels: label of each released item, by its number, including those that do not occur in the data.
-        member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
-            items that never occur in the data but could (other leaves of a taxonomy node) are included.
-        decisions: the chosen steps, in order.
-    """
-
-    image: Ints
-    labels: tuple[str, ...]
+    image: Ints  # released item of each item of the data, by item number (``Dataset.labels``); -1 if suppressed
+    labels: tuple[str, ...]  # label of each released item, by its number, including those that do not occur in the data
+    # member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
+    # items that never occur in the data but could (other leaves of a taxonomy node) are included
     member_of: Ints
     member_labels: tuple[str, ...]
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[Decision, ...] = ()  # the chosen steps, in order
     remarks: ClassVar[tuple[str, ...]] = ()
     decided: ClassVar[dict[str, Any]] = {}
     one_image: ClassVar[bool] = True
@@ -72,19 +58,12 @@ class GlobalRecoding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BucketRecoding:
-    """An anatomy: items stay unchanged, and the columns of each bucket are published separately.
+    """An anatomy: items stay unchanged, and the columns of each bucket are published separately."""
 
-    Attributes:
-        column: the column of each item of the data, by item number; columns are numbered from 1.
-        bucket: the bucket of each transaction, by tid - 1; buckets are numbered from 1.
-        column_names: the name of each column, by its number - 1.
-        decisions: the chosen steps, in order.
-    """
-
-    column: Ints
-    bucket: Ints
-    column_names: tuple[str, ...]
-    decisions: tuple[Decision, ...] = ()
+    column: Ints  # the column of each item of the data, by item number; columns are numbered from 1
+    bucket: Ints  # the bucket of each transaction, by tid - 1; buckets are numbered from 1
+    column_names: tuple[str, ...]  # the name of each column, by its number - 1
+    decisions: tuple[Decision, ...] = ()  # the chosen steps, in order
     remarks: ClassVar[tuple[str, ...]] = ()
     one_image: ClassVar[bool] = False
 
@@ -115,33 +94,27 @@ class LocalRecoding:
 
     Released items may overlap (a node of the taxonomy and one below it, or two sets of items). Under set semantics those
     of one transaction never do: an original item has at most one image in a transaction.
-
-    Attributes:
-        transactions: work table ``(tid INTEGER, released INTEGER, copies INTEGER)``, one row for each released item of a
-            transaction, by the numbers of ``labels``; a transaction published without items has no row.
-        incomplete: the numbers of the transactions of every class with possible suppressions (``complete`` = false in the
-            release). Readers see it, so it must be constant over a class of the model: the transactions published alike
-            for transactional k-anonymity, the relational class for (k,k^m)-anonymity, else all transactions of a release.
-        labels: label of each released item, by its number, including those that do not occur.
-        member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
-            items that never occur in the data but could (other leaves of a taxonomy node) are included.
-        semantics: what a row implies for the original transaction (docs/algorithms/conventions.md#semantics).
-            ``set``: it held a non-empty set of the released item's members; ``copies`` is 1. Partition and LRA use nodes
-            of the taxonomy, recodings by clusters sets of items that differ between the clusters.
-            ``atomic``: each of the ``copies`` stands for one occurrence of a member; no two copies of a transaction stand
-            for the same occurrence.
-        decisions: the chosen steps, in order; may be empty.
-        remarks: sentences for the owner on the run of the algorithm, without data values.
     """
 
+    # work table ``(tid INTEGER, released INTEGER, copies INTEGER)``, one row for each released item of a transaction,
+    # by the numbers of ``labels``; a transaction published without items has no row
     transactions: Table
+    # the numbers of the transactions of every class with possible suppressions (``complete`` = false in the release).
+    # Readers see it, so it must be constant over a class of the model: the transactions published alike for
+    # transactional k-anonymity, the relational class for (k,k^m)-anonymity, else all transactions of a release.
     incomplete: Ints
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # label of each released item, by its number, including those that do not occur
+    # member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
+    # items that never occur in the data but could (other leaves of a taxonomy node) are included
     member_of: Ints
     member_labels: tuple[str, ...]
+    # what a row implies for the original transaction (docs/algorithms/conventions.md#semantics). ``set``: it held a
+    # non-empty set of the released item's members; ``copies`` is 1. Partition and LRA use nodes of the taxonomy,
+    # recodings by clusters sets of items that differ between the clusters. ``atomic``: each of the ``copies`` stands
+    # for one occurrence of a member; no two copies of a transaction stand for the same occurrence.
     semantics: Literal["set", "atomic"] = "set"
-    decisions: tuple[Decision, ...] = ()
-    remarks: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()  # the chosen steps, in order; may be empty
+    remarks: tuple[str, ...] = ()  # sentences for the owner on the run of the algorithm, without data values
     decided: ClassVar[dict[str, Any]] = {}
     one_image: ClassVar[bool] = False
     values: ClassVar[None] = None
@@ -159,62 +132,40 @@ class LocalRecoding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedAttribute:
-    """The published values of one quasi-identifier, by class.
+    """The published values of one quasi-identifier, by class."""
 
-    Attributes:
-        name: name of its column.
-        low, high: ends of each class's range, in units of 1/``scale`` or in microseconds since 1970; None for categories.
-            They are undefined for a class without values.
-        empty, null: for ranges, whether a class has no value, and whether it has a NULL.
-        has_null: whether any record has a NULL.
-        sql_type: type of the ends.
-        type: the type of its column that the manifest names.
-        scale: a power of ten for numbers.
-        label: for categories, the published label of each class; None if it holds NULL alone.
-        value_of, values: the labels and the values that they stand for, as two columns of equal length; None is NULL.
-    """
-
-    name: str
+    name: str  # name of its column
+    # low, high: ends of each class's range, in units of 1/``scale`` or in microseconds since 1970; None for categories.
+    # They are undefined for a class without values.
     low: Ints | None = None
     high: Ints | None = None
+    # empty, null: for ranges, whether a class has no value, and whether it has a NULL
     empty: npt.NDArray[np.bool_] | None = None
     null: npt.NDArray[np.bool_] | None = None
-    has_null: bool = False
-    sql_type: str = "VARCHAR"
-    type: str = "VARCHAR"
-    scale: int = 1
-    label: tuple[str | None, ...] = ()
+    has_null: bool = False  # whether any record has a NULL
+    sql_type: str = "VARCHAR"  # type of the ends
+    type: str = "VARCHAR"  # the type of its column that the manifest names
+    scale: int = 1  # a power of ten for numbers
+    label: tuple[str | None, ...] = ()  # for categories, the published label of each class; None if it holds NULL alone
+    # value_of, values: the labels and the values that they stand for, as two columns of equal length; None is NULL
     value_of: tuple[str, ...] = ()
     values: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RelationalRecoding:
-    """A local recoding with relational values: each group of records is a class with equal values.
+    """A local recoding with relational values: each group of records is a class with equal values."""
 
-    Attributes:
-        items: the recoding of the items.
-        classes: work table ``(tid INTEGER, class INTEGER)`` of every transaction, classes from 0.
-        attributes: the published values of the classes.
-        sensitive: labels of the sensitive items, which are published unchanged.
-        rum: NCP of the relational values, the mean over the records, exact.
-        tum: UL (version B) of the nonsensitive items, the mean over the records.
-        largest: number of records of the largest cluster.
-        clusters: number of clusters; several may have the same relational values.
-        suppressed: number of clusters in which generalization alone was not enough, so items were suppressed.
-        merged: number of clusters that were merged into another because generalization alone was not enough.
-    """
-
-    items: LocalRecoding
-    classes: Table
-    attributes: tuple[PublishedAttribute, ...]
-    sensitive: tuple[str, ...]
-    rum: Fraction
-    tum: float
-    largest: int
-    clusters: int
-    suppressed: int
-    merged: int = 0
+    items: LocalRecoding  # the recoding of the items
+    classes: Table  # work table ``(tid INTEGER, class INTEGER)`` of every transaction, classes from 0
+    attributes: tuple[PublishedAttribute, ...]  # the published values of the classes
+    sensitive: tuple[str, ...]  # labels of the sensitive items, which are published unchanged
+    rum: Fraction  # NCP of the relational values, the mean over the records, exact
+    tum: float  # UL (version B) of the nonsensitive items, the mean over the records
+    largest: int  # number of records of the largest cluster
+    clusters: int  # number of clusters; several may have the same relational values
+    suppressed: int  # number of clusters in which generalization alone was not enough, so items were suppressed
+    merged: int = 0  # number of clusters that were merged into another because generalization alone was not enough
     decided: ClassVar[dict[str, Any]] = {}
     one_image: ClassVar[bool] = False
 

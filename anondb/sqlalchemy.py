@@ -148,7 +148,6 @@ class AnondbDialect(DefaultDialect):
 
 
 def _session(connection: Connection) -> Session:
-    """The session of a connection."""
     opened: Any = connection.connection.driver_connection
     session: Session = opened.session
     return session

@@ -40,7 +40,7 @@ from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.models.relational import KkmAnonymity
 from anondb.recoding import RelationalRecoding
 from anondb.release.freeze import drop_schema, freeze
-from anondb.release.holders import expected_holders
+from anondb.release.item_supports import expected_holders
 from anondb.release.objects import release_schema
 from anondb.utility.relational import ExpectedEstimator, Original, RtEstimator, average_relative_error
 

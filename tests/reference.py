@@ -317,17 +317,15 @@ def avg_re(
     return (sum(errors, Fraction(0)) / len(errors) if errors else None), len(queries) - len(errors)
 
 
-def error_figures(
-    answers: Sequence[tuple[int, Fraction, int, int]], k: int | None, least_scale: Fraction = Fraction(0)
-) -> dict[str, Fraction | None]:
+def error_figures(answers: Sequence[tuple[int, Fraction, int, int]], k: int | None) -> dict[str, Fraction | None]:
     """The figures of a workload's relative errors; answers are (truth, estimate, lower bound, upper bound).
 
-    Each answer's error, its width and the error of the answer 0 are divided by the truth, or by ``least_scale`` (share of a
-    sanity bound times N) where that is larger; answers whose divisor is 0 have no error and are left out.
+    Each answer's error, its width and the error of the answer 0 are divided by the truth; answers whose truth is 0 have no
+    error and are left out.
     """
-    kept = [(a, e, low, high, max(Fraction(a), least_scale)) for a, e, low, high in answers if max(a, least_scale) > 0]
-    errors = [abs(a - e) / scale for a, e, _, _, scale in kept]
-    frequent = [abs(a - e) / scale for a, e, _, _, scale in kept if k is not None and a >= k]
+    kept = [answer for answer in answers if answer[0] > 0]
+    errors = [abs(a - e) / a for a, e, _, _ in kept]
+    frequent = [abs(a - e) / a for a, e, _, _ in kept if k is not None and a >= k]
 
     def mean(values: Sequence[Fraction]) -> Fraction | None:
         return sum(values, Fraction(0)) / len(values) if values else None
@@ -341,9 +339,9 @@ def error_figures(
         "median": middle(errors),
         "mean_frequent": mean(frequent),
         "median_frequent": middle(frequent),
-        "always_zero": mean([a / scale for a, _, _, _, scale in kept]),
+        "always_zero": mean([Fraction(1) for _ in kept]),
         "median_truth": middle([Fraction(a) for a, *_ in kept]),
-        "width": middle([(high - low) / scale for _, _, low, high, scale in kept]),
+        "width": middle([Fraction(high - low, a) for a, _, low, high in kept]),
     }
 
 

@@ -6,9 +6,8 @@ from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
 
 MAX_OCCURRENCES = 2**31 - 1  # they are numbered by 32-bit integers
-SHARE = (
-    2  # of the memory limit, this part is left to occurrences: DuckDB keeps much of the memory in which it read them
-)
+# of the memory limit, this part is left to occurrences: DuckDB keeps much of the memory in which it read them
+SHARE = 2
 
 
 def check_occurrences(engine: Engine, occurrences: int, bytes_each: int, instead: str) -> None:
@@ -16,7 +15,6 @@ def check_occurrences(engine: Engine, occurrences: int, bytes_each: int, instead
 
     Args:
         engine: has the memory limit.
-        occurrences: their number.
         bytes_each: what the algorithm holds for each of them at its peak.
         instead: what to do if the limit cannot be raised.
 

@@ -32,41 +32,27 @@ class NoOptions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Task:
-    """The input of a method: the promise, the sources of a policy, each read once, and the options.
+    """The input of a method: the promise, the sources of a policy, each read once, and the options."""
 
-    Attributes:
-        model: the promise.
-        dataset: the transactions.
-        taxonomy: the taxonomy of their items; None if the policy names none.
-        requirements: constraints, weights and countable sets.
-        sensitive: the private items of hkp, or the sensitive items of kkm and klm, which need not occur; None if the policy
-            names none.
-        records: the quasi-identifiers, for models of relational and transaction data.
-        records_reference: the table or view of the records; None without records, or if they are in a file or data frame.
-        columns: the columns of an anatomy: their number, or a table or file (column_id, item).
-        delta: how much of the attributes' detail may be given up for that of the items, 0 to 1 (``tum_bound``: the
-            reverse); None for the default.
-        max_suppression: maximal percentage of suppressed items; None for no limit.
-        options: an instance of the method's options.
-        runner: the database that holds the transactions, if that is another than the engine's.
-        accounts: what was read of each file.
-        findings: what was found about the data, and confirmed by the owner.
-    """
-
-    model: Any
-    dataset: Dataset
-    requirements: Requirements
-    taxonomy: Taxonomy | None = None
+    model: Any  # the promise
+    dataset: Dataset  # the transactions; a model's m above the longest, or infinity, means the longest
+    requirements: Requirements  # constraints, weights and countable sets
+    taxonomy: Taxonomy | None = None  # each of their items is a leaf; None if the policy names none
+    # the private items of hkp, or the sensitive items of kkm and klm, which need not occur; None if the policy names
+    # none
     sensitive: tuple[str, ...] | None = None
-    records: Records | None = None
+    records: Records | None = None  # the quasi-identifiers, for models of relational and transaction data
+    # the table or view of the records; None without records, or if they are in a file or data frame
     records_reference: Table | None = None
-    columns: Any = None
+    columns: Any = None  # the columns of an anatomy: their number, or a table or file (column_id, item)
+    # how much of the attributes' detail may be given up for that of the items, 0 to 1 (``tum_bound``: the reverse);
+    # None for the default
     delta: Any = None
-    max_suppression: Fraction | None = None
-    options: Any = field(default_factory=NoOptions)
-    runner: Runner | None = None
-    accounts: tuple[Any, ...] = ()
-    findings: tuple[Any, ...] = ()
+    max_suppression: Fraction | None = None  # maximal percentage of suppressed items; None for no limit
+    options: Any = field(default_factory=NoOptions)  # an instance of the method's options
+    runner: Runner | None = None  # the database that holds the transactions, if that is another than the engine's
+    accounts: tuple[Any, ...] = ()  # what was read of each file
+    findings: tuple[Any, ...] = ()  # what was found about the data, and confirmed by the owner
 
     @property
     def tree(self) -> Taxonomy:
@@ -83,29 +69,20 @@ class Task:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Method:
-    """An algorithm.
+    """An algorithm."""
 
-    Attributes:
-        name: its name for users.
-        paper: the paper that published it, or anondb.
-        models: the names of the models that it achieves.
-        run: computes the recoding of a task.
-        options: a dataclass of the options of this algorithm only; every field is made with ``option``.
-        needs: sources and parameters of a policy that it requires.
-        takes: sources and parameters that it accepts in addition; all others are refused.
-        releases: the kind of a released item: a ``node`` of the taxonomy, a ``set`` of items, or an ``item`` itself.
-        item_supports: whether its releases have item supports unless the owner leaves them out.
-    """
-
-    name: str
-    paper: str
-    models: tuple[str, ...]
+    name: str  # its name for users
+    paper: str  # the paper that published it, or anondb
+    models: tuple[str, ...]  # the names of the models that it achieves
+    # computes the recoding of a task. All raise InputError for an item that is no leaf of the taxonomy, InfeasibleError for
+    # too few transactions, and BudgetExceeded, with a number, for what would take too much memory or time.
     run: Callable[[Engine, Task], Recoding]
-    options: type = NoOptions
-    needs: tuple[str, ...] = ()
-    takes: tuple[str, ...] = ()
+    options: type = NoOptions  # a dataclass of the options of this algorithm only; every field is made with ``option``
+    needs: tuple[str, ...] = ()  # sources and parameters of a policy that it requires
+    takes: tuple[str, ...] = ()  # sources and parameters that it accepts in addition; all others are refused
+    # the kind of a released item: a ``node`` of the taxonomy, a ``set`` of items, or an ``item`` itself
     releases: Literal["node", "set", "item"] = "node"
-    item_supports: bool = False
+    item_supports: bool = False  # whether its releases have item supports unless the owner leaves them out
 
     @property
     def option_parameters(self) -> dict[str, Parameter]:

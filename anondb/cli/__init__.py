@@ -16,8 +16,7 @@ from typing import NoReturn
 import typer
 
 from anondb.cli.app import new_app
-from anondb.cli.examples import epilog
-from anondb.cli.panels import PanelCommand
+from anondb.cli.panels import PanelCommand, epilog
 from anondb.cli.words import json_error
 from anondb.errors import AnondbError, EngineError, InternalError, speaking
 

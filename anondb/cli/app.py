@@ -254,7 +254,12 @@ def check_targets(source: str, html: str | None, csv: str | None = None) -> None
             raise InputError("The results would replace the source.", code="target_in_use", hint="Name another file.")
 
 
-def only_table(database: Database, id_column: str, item_column: str) -> str:
+_NAME_IT = "Name the transactions with --transactions TABLE (and --id, --item)."
+
+
+def only_table(
+    database: Database, id_column: str, item_column: str, code: str = "no_transactions", hint: str = _NAME_IT
+) -> str:
     """The only table that has both columns, the default if the user named none."""
     from anondb.data.sources import tables_with
     from anondb.ledger.stored import current_catalog
@@ -262,9 +267,7 @@ def only_table(database: Database, id_column: str, item_column: str) -> str:
     tables = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
     if len(tables) != 1:
         raise InputError(
-            f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}.",
-            code="no_transactions",
-            hint="Name the transactions with --transactions TABLE (and --id, --item).",
+            f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}.", code=code, hint=hint
         )
     return tables[0].sql()
 
@@ -291,21 +294,13 @@ def transactions_of(
 
 def buckets_of(database: Database, source: str, table: str | None) -> Any:
     """The buckets to check: the data file, the named table or file, or the only table that has their columns."""
-    from anondb.data.sources import is_file, tables_with
-    from anondb.ledger.stored import current_catalog
+    from anondb.data.sources import is_file
 
     if table is not None:
         return Path(table) if is_file(table) else table
     if database.engine.one_shot:
         return Path(source)
-    tables = tables_with(database.engine, current_catalog(database.engine), "bucket_id", "column_id")
-    if len(tables) != 1:
-        raise InputError(
-            f"{len(tables)} tables have the columns 'bucket_id' and 'column_id'.",
-            code="no_buckets",
-            hint="Name the buckets with --buckets TABLE.",
-        )
-    return tables[0].sql()
+    return only_table(database, "bucket_id", "column_id", "no_buckets", "Name the buckets with --buckets TABLE.")
 
 
 def model_from(name: str | None, default: Model | None = None, **parameters: Any) -> Model:

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import (
-    AskedWorkload,
-    ExistingRelease,
-    Json,
-    Quiet,
-    ShowSql,
-    Source,
-    Trusted,
-    opened,
-    read_sql,
-)
+from anondb.cli.app import AskedWorkload, ExistingRelease, Json, Quiet, ShowSql, Source, Trusted, opened, read_sql
 from anondb.cli.flags import LIMITS, flag_values, with_flags
 from anondb.cli.words import print_json, print_result, print_table, print_view, shown
 from anondb.errors import InputError

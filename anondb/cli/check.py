@@ -213,13 +213,8 @@ def _print(
 
 
 def _verify_file(
-    source: str,
-    promised: Callable[[Model], Model],
-    how: dict[str, Any],
-    connection: dict[str, Any],
-    as_json: bool,
+    source: str, promised: Callable[[Model], Model], how: dict[str, Any], connection: dict[str, Any], as_json: bool
 ) -> None:
-    """Verify a sealed file."""
     from anondb.publications.sealed import verify_file
 
     settings = dict(connection)

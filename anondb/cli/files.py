@@ -6,17 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import (
-    ExistingRelease,
-    Json,
-    Quiet,
-    ShowSql,
-    Source,
-    asked_on_terminal,
-    opened,
-)
+from anondb.cli.app import ExistingRelease, Json, Quiet, ShowSql, Source, asked_on_terminal, opened
 from anondb.cli.flags import flag_values, with_flags
-from anondb.cli.words import print_digests, print_json, shown
+from anondb.cli.words import print_digests, print_grid, print_json
 from anondb.options import PUBLICATION
 from anondb.pages.text import plain
 from anondb.pipeline.report_rows import figure
@@ -131,22 +123,16 @@ def releases(source: Source, as_json: Json = False) -> None:
     if not entries:
         typer.echo("no releases" if kept else "no releases: a run over files keeps no ledger", err=True)
         return
-    from rich.console import Console
-    from rich.table import Table
-
     from anondb.models.named import parameters_of
 
-    table = Table(box=None)
-    for name in ("release", "promise", "source", "persons", "LM", "made (UTC)", "by", "status"):
-        table.add_column(name, justify="right" if name in ("persons", "LM") else "left", overflow="fold")
+    rows = []
     for e in entries:
         parameters = ", ".join(f"{n} = {e.parameters[n]}" for n in parameters_of(e.model) if n in e.parameters)
         promise = f"{e.model}, {parameters}, by {e.algorithm}"
         made = f"{e.created:%Y-%m-%d %H:%M}"
         status = e.status + (", published" if any(p.release_id == e.release_id for p in gone) else "")
-        cells = (e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), made, e.user_name, status)
-        table.add_row(*map(shown, cells))
-    Console().print(table)
+        rows.append((e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), made, e.user_name, status))
+    print_grid(("release", "promise", "source", "persons", "LM", "made (UTC)", "by", "status"), rows, (3, 4))
 
 
 def _plain(value: Any) -> Any:

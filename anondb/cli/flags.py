@@ -38,7 +38,6 @@ def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., Non
 
 
 def _flag(name: str, parameter: Parameter) -> inspect.Parameter:
-    """The flag of a parameter or an option."""
     default = _DEFAULTS.get(name)
     whom = for_whom(name)
     words = whom + parameter.help[:1].lower() + parameter.help[1:] if whom else parameter.help

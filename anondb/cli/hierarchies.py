@@ -91,12 +91,7 @@ def build(
 @hierarchy.command()
 @with_flags(*OF_FILES)
 def check(
-    source: Source,
-    name: Named,
-    records: Records = None,
-    id_column: Id = "tid",
-    as_json: Json = False,
-    **flags: Any,
+    source: Source, name: Named, records: Records = None, id_column: Id = "tid", as_json: Json = False, **flags: Any
 ) -> None:
     """Check that each hierarchy is a tree with all values of its column as leaves; exit with 2 if not. The output names
     nodes and values."""

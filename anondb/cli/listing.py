@@ -9,7 +9,7 @@ import typer
 from anondb.algorithms import METHODS
 from anondb.algorithms.method import Method
 from anondb.cli.app import Json
-from anondb.cli.words import print_json, shown
+from anondb.cli.words import print_grid, print_json
 from anondb.errors import InputError
 from anondb.models.named import nearest
 from anondb.policy import SOURCES
@@ -43,16 +43,8 @@ def _to_json(method: Method) -> dict[str, Any]:
 
 
 def _print_all(methods: list[Method]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None)
-    for column in ("algorithm", "models", "needs", "options"):
-        table.add_column(column, overflow="fold")
-    for method in methods:
-        cells = (", ".join(method.models), ", ".join(method.needs), ", ".join(method.option_parameters))
-        table.add_row(*map(shown, (method.name, *cells)))
-    Console().print(table)
+    rows = [(m.name, *map(", ".join, (m.models, m.needs, m.option_parameters))) for m in methods]
+    print_grid(("algorithm", "models", "needs", "options"), rows)
 
 
 def _print_one(method: Method) -> None:

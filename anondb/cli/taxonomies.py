@@ -122,7 +122,7 @@ def show(
     **flags: Any,
 ) -> None:
     """Show a taxonomy as a tree; with transactions also how many of them have an item below each node."""
-    from anondb.taxonomies.supports import supported_taxonomy
+    from anondb.taxonomies.check import supported_taxonomy
 
     with opened(source, read_only=True) as database:
         items = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,25 @@ def print_table(title: str, rows: list[tuple[str, Any]]) -> None:
     Console().print(table)
 
 
+def print_grid(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Collection[int] = (),
+    title: str | None = None,
+    width: int | None = None,
+) -> None:
+    """Print a table, with some columns on the right; what is too wide is folded."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, box=None, title_justify="left", title_style="bold")
+    for i, name in enumerate(head):
+        table.add_column(shown(name), overflow="fold", justify="right" if i in right else "left")
+    for row in rows:
+        table.add_row(*map(shown, row))
+    Console(width=width).print(table)
+
+
 def print_digests(sha256: str, content_digest: str) -> None:
     """Print the digests of a sealed file, one per line: a table would cut them."""
     typer.echo(f"sha256 {sha256}")
@@ -107,16 +126,8 @@ def print_story(story: Any) -> None:
 
 def _print_beside_truth(title: str, first: str, rows: Sequence[tuple[str, Any]]) -> None:
     """Print answers of the demo, each with its name, beside the truth."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, box=None, title_justify="left", title_style="bold")
-    table.add_column(first)
-    for name in ("truth", *BOUNDS):
-        table.add_column(name, justify="right")
-    for name, a in rows:
-        table.add_row(shown(name), str(a.truth), str(a.lower_bound), f"{a.estimate:.1f}", str(a.upper_bound))
-    Console().print(table)
+    cells = [(name, str(a.truth), str(a.lower_bound), f"{a.estimate:.1f}", str(a.upper_bound)) for name, a in rows]
+    print_grid((first, "truth", *BOUNDS), cells, range(1, 5), title)
 
 
 def print_count(count: Count) -> None:
@@ -145,8 +156,7 @@ def _print_cells(names: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
     cells = [[plain(cell) for cell in row] for row in (names, *rows)]
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     if sys.stdout.isatty() and sum(widths) + 2 * len(widths) > get_terminal_size().columns:
-        _print_folded(names, rows, right)
-        return
+        return print_grid(names, rows, [i for i, of_right in enumerate(right) if of_right])
     for row in cells:
         filled = [
             " " * (width - _width(cell)) + cell if of_right else cell + " " * (width - _width(cell))
@@ -164,18 +174,6 @@ def _width(text: str) -> int:
     return cell_len(text)
 
 
-def _print_folded(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None)
-    for name, of_right in zip(names, right, strict=True):
-        table.add_column(shown(name), overflow="fold", justify="right" if of_right else "left")
-    for row in rows:
-        table.add_row(*map(shown, row))
-    Console().print(table)
-
-
 def _cell(value: Any) -> str:
     """A value of a table: estimates with a digit behind the point, small ones with four digits."""
     if isinstance(value, float):
@@ -187,18 +185,9 @@ def print_result(result: Any) -> None:
     """Print the result of a statement of a script: a table, or a sentence on stderr if it has no rows."""
     if result.view is not None and result.kind not in ("show", "describe"):
         print_view(result.view)
-        return
-    if not result.columns:
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None)
-    for name in result.columns:
-        table.add_column(shown(name), overflow="fold")
-    for row in result.rows:
-        table.add_row(*("NULL" if v is None else shown(str(v)) for v in row))
-    Console(width=None if sys.stdout.isatty() else 10_000).print(table)
+    elif result.columns:
+        rows = [["NULL" if v is None else str(v) for v in row] for row in result.rows]
+        print_grid(result.columns, rows, width=None if sys.stdout.isatty() else 10_000)
 
 
 def print_view(result: Any) -> None:

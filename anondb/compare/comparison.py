@@ -132,7 +132,6 @@ def compare(
 
     Args:
         engine: the engine, outside a transaction.
-        transactions: a table, view, file or data frame.
         algorithms, models, grid, item_supports: see ``runs.plan``.
         options: options of the policy and of the algorithms, and those of the workload and the columns.
         workload: the owner's queries: a table or file, or a ``.sql`` log of COUNT queries.

@@ -23,30 +23,19 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "
 
 @dataclass(frozen=True)
 class Finished:
-    """The outcome of a process.
+    """The outcome of a process."""
 
-    Attributes:
-        status: ``done`` (it ended by itself), ``timeout`` or ``memory`` (it was stopped at a limit).
-        code: its exit code.
-        output: its stdout.
-        seconds, cpu_seconds: wall time, and CPU time of user and system.
-        peak_bytes: its largest resident memory; 0 if the system does not report it.
-    """
-
-    status: str
-    code: int
-    output: str
+    status: str  # ``done`` (it ended by itself), ``timeout`` or ``memory`` (it was stopped at a limit)
+    code: int  # its exit code
+    output: str  # its stdout
+    # seconds, cpu_seconds: wall time, and CPU time of user and system
     seconds: float
     cpu_seconds: float
-    peak_bytes: int
+    peak_bytes: int  # its largest resident memory; 0 if the system does not report it
 
 
 def parse_size(text: str) -> int:
-    """Parse a size in DuckDB's notation, such as ``2GB``, ``512MiB`` or ``1.5 GB``, into bytes.
-
-    Raises:
-        InputError: the text is not a size.
-    """
+    """Parse a size in DuckDB's notation, such as ``2GB``, ``512MiB`` or ``1.5 GB``, into bytes."""
     match = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?I?)B?\s*", text.upper())
     if match is None or match[2] == "I" or not float(match[1]):
         raise InputError(f"A memory limit is a size such as 2GB, not {text[:40]!r}.", code="bad_parameter")

@@ -43,9 +43,6 @@ def write_report(path: str, results: Sequence[Result], setting: Setting, facts: 
         results: the results, in the order of the runs.
         setting: the shared inputs and limits of the runs.
         facts: transactions, items, occurrences and longest transaction of the source.
-
-    Raises:
-        InputError: the file cannot be written.
     """
     write_private(path, comparison(results, setting, facts))
 
@@ -170,18 +167,8 @@ def _not_named(some: Sequence[Result]) -> list[str]:
 
 HEAD = (
     *("algorithm", "queries, truth &ge; k", "error of them, median / mean", "error of all, median / mean", "answer 0"),
-    *(
-        "median truth",
-        "bounds' width",
-        "persons alone",
-        "chance of a guess",
-        "suppressed items",
-        "share suppressed",
-        "NCP",
-        "LM",
-        "released items",
-    ),
-    *("CPU s", "wall s", "MiB"),
+    *("median truth", "bounds' width", "persons alone", "chance of a guess", "suppressed items", "share suppressed"),
+    *("NCP", "LM", "released items", "CPU s", "wall s", "MiB"),
 )
 
 

@@ -61,11 +61,7 @@ def keep(engine: Engine, key: str, result: Result) -> None:
 
 
 def write_csv(path: str, results: Sequence[Result]) -> None:
-    """Write the results as CSV, one row each.
-
-    Raises:
-        InputError: ``bad_path``: the file cannot be written.
-    """
+    """Write the results as CSV, one row each."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, list(COLUMNS))
     writer.writeheader()

@@ -46,36 +46,28 @@ class Run:
 
 @dataclass(frozen=True)
 class Setting:
-    """The inputs and limits that all runs of a comparison share.
+    """The inputs and limits that all runs of a comparison share."""
 
-    Attributes:
-        source: a DuckDB file, or a data file.
-        transactions: the table in the DuckDB file.
-        id, item: its columns.
-        workload, log, queries, size, seed, draw: the workload that measures accuracy; ``log`` is a file of COUNT queries.
-        threads, memory_limit, time_limit: limits of each run; the memory limit applies to the whole process.
-        fingerprint: the fingerprint of the data and all other inputs.
-        reading: how the transactions are read, by option.
-        known: how many items of a person the attackers know who measure the risk; 0 for no attack.
-        places: where runs find copies of what options name, and of the workload.
-    """
-
-    source: str
-    transactions: str | None
+    source: str  # a DuckDB file, or a data file
+    transactions: str | None  # the table in the DuckDB file
+    # id, item: its columns
     id: str
     item: str
+    # workload, log, queries, size, seed, draw: the workload that measures accuracy; ``log`` is a file of COUNT queries
     workload: str | None
     log: str | None
     queries: int
     size: int
     seed: int
     draw: str
+    # threads, memory_limit, time_limit: limits of each run; the memory limit applies to the whole process
     threads: int | None
     memory_limit: str | None
     time_limit: float
-    fingerprint: str
-    reading: dict[str, Any] = field(default_factory=dict)
-    known: int = 0
+    fingerprint: str  # the fingerprint of the data and all other inputs
+    reading: dict[str, Any] = field(default_factory=dict)  # how the transactions are read, by option
+    known: int = 0  # how many items of a person the attackers know who measure the risk; 0 for no attack
+    # where runs find copies of what options name, and of the workload
     places: dict[str, Any] = field(default_factory=dict)
 
     def key(self, run: Run) -> str:
@@ -238,8 +230,6 @@ def run_all(
     """Run all runs that have no settled result yet; store each result before the next run begins.
 
     Args:
-        setting: the shared inputs and limits.
-        runs: the runs.
         known: results of earlier comparisons, by key.
         keep: called with the key and the result of each new run.
         say: called with a message on each step, and the share that is done.

@@ -26,10 +26,8 @@ def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, 
     Columns from a table are ordered by their ids: as numbers if all are integers, else by code point.
 
     Args:
-        engine: the engine, inside a transaction.
         columns: a table, view, file or data frame ``(column_id, item)``, or a list of sets of items, whose columns are
             named 1, 2 and so on. Items that never occur in the data are ignored.
-        dataset: the data.
 
     Raises:
         InputError: fewer than two columns; an item in two columns (``not_a_partition``) or in none (``unknown_item``); a

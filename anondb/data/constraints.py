@@ -32,19 +32,14 @@ class ItemSets:
 
     Sets from a table are ordered by their ids: as numbers if all are integers, else by code point. Sets from Python keep
     their order.
-
-    Attributes:
-        ids: the name of each set.
-        labels: the distinct items that occur in any set, sorted.
-        start, member: set i is ``labels[member[start[i] : start[i + 1]]]``, each item once.
-        warnings: remarks for the owner.
     """
 
-    ids: tuple[str, ...]
-    labels: tuple[str, ...]
+    ids: tuple[str, ...]  # the name of each set
+    labels: tuple[str, ...]  # the distinct items that occur in any set, sorted
+    # start, member: set i is ``labels[member[start[i] : start[i + 1]]]``, each item once
     start: Ints
     member: Ints
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())  # remarks for the owner
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -104,7 +99,6 @@ def load_privacy_constraints(engine: Engine, constraints: Any, dataset: Dataset 
     """Read privacy constraints from ``(constraint_id, item)``; the item column may be a LIST, with one row per constraint.
 
     Args:
-        engine: the engine, inside a transaction.
         constraints: a table, view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object.
         dataset: the data, to count items that never occur.
 
@@ -159,7 +153,6 @@ def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, 
     """Read exact weights from 0 to 1 from ``(item, weight)`` or a mapping.
 
     Args:
-        engine: inside a transaction.
         weights: a table, view, file, data frame or mapping.
         unit: what has a weight, ``item`` or ``attribute``; also the name of its column.
 
@@ -318,20 +311,14 @@ def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Countable:
-    """Whether a release shows exactly how many transactions hold any item of a set.
+    """Whether a release shows exactly how many transactions hold any item of a set."""
 
-    Attributes:
-        set_id, items: the set, and its number of items.
-        exact: whether the count is exact (Corollary 3.12).
-        suppressed: number of items of the set that are suppressed.
-        mixed: number of items of the set whose released item also stands for items outside the set.
-    """
-
+    # set_id, items: the set, and its number of items
     set_id: str
     items: int
-    exact: bool
-    suppressed: int
-    mixed: int
+    exact: bool  # whether the count is exact (Corollary 3.12)
+    suppressed: int  # number of items of the set that are suppressed
+    mixed: int  # number of items of the set whose released item also stands for items outside the set
 
 
 def countable(sets: ItemSets, recoding: GlobalRecoding, dataset: Dataset) -> tuple[Countable, ...]:

@@ -22,19 +22,12 @@ Edge = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Edges:
-    """What a source says of a taxonomy, before it is checked to be a tree.
+    """What a source says of a taxonomy, before it is checked to be a tree."""
 
-    Attributes:
-        pairs: nodes with their parents, in order.
-        name: the name of the taxonomy in messages.
-        kind: the type of its leaves, as in ``Taxonomy``.
-        reading: how the source was read, for the message if this makes no tree.
-    """
-
-    pairs: list[Edge]
-    name: str
-    kind: str | None = None
-    reading: str = ""
+    pairs: list[Edge]  # nodes with their parents, in order
+    name: str  # the name of the taxonomy in messages
+    kind: str | None = None  # the type of its leaves, as in ``Taxonomy``
+    reading: str = ""  # how the source was read, for the message if this makes no tree
 
 
 def not_a_tree(message: str, hint: str | None = None) -> InputError:
@@ -152,9 +145,8 @@ def _from_source(engine: Engine, source: Source) -> Edges:
             raise not_a_tree(f"{root_rows} nodes have a NULL parent.", "Only the root may have one.")
         pairs = [(str(node), parent) for node, parent in rows]
         return Edges(pairs, title, kind_of(source.columns[edges[0]]) if source.typed else None)
-    shown = (
-        f"; its columns are {quote_list(list(source.columns))}" if source.typed else ""
-    )  # else perhaps its first data row
+    # else perhaps its first data row
+    shown = f"; its columns are {quote_list(list(source.columns))}" if source.typed else ""
     if len(names) < 2:
         raise InputError(
             f"{source.name} is no taxonomy: it has neither the columns node (or child) and parent nor one column a level"

@@ -112,9 +112,7 @@ def _make_room(engine: Engine, table: Table, replace: bool) -> None:
         engine.drop(table)
     except EngineError:
         raise InputError(
-            f"{table.name!r} is a view; --replace replaces tables only.",
-            code="table_exists",
-            hint="Drop it first.",
+            f"{table.name!r} is a view; --replace replaces tables only.", code="table_exists", hint="Drop it first."
         ) from None
 
 
@@ -233,8 +231,6 @@ def write_hierarchy(engine: Engine, tree: Taxonomy, attribute: str, to: str, *, 
 
     Args:
         engine: the engine, outside a transaction.
-        tree: the hierarchy.
-        attribute: the name of the attribute.
         to: a folder, for a file ATTRIBUTE.tree in it: one that exists, or with a separator at its end, then it is made; else
             a table (attribute, node, parent, ord), which may have the hierarchies of other attributes.
         replace: whether to replace the hierarchy that the attribute has there.

@@ -98,20 +98,15 @@ class _Ancestors:
 
 @dataclass
 class Groups:
-    """The generalized relational values of groups of records.
+    """The generalized relational values of groups of records."""
 
-    Attributes:
-        size: number of records of each group, as integers of the type of costs.
-        low, high: for each attribute, the first and last code (ranges and hierarchies; unused for sets).
-        null: for each attribute and group, whether the group has a NULL.
-        sets: for each attribute without range or hierarchy, a row of marks for each group, as bits: code c is bit c % 64 of
-            word c // 64; None for others.
-    """
-
-    size: Ints
+    size: Ints  # number of records of each group, as integers of the type of costs
+    # low, high: for each attribute, the first and last code (ranges and hierarchies; unused for sets)
     low: list[Ints]
     high: list[Ints]
-    null: list[npt.NDArray[np.bool_]]
+    null: list[npt.NDArray[np.bool_]]  # for each attribute and group, whether the group has a NULL
+    # for each attribute without range or hierarchy, a row of marks for each group, as bits: code c is bit c % 64 of
+    # word c // 64; None for others
     sets: list[Words | None]
 
     def take(self, rows: Any) -> Groups:
@@ -154,14 +149,7 @@ class Groups:
 
 
 class Generalization:
-    """The generalization G and its NCP over a table of records.
-
-    Attributes:
-        records: the records.
-        denominator: the common denominator of all costs; an NCP is ``cost / denominator``.
-        beyond: more than any cost.
-        dtype: type of cost arrays: int64, or object where sums over all records could overflow int64.
-    """
+    """The generalization G and its NCP over a table of records."""
 
     def __init__(self, records: Records) -> None:
         self.records = records
@@ -172,9 +160,12 @@ class Generalization:
         lengths = [a.length // g for a, g in zip(records.attributes, self._step, strict=True)]
         self._length = [max(n, 1) if a.has_null else n for n, a in zip(lengths, records.attributes, strict=True)]
         shares = [a.weight / n if n else Fraction(0) for a, n in zip(records.attributes, self._length, strict=True)]
+        # the common denominator of all costs; an NCP is ``cost / denominator``
         self.denominator = math.lcm(1, *(s.denominator for s in shares))
         self._factor = [int(s * self.denominator) for s in shares]
+        # more than any cost
         self.beyond = self.denominator * max(1, math.ceil(sum(a.weight for a in records.attributes))) + 1
+        # type of cost arrays: int64, or object where sums over all records could overflow int64
         self.dtype: type = np.int64 if self.beyond * 2 * max(records.n, 1) < _SMALL else object
 
     # ------------------------------------------------------------------ costs

@@ -22,15 +22,10 @@ _MISSING_WORDS = ("\\N", "NULL", "null", "NaN", "nan", "None", "N/A", "#N/A", "N
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that an owner confirms, or mends.
+    """Something that an owner confirms, or mends."""
 
-    Attributes:
-        name: the name that ``accept`` takes, one of ``FINDINGS``.
-        message: what was found, in counts.
-    """
-
-    name: str
-    message: str
+    name: str  # the name that ``accept`` takes, one of ``FINDINGS``
+    message: str  # what was found, in counts
 
     def to_json(self) -> dict[str, str]:
         """The finding as JSON values."""
@@ -48,8 +43,6 @@ def findings(
     """The findings of a dataset, before an algorithm runs.
 
     Args:
-        engine: inside the transaction of the dataset.
-        dataset: the transactions.
         item_domains: whether the owner said that items have the names of their columns before them.
         ids_here: whether the ids lie in the engine.
         attributes: the columns of the records that are released.

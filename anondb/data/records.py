@@ -38,33 +38,23 @@ DAY = 86_400_000_000  # microseconds
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attribute:
-    """One quasi-identifier.
+    """One quasi-identifier."""
 
-    Attributes:
-        name: name of its column.
-        kind: ``numeric``, ``date`` or ``categorical``.
-        codes: its value in each record, in the order of the transactions. Numeric: the value in ``unit``; date:
-            microseconds since 1970; categorical: an index of ``values``, which follow the leaf order of a hierarchy.
-        null: marks the records without a value; their code is 0, or the index of None if the attribute is categorical.
-        weight: w of the attribute in the NCP.
-        length: length of the domain (numeric, date), or number of its values (categorical), NULL included.
-        unit: the value of 1 in ``codes``: a power of ten for numbers, 1 (microsecond) for dates.
-        values: the values of a categorical attribute by code, with leaves that never occur; None is NULL.
-        hierarchy: its tree, or None. NULL lies beside the root of the tree.
-        sql_type: the type of the bounds of ranges in a release.
-        type: the type of its column that the manifest names; of texts that are read as numbers or dates, ``sql_type``.
-    """
-
-    name: str
-    kind: str
+    name: str  # name of its column
+    kind: str  # ``numeric``, ``date`` or ``categorical``
+    # its value in each record, in the order of the transactions. Numeric: the value in ``unit``; date: microseconds
+    # since 1970; categorical: an index of ``values``, which follow the leaf order of a hierarchy.
     codes: Ints
+    # marks the records without a value; their code is 0, or the index of None if the attribute is categorical
     null: npt.NDArray[np.bool_]
-    weight: Fraction
-    length: int
-    unit: Fraction = Fraction(1)
+    weight: Fraction  # w of the attribute in the NCP
+    length: int  # length of the domain (numeric, date), or number of its values (categorical), NULL included
+    unit: Fraction = Fraction(1)  # the value of 1 in ``codes``: a power of ten for numbers, 1 (microsecond) for dates
+    # the values of a categorical attribute by code, with leaves that never occur; None is NULL
     values: tuple[str | None, ...] = ()
-    hierarchy: Taxonomy | None = None
-    sql_type: str = "VARCHAR"
+    hierarchy: Taxonomy | None = None  # its tree, or None. NULL lies beside the root of the tree.
+    sql_type: str = "VARCHAR"  # the type of the bounds of ranges in a release
+    # the type of its column that the manifest names; of texts that are read as numbers or dates, ``sql_type``
     type: str = "VARCHAR"
 
     @property
@@ -83,20 +73,13 @@ RECORDS_TABLE = "records"  # the name of data that have none
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records:
-    """The quasi-identifiers of the person of each transaction.
+    """The quasi-identifiers of the person of each transaction."""
 
-    Attributes:
-        attributes: the quasi-identifiers, in the order in which the user names them.
-        n: number of records.
-        warnings: remarks for the owner, such as how each attribute is read.
-        table: the name of their table, for analysts.
-        hierarchies: the names of the hierarchies that the owner has, used or not; None without a source of them.
-    """
-
-    attributes: tuple[Attribute, ...]
-    n: int
-    warnings: tuple[str, ...] = ()
-    table: str = RECORDS_TABLE
+    attributes: tuple[Attribute, ...]  # the quasi-identifiers, in the order in which the user names them
+    n: int  # number of records
+    warnings: tuple[str, ...] = ()  # remarks for the owner, such as how each attribute is read
+    table: str = RECORDS_TABLE  # the name of their table, for analysts
+    # the names of the hierarchies that the owner has, used or not; None without a source of them
     hierarchies: tuple[str, ...] | None = None
 
     def fingerprint(self) -> str:
@@ -152,7 +135,6 @@ def load_records(
     overrides this.
 
     Args:
-        engine: inside a transaction.
         records: a table, view, file or data frame with the dataset's id column. A source with its item column, too, is one
             of transactions, and must have the same values in all rows of an id.
         dataset: the transactions, loaded with ``more_ids`` from the same records to include persons without items.

@@ -1,12 +1,15 @@
-"""The owner's inputs to COAT beside the transactions: constraints, weights, and sets that must stay countable."""
+"""The owner's inputs beside the transactions: constraints, weights and countable sets for COAT, and sensitive items."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+from sqlglot import exp
 
 from anondb.data.constraints import (
     ItemSets,
@@ -19,10 +22,13 @@ from anondb.data.constraints import (
     utility_of_level,
     utility_of_siblings,
 )
+from anondb.data.sources import open_source, reading
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
+from anondb.data.types import element_of
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
+from anondb.reading.options import Dialect
 
 PGEN = "pgen"
 _FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")
@@ -30,19 +36,14 @@ _FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Requirements:
-    """The owner's inputs to COAT; each source is read once.
+    """The owner's inputs to COAT; each source is read once."""
 
-    Attributes:
-        privacy: privacy constraints, or ``pgen`` for those that Pgen finds; None if the model needs none.
-        utility: utility constraints; None if any items may be generalized together.
-        weights: w of generalized items, from the weights of items or from a taxonomy; None for 1.
-        countable: sets of items that must stay countable, or None.
-    """
-
+    # privacy constraints, or ``pgen`` for those that Pgen finds; None if the model needs none
     privacy: PrivacyConstraints | str | None = None
-    utility: UtilityConstraints | None = None
+    utility: UtilityConstraints | None = None  # utility constraints; None if any items may be generalized together
+    # w of generalized items, from the weights of items or from a taxonomy; None for 1
     weights: Taxonomy | Mapping[str, Fraction] | None = None
-    countable: ItemSets | None = None
+    countable: ItemSets | None = None  # sets of items that must stay countable, or None
 
     def items(self, dataset: Dataset) -> int:
         """|I|, the number of distinct items in the data, the privacy constraints and the utility constraints."""
@@ -72,9 +73,6 @@ def load_requirements(
     """Read the owner's inputs to COAT.
 
     Args:
-        engine: inside a transaction.
-        dataset: the transactions.
-        taxonomy: the taxonomy of the items, or None.
         privacy: see ``read_privacy``.
         utility: a source ``(group_id, item)``, or groups from the taxonomy: ``level:2`` for the items below each node of
             level 2 (the root is level 0), ``siblings:5`` for groups of 5 neighbouring leaves.
@@ -138,3 +136,40 @@ def put_sets(engine: Engine, target: str, sets: ItemSets, id_column: str) -> Tab
     return engine.put(
         target, {id_column: ("VARCHAR", [i for i, _ in pairs]), "item": ("VARCHAR", [item for _, item in pairs])}
     )
+
+
+def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
+    """Read the distinct labels, sorted, from the column ``item`` or the only column of a source.
+
+    Args:
+        items: a table, view, CSV or Parquet file, ``.txt`` file with an item on each line, data frame, or collection of
+            labels.
+
+    Raises:
+        InputError: no such source or column; NULL items.
+    """
+    if isinstance(items, Collection) and not isinstance(items, str) and not hasattr(items, "columns"):
+        if not all(isinstance(label, str) for label in items):
+            raise InputError("Sensitive items must be texts.", code="bad_type")
+        return tuple(sorted(set(items)))
+    with open_source(engine, items, "sensitive items") as source:
+        only = next(iter(source.columns)) if len(source.columns) == 1 else "item"
+        of_text = source.account is not None and source.account.header and isinstance(source.account.dialect, Dialect)
+        if of_text and only.lower() != "item":
+            raise InputError(
+                f"The first line of {source.name} is not 'item': it may be the name of its column, or an item.",
+                code="no_such_column",
+                hint="Name the column item; a list without a header is a file that ends in .txt.",
+            )
+        name = source.column(only, "item")
+        if element_of(source, name) is not None:
+            raise InputError(f"{source.name} has lists of sensitive items.", code="bad_type", hint="Give each a row.")
+        column = exp.cast(exp.column(name, quoted=True), "VARCHAR")
+        with reading(source.name):
+            rows = engine.select(
+                exp.select(column.as_("label")).distinct().from_(source.rows), f"reading {source.name}"
+            )
+    labels = rows["label"]
+    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
+        raise InputError(f"A row of {source.name} has a NULL item.", code="null_item", hint="Filter it out.")
+    return tuple(sorted(str(label) for label in labels.tolist()))

@@ -32,38 +32,24 @@ LIST = "sensitive items"  # the role of a .txt file with an item on each line
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
-    """A query over a table, view, file or data frame, with its columns.
+    """A query over a table, view, file or data frame, with its columns."""
 
-    Attributes:
-        query: selects all columns.
-        name: its name in messages.
-        columns: type of each column.
-        table: the name of the source in a release's manifest, for analysts.
-        reference: the table or view itself; None for files and data frames.
-        lines: selects the lines of a file of baskets, ``(id, line)``, whose items ``separator`` separates; faster to convert
-            to the long form than lists are.
-        typed: whether the source declares column types; a text file holds text only.
-        collated: the columns whose collation is not binary (DuckDB does not compare them by code points).
-        partition: the part of the persons that the query selects; None for all.
-        how: how the owner says that it is read.
-        account: what was read of a file; None for other sources.
-        records: the number of rows that the query gives; None if it is not known.
-        faults: the columns that cannot be used, with the reason.
-    """
-
-    query: exp.Query
-    name: str
-    columns: dict[str, str]
-    table: str = "transactions"
-    reference: Table | None = None
+    query: exp.Query  # selects all columns
+    name: str  # its name in messages
+    columns: dict[str, str]  # type of each column
+    table: str = "transactions"  # the name of the source in a release's manifest, for analysts
+    reference: Table | None = None  # the table or view itself; None for files and data frames
+    # selects the lines of a file of baskets, ``(id, line)``, whose items ``separator`` separates; faster to convert to
+    # the long form than lists are
     lines: exp.Query | None = None
-    typed: bool = True
+    typed: bool = True  # whether the source declares column types; a text file holds text only
+    # the columns whose collation is not binary (DuckDB does not compare them by code points)
     collated: frozenset[str] = frozenset()
-    partition: Partition | None = None
-    how: Reading = DETECTED
-    account: Account | None = None
-    records: int | None = None
-    faults: Mapping[str, str] = field(default_factory=dict)
+    partition: Partition | None = None  # the part of the persons that the query selects; None for all
+    how: Reading = DETECTED  # how the owner says that it is read
+    account: Account | None = None  # what was read of a file; None for other sources
+    records: int | None = None  # the number of rows that the query gives; None if it is not known
+    faults: Mapping[str, str] = field(default_factory=dict)  # the columns that cannot be used, with the reason
     separator: str = " "
 
     @property
@@ -124,17 +110,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Partition:
-    """The rows of a source that have one value in a column.
+    """The rows of a source that have one value in a column."""
 
-    Attributes:
-        column: the name of the column.
-        value: the value as text.
-        kind: the type of the column.
-    """
-
-    column: str
-    value: str
-    kind: str
+    column: str  # the name of the column
+    value: str  # the value as text
+    kind: str  # the type of the column
 
     @property
     def text(self) -> str:

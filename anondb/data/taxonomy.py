@@ -34,25 +34,16 @@ def list_them() -> str:
 class Taxonomy:
     """A rooted tree; nodes are numbered in preorder, children in the order of the source
     (docs/algorithms/conventions.md#taxonomies).
-
-    Attributes:
-        labels: label of each node.
-        parent: parent of each node, -1 for the root (node 0).
-        last: last node of each node's subtree; "x is below or equal to v" means ``v <= x <= last[v]``.
-        depth: distance from the root.
-        leaf_count: number of leaves below or equal to each node.
-        rank: position of each node in breadth-first order, the tie rule for nodes.
-        name: its name in messages.
-        kind: the type of its leaves (``transactions.kind_of``); None if the source is untyped text, such as a CSV file.
     """
 
-    labels: tuple[str, ...]
-    parent: Ints
-    last: Ints
-    depth: Ints
-    leaf_count: Ints
-    rank: Ints
-    name: str = "the taxonomy"
+    labels: tuple[str, ...]  # label of each node
+    parent: Ints  # parent of each node, -1 for the root (node 0)
+    last: Ints  # last node of each node's subtree; "x is below or equal to v" means ``v <= x <= last[v]``
+    depth: Ints  # distance from the root
+    leaf_count: Ints  # number of leaves below or equal to each node
+    rank: Ints  # position of each node in breadth-first order, the tie rule for nodes
+    name: str = "the taxonomy"  # its name in messages
+    # the type of its leaves (``transactions.kind_of``); None if the source is untyped text, such as a CSV file
     kind: str | None = None
 
     @property
@@ -215,9 +206,8 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
             stack.extend((child, node) for child in reversed(children[label]))
     nodes = np.arange(len(labels))
     parent, depth = np.asarray(above, dtype=np.int64), np.asarray(depths, dtype=np.int64)
-    order = np.argsort(
-        depth, kind="stable"
-    )  # a level holds its nodes in their order, as breadth-first search visits them
+    # a level holds its nodes in their order, as breadth-first search visits them
+    order = np.argsort(depth, kind="stable")
     rank = np.empty_like(nodes)
     rank[order] = nodes
     subtree = np.ones_like(nodes)

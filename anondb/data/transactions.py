@@ -25,58 +25,40 @@ ROWS, LISTS = "rows", "lists"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Transactions coded as integers: handles to the DuckDB work tables, and aggregates per item.
+    """Transactions coded as integers: handles to the DuckDB work tables, and aggregates per item."""
 
-    Attributes:
-        transactions: work table ``(tid, item)``, each pair once, sorted.
-        ids: work table ``(tid, id)``: every transaction, empty ones included, numbered from 1 in the order of its id.
-        items: work table ``(item, label)``, numbered from 0 in code-point order of the labels.
-        labels: label of each item, by item number.
-        supports: support of each item, by item number.
-        n_transactions: N.
-        lengths: number of transactions of each length above 0.
-        table, id_column, item_column: the names of the source and its columns.
-        reference: the source's table or view; None for files and data frames.
-        duplicates: number of source rows that repeat another.
-        is_table: whether a count on the rows of the source is a count on these transactions.
-        warnings: remarks for the owner.
-        bags: work table ``(tid, item, copies)``: how often each transaction has each item; None unless repeated rows count.
-        n_bag_occurrences: the sum of these copies.
-        source: the name of the source in messages.
-        item_kind: the type of its items (``kind_of``); None if the source is untyped text, such as a CSV file.
-        layout: whether the analyst's table has a row for each item (``ROWS``) or a list for each person (``LISTS``).
-        id_type, item_type: the types that the manifest names; of lists, that of their elements.
-        partition: the part of the source's persons that they are; None for all.
-        account: what was read of the file; None for other sources.
-        digests: work table ``(person)``, the digests of its persons (``publications.persons``); None if ``ids`` has ids.
-        origin: where queries on it are counted; None if that is in ``transactions``.
-    """
-
-    transactions: Table
+    transactions: Table  # work table ``(tid, item)``, each pair once, sorted
+    # work table ``(tid, id)``: every transaction, empty ones included, numbered from 1 in the order of its id
     ids: Table
-    items: Table
-    labels: tuple[str, ...]
-    supports: npt.NDArray[np.int64]
-    n_transactions: int
-    lengths: dict[int, int]
+    items: Table  # work table ``(item, label)``, numbered from 0 in code-point order of the labels
+    labels: tuple[str, ...]  # label of each item, by item number
+    supports: npt.NDArray[np.int64]  # support of each item, by item number
+    n_transactions: int  # N
+    lengths: dict[int, int]  # number of transactions of each length above 0
+    # table, id_column, item_column: the names of the source and its columns
     table: str
     id_column: str
     item_column: str
-    reference: Table | None = None
-    duplicates: int = 0
-    is_table: bool = True
-    warnings: tuple[str, ...] = field(default=())
+    reference: Table | None = None  # the source's table or view; None for files and data frames
+    duplicates: int = 0  # number of source rows that repeat another
+    is_table: bool = True  # whether a count on the rows of the source is a count on these transactions
+    warnings: tuple[str, ...] = field(default=())  # remarks for the owner
+    # work table ``(tid, item, copies)``: how often each transaction has each item; None unless repeated rows count
     bags: Table | None = None
-    n_bag_occurrences: int = 0
-    source: str = "the transactions"
+    n_bag_occurrences: int = 0  # the sum of these copies
+    source: str = "the transactions"  # the name of the source in messages
+    # the type of its items (``kind_of``); None if the source is untyped text, such as a CSV file
     item_kind: str | None = None
+    # whether the analyst's table has a row for each item (``ROWS``) or a list for each person (``LISTS``)
     layout: str = ROWS
+    # id_type, item_type: the types that the manifest names; of lists, that of their elements
     id_type: str = "BIGINT"
     item_type: str = "VARCHAR"
-    partition: Partition | None = None
-    account: Account | None = None
+    partition: Partition | None = None  # the part of the source's persons that they are; None for all
+    account: Account | None = None  # what was read of the file; None for other sources
+    # work table ``(person)``, the digests of its persons (``publications.persons``); None if ``ids`` has ids
     digests: Table | None = None
-    origin: Origin | None = None
+    origin: Origin | None = None  # where queries on it are counted; None if that is in ``transactions``
 
     @property
     def asked_item(self) -> str:
@@ -141,8 +123,6 @@ def load_transactions(
     """Read the source once and code its transactions as integers.
 
     Args:
-        engine: the engine, inside a transaction.
-        source: the table, view, file or data frame.
         id_column, item_column: its columns. The item column may be a LIST, or several columns separated by commas, which
             become one (``anondb.data.layouts``). If an id has several lists, or an item several times (unless ``bags``),
             ``Dataset.is_table`` is false.

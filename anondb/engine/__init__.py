@@ -1,11 +1,13 @@
-"""Executes SQL on DuckDB: named queries and trees, bound and written by sqlglot."""
+"""Executes SQL on DuckDB: named queries and trees, bound and written by sqlglot.
+
+A function that takes an engine is called inside a transaction of it, unless its docstring says outside.
+"""
 
 from anondb.engine.binding import Binder, Shape, readable
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
 from anondb.engine.interface import Columns, Origin, Runner, Spread, has_nulls
-from anondb.engine.queries import NamedQuery, NamedRows, Tables, all_names, load
-from anondb.engine.tables import Table
+from anondb.engine.queries import NamedQuery, NamedRows, Table, Tables, all_names, load
 
 Engine = DuckDBEngine
 

@@ -23,16 +23,12 @@ LEAST_BYTES = 1 << 26  # that an answer may take, whatever the limit
 
 @dataclass(frozen=True)
 class Limits:
-    """How much an answer may take.
+    """How much an answer may take."""
 
-    Attributes:
-        memory: DuckDB's memory limit. On Linux the process may take an eighth more than that beside what it has, and 64 MiB
-            in any case. None: neither memory nor time is limited.
-        seconds: wall time; None for 60 seconds of CPU time, which other programs do not shorten.
-    """
-
+    # DuckDB's memory limit. On Linux the process may take an eighth more than that beside what it has, and 64 MiB in
+    # any case. None: neither memory nor time is limited.
     memory: str | None = DEFAULT_MEMORY
-    seconds: float | None = None
+    seconds: float | None = None  # wall time; None for 60 seconds of CPU time, which other programs do not shorten
 
     @classmethod
     def of(cls, memory_limit: str, max_seconds: Any) -> Limits:

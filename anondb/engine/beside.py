@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def attach(engine: DuckDBEngine, file: str | os.PathLike[str]) -> None:
-    """Open a DuckDB file beside the engine's database, read-only, under the name of the file.
-
-    Raises:
-        InputError, EngineError: see ``failures.open_error``.
-    """
+    """Open a DuckDB file beside the engine's database, read-only, under the name of the file."""
     here, name = engine.here().catalog, Path(file).stem
     name = "source" if name.lower() in ("memory", "system", "temp", here.lower()) else name
     path = exp.alias_(exp.Literal.string(os.path.abspath(file)), exp.to_identifier(name, quoted=True))

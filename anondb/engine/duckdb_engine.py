@@ -19,10 +19,9 @@ from anondb.engine.failures import at_most, bad_unicode, encodable, open_error, 
 from anondb.engine.interface import Columns
 from anondb.engine.limit import TimeLimit, TimeUp, current
 from anondb.engine.memory import array_bytes, bytes_of
-from anondb.engine.queries import NamedRows, Tables, Value
+from anondb.engine.queries import NamedRows, Table, Tables, Value
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
-from anondb.engine.tables import Table
 from anondb.engine.telling import Telling
 from anondb.engine.texts import DUCKDB, creation, drop_text, filling_text, named_text, text_of
 from anondb.engine.together import ForMany

@@ -48,14 +48,10 @@ def warehouse_at(source: Any) -> Callable[..., Any] | None:
 
 
 class Elsewhere:
-    """An engine whose tables all lie in its own database. ``postgres.owner`` has one that fetches them.
+    """An engine whose tables all lie in its own database. ``postgres.owner`` has one that fetches them."""
 
-    Attributes:
-        runs_sql: whether SQL of the user runs in the database.
-        others: what to do at the end of the transaction: after its commit, or after its rollback.
-    """
-
-    runs_sql = True
+    runs_sql = True  # whether SQL of the user runs in the database
+    # what to do at the end of the transaction: after its commit, or after its rollback
     others: list[tuple[Callable[[], None], Callable[[], None]]]
 
     def warehouse(self) -> Any:

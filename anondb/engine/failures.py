@@ -66,11 +66,7 @@ def check_collation(collation: str) -> None:
 
 
 def at_most(most: int, columns: Columns) -> Columns:
-    """The columns of a result, which must not have more than ``most`` rows.
-
-    Raises:
-        BudgetExceeded: with the limit.
-    """
+    """The columns of a result, which must not have more than ``most`` rows."""
     if any(len(column) > most for column in columns.values()):
         raise BudgetExceeded(f"A statement returned more than {most:,} rows.", hint="Lower m, or raise k.")
     return columns

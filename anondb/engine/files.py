@@ -44,11 +44,7 @@ def write_file(path: str | os.PathLike[str], text: str, *, mode: int = 0o600, re
 
 
 def move(made: Path, target: Path, replace: bool) -> None:
-    """Give a finished file its name in one step; a file that is there is replaced, or else stays.
-
-    Raises:
-        OSError: see ``write_file``.
-    """
+    """Give a finished file its name in one step; a file that is there is replaced, or else stays."""
     if replace:
         if target.exists() and not target.is_file():  # a device or a pipe, which root could replace
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))

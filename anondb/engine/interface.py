@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine.queries import NamedRows, Tables, Value
-from anondb.engine.tables import Table
+from anondb.engine.queries import NamedRows, Table, Tables, Value
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -60,11 +59,7 @@ class Runner(Protocol):
         """Run a named query or a tree; return its columns.
 
         Args:
-            name, tables, values: the query.
             most: the largest number of rows, so that nobody fetches a row for each person without a word.
-
-        Raises:
-            BudgetExceeded: there are more.
         """
         ...
 
@@ -90,13 +85,9 @@ class Origin:
 
 @runtime_checkable
 class Spread(Protocol):
-    """A runner of a database that runs functions beside the rows, in worker processes.
+    """A runner of a database that runs functions beside the rows, in worker processes."""
 
-    Attributes:
-        worker_bytes: how many bytes of arrays a worker may hold; 0 if none is to run a function.
-    """
-
-    worker_bytes: int
+    worker_bytes: int  # how many bytes of arrays a worker may hold; 0 if none is to run a function
 
     def spread(
         self, target: str, rows: exp.Query, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
@@ -105,7 +96,6 @@ class Spread(Protocol):
 
         Args:
             target: the name of the work table.
-            rows: the query.
             order: columns by which each worker gets its rows sorted; it gets all rows with a value of the first.
             work: takes an iterator of Arrow batches, and returns one. It needs NumPy and pyarrow, nothing else: workers may
                 not have this package.

@@ -56,7 +56,6 @@ def limited(
     """Run the block within a time.
 
     Args:
-        engine: the engine.
         left: the seconds that the block has; None for no limit.
         seconds: the limit that the owner named, for the message.
         kept: what is kept if the time is up, for the message.

@@ -47,8 +47,6 @@ def open_locked(
     process has already open, with an older state of the file.
 
     Args:
-        path: the database file.
-        memory_limit, threads: settings of the connection.
         max_seconds: the time limit of a statement in seconds; needs DuckDB 2.0.
         spill: a directory for spill files, where COPY can write, too.
         files: with ``spill``: other files that may be read.
@@ -138,9 +136,8 @@ def _locking(paths: Sequence[Path], spill: Path | None, files: Sequence[str]) ->
     lock = [_setting("enable_external_access", exp.false()), _setting("lock_configuration", exp.true())]
     if spill is None:
         return [*attached[0], *lock]
-    named = dict.fromkeys(
-        name for path in paths for name in (str(path), os.path.realpath(path))
-    )  # DuckDB follows links
+    # DuckDB follows links
+    named = dict.fromkeys(name for path in paths for name in (str(path), os.path.realpath(path)))
     places = [place for name in named for place in (name, f"{name}.wal")]
     allowed = {"allowed_paths": [*places, *files], "allowed_directories": [str(spill)]}
     settings = (_setting(name, exp.convert(listed)) for name, listed in allowed.items())

@@ -20,15 +20,44 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 import sqlglot
 from sqlglot import exp
 
-from anondb.engine.tables import Table
 from anondb.errors import InternalError
+
+
+@dataclass(frozen=True)
+class Table:
+    """The fully qualified name of a table or view; qualified, since a user's file may have the name of our schema.
+
+    A part may be empty in databases where names have fewer.
+    """
+
+    catalog: str
+    schema: str
+    name: str
+
+    def expression(self) -> exp.Table:
+        """The quoted sqlglot node of this name."""
+        return exp.Table(
+            this=exp.to_identifier(self.name, quoted=True),
+            db=exp.to_identifier(self.schema or None, quoted=True),
+            catalog=exp.to_identifier(self.catalog or None, quoted=True),
+        )
+
+    def sql(self) -> str:
+        """The quoted name as DuckDB reads it."""
+        return _text(self)
+
+
+@lru_cache(maxsize=1024)
+def _text(table: Table) -> str:
+    return table.expression().sql(dialect="duckdb")
+
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _HEADER = re.compile(r"^--\s*(reads|params|returns|grain):\s*(.*)$")

@@ -12,8 +12,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from anondb.engine.queries import NamedRows, bound, light
-from anondb.engine.tables import Table
+from anondb.engine.queries import NamedRows, Table, bound, light
 
 Rows = Table | exp.Query | NamedRows
 _NAMES = re.compile(r"[\w., ]*")  # also with AS, and whole numbers

@@ -90,7 +90,6 @@ def reachable(macros: Iterable[Macro], search_path: str, current: str) -> list[M
     """The macros that an unqualified call can mean: TEMP ones, and those in the schemas of the search path.
 
     Args:
-        macros: the user's macros.
         search_path: DuckDB's setting; empty if it was never set.
         current: the name of the current database.
     """

@@ -12,13 +12,9 @@ Tell = Callable[[str, float | None], None]  # ``Telling.progress``
 
 
 class Progress(str):
-    """A short text on the current step of long work.
+    """A short text on the current step of long work."""
 
-    Attributes:
-        share: the share of it that is done, from 0 to 1; None if that is unknown.
-    """
-
-    share: float | None = None
+    share: float | None = None  # the share of it that is done, from 0 to 1; None if that is unknown
 
     @classmethod
     def of(cls, words: str, share: float | None = None) -> Progress:
@@ -46,38 +42,25 @@ def told(tell: Tell, words: str, parts: Sequence[T]) -> Iterator[T]:
 
 @dataclass(frozen=True)
 class StepDone:
-    """A step that is done; for logs, so it has no data values.
+    """A step that is done; for logs, so it has no data values."""
 
-    Attributes:
-        step: its name, such as ``load``.
-        seconds: its wall time.
-        release: the name of the release, once it is known.
-        counts: figures such as the number of transactions.
-        resumed: whether an earlier run had finished it.
-    """
-
-    step: str
-    seconds: float
-    release: str | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
-    resumed: bool = False
+    step: str  # its name, such as ``load``
+    seconds: float  # its wall time
+    release: str | None = None  # the name of the release, once it is known
+    counts: Mapping[str, int] = field(default_factory=dict)  # figures such as the number of transactions
+    resumed: bool = False  # whether an earlier run had finished it
 
 
 class Telling:
-    """The part of an engine that tells what it does.
+    """The part of an engine that tells what it does."""
 
-    Attributes:
-        on_step: called with each step that is done.
-        on_finding: asks the owner to confirm a finding about the data; None if nobody can be asked.
-        step_words: the words on the current step, with which the text of all progress begins.
-    """
-
-    on_step: Callable[[StepDone], None] | None = None
+    on_step: Callable[[StepDone], None] | None = None  # called with each step that is done
+    # asks the owner to confirm a finding about the data; None if nobody can be asked
     on_finding: Callable[[Any], bool] | None = None
     _on_statement: Callable[[str], None] | None = None
     _on_progress: Callable[[str], None] | None = None
     _recorded: list[str] | None = None
-    step_words = ""
+    step_words = ""  # the words on the current step, with which the text of all progress begins
     _accounts: list[Any]
 
     def begin_step(self, words: str) -> None:

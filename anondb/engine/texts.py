@@ -9,8 +9,7 @@ from functools import cache, lru_cache
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from anondb.engine.queries import NamedRows, Tables, Value, load
-from anondb.engine.tables import Table
+from anondb.engine.queries import NamedRows, Table, Tables, Value, load
 
 DUCKDB = Dialect.get_or_raise("duckdb")  # looking it up by its name takes a tenth of the time of writing a statement
 _PLACE = re.compile(r'"table of the query"\."main"\."(\w+)"|"value of the query (\w+)"')

@@ -31,12 +31,9 @@ def locked_engine(
     It can write only to the private directory of its spill files.
 
     Args:
-        path: the database file.
         files: other files that may be read.
         more: further database files (``locked.locked_catalog``).
         max_seconds: the time limit of a statement in seconds.
-        threads, memory_limit: settings of the connection.
-        on_statement: called with the text of every statement before it runs.
     """
     opened: dict[str, Any] = {"files": files, "more": more, "threads": threads, "memory_limit": memory_limit}
     return _spilling(
@@ -61,18 +58,11 @@ def _spilling(connect: Callable[[Path], duckdb.DuckDBPyConnection], **how: Any) 
 
 
 def desk_engine(
-    *,
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    on_statement: Callable[[str], None] | None = None,
+    *, memory_limit: str | None = None, threads: int | None = None, on_statement: Callable[[str], None] | None = None
 ) -> DuckDBEngine:
     """An engine on an empty database in memory, locked: it reads no file and no other database.
 
     ``close`` leaves the connection open, so that results can still be read; it ends with the last of them.
-
-    Args:
-        memory_limit, threads: settings of the connection.
-        on_statement: called with the text of every statement before it runs.
     """
     connection = open_desk(memory_limit=memory_limit, threads=threads)
     return DuckDBEngine(connection, on_statement=on_statement, empty=True)

@@ -29,21 +29,13 @@ _PARSING = (duckdb.ParserException, duckdb.SyntaxException, duckdb.InvalidInputE
 
 @dataclass(frozen=True)
 class UserStatement:
-    """A statement that the user wrote.
+    """A statement that the user wrote."""
 
-    Attributes:
-        text: its text, with what DuckDB adds of the text behind it.
-        start: where it begins in the text that was split, in characters.
-        returns: ``rows``, ``nothing``, or ``either`` (a change, with or without RETURNING).
-        is_select: whether it is one SELECT.
-        parameters: whether it has parameters such as ``?``.
-    """
-
-    text: str
-    start: int
-    returns: str
-    is_select: bool
-    parameters: bool
+    text: str  # its text, with what DuckDB adds of the text behind it
+    start: int  # where it begins in the text that was split, in characters
+    returns: str  # ``rows``, ``nothing``, or ``either`` (a change, with or without RETURNING)
+    is_select: bool  # whether it is one SELECT
+    parameters: bool  # whether it has parameters such as ``?``
 
 
 @dataclass(frozen=True)
@@ -69,11 +61,7 @@ class UserSqlError(Exception):
 
 
 def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
-    """Split a text into statements by DuckDB's parser; nothing is run.
-
-    Raises:
-        UserSqlError: DuckDB cannot parse the text.
-    """
+    """Split a text into statements by DuckDB's parser; nothing is run."""
     extracted = _guarded(engine, text, lambda: engine.connection.extract_statements(text))
     statements, place = [], 0
     for one in extracted:
@@ -98,11 +86,7 @@ def _beginning(text: str) -> int:
 
 
 def run(engine: DuckDBEngine, text: str) -> UserResult:
-    """Run a statement and fetch its rows.
-
-    Raises:
-        UserSqlError: DuckDB refused it.
-    """
+    """Run a statement and fetch its rows."""
 
     def work() -> UserResult:
         result = engine.connection.execute(text)
@@ -114,11 +98,7 @@ def run(engine: DuckDBEngine, text: str) -> UserResult:
 
 
 def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
-    """Run a statement once and return its rows as a relation for the user; None if it returns nothing.
-
-    Raises:
-        UserSqlError: DuckDB refused it.
-    """
+    """Run a statement once and return its rows as a relation for the user; None if it returns nothing."""
 
     def work() -> duckdb.DuckDBPyRelation | None:
         try:

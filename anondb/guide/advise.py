@@ -152,14 +152,10 @@ def advise(
 
     Args:
         engine: the engine, outside a transaction; nothing is written.
-        transactions: a table, view, file or data frame.
         needs: what attackers may know, and what the release is for.
         command: the command that executes a run, as text.
-        taxonomy: the taxonomy of the items.
-        id_column, item_column: the columns of the transactions.
         people: the options of ``needs.PEOPLE`` that the owner set, which the command repeats.
         time_limit: seconds of wall time for all runs; those that are not done by then are stopped, or left out.
-        threads, memory_limit: limits of each run.
 
     Raises:
         InputError: a source cannot be read, or has no items; the taxonomy lacks items; ``no_taxonomy``; and those of
@@ -231,7 +227,6 @@ def _concluded(
     command: Callable[[Run], str],
     time_limit: float,
 ) -> Advice:
-    """The advice that follows from the results."""
     order, is_tested = [r for r in ranked(on_whole) if needs.item_supports or not supported(r)], True
     if not order:
         order, is_tested = ranked(on_sample), False

@@ -15,14 +15,11 @@ _EXACT = 12  # more different lengths are shown in ranges
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of the original transactions. They are for their owner.
+    """Counts of the original transactions. They are for their owner."""
 
-    Attributes:
-        lengths: how many persons have each number of items, ascending; 0 for persons without items.
-        frequent: the items that most persons have, at most ``FREQUENT`` of them, each with its persons.
-    """
-
+    # how many persons have each number of items, ascending; 0 for persons without items
     lengths: tuple[tuple[int, int], ...]
+    # the items that most persons have, at most ``FREQUENT`` of them, each with its persons
     frequent: tuple[tuple[str, int], ...]
 
     def ranges(self) -> dict[str, int]:

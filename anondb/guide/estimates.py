@@ -29,21 +29,16 @@ Coefficients = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Features:
-    """The figures of the data that costs depend on.
+    """The figures of the data that costs depend on."""
 
-    Attributes:
-        persons, occurrences, items: their numbers.
-        pair_rows: the sum over the persons of their pairs of items.
-        pairs: the number of different pairs that somebody has; None if ``pair_rows`` are too many to be counted.
-        attributes: the number of quasi-identifiers; 0 without records.
-    """
-
+    # persons, occurrences, items: their numbers
     persons: int
     occurrences: int
     items: int
-    pair_rows: int
+    pair_rows: int  # the sum over the persons of their pairs of items
+    # the number of different pairs that somebody has; None if ``pair_rows`` are too many to be counted
     pairs: int | None
-    attributes: int = 0
+    attributes: int = 0  # the number of quasi-identifiers; 0 without records
 
 
 @dataclass(frozen=True)
@@ -56,20 +51,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run takes.
+    """What a run takes."""
 
-    Attributes:
-        algorithm: its name.
-        promise: what it would promise, such as ``5^2-anonymity``.
-        cpu_seconds, peak_mib: of the whole process; None if they are not estimated.
-        reason: why not.
-    """
-
-    algorithm: str
-    promise: str
+    algorithm: str  # its name
+    promise: str  # what it would promise, such as ``5^2-anonymity``
+    # cpu_seconds, peak_mib: of the whole process; None if they are not estimated
     cpu_seconds: float | None
     peak_mib: float | None
-    reason: str | None = None
+    reason: str | None = None  # why not
 
 
 COSTS: Mapping[str, Cost] = {

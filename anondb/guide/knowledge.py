@@ -20,30 +20,23 @@ CHUNK_ROWS = 3_000_000  # of one aggregate: some hundred MB
 
 @dataclass(frozen=True)
 class Known:
-    """What an attacker finds who knows at most m items of a person.
+    """What an attacker finds who knows at most m items of a person."""
 
-    Attributes:
-        m: the number of known items.
-        violations: the minimal itemsets of at most m items that at least one and fewer than k persons have, as ``verify``
-            counts them; None if they were not counted.
-        alone: the persons with a set of at most m items that no other person has; None if they were not counted.
-        rows: the rows of the join that counts sets of m items, 0 for m = 1; more than ``MAX_ROWS`` are not counted.
-        skipped: why they were not counted; None if they were.
-    """
-
-    m: int
+    m: int  # the number of known items
+    # the minimal itemsets of at most m items that at least one and fewer than k persons have, as ``verify`` counts
+    # them; None if they were not counted
     violations: int | None
+    # the persons with a set of at most m items that no other person has; None if they were not counted
     alone: int | None
+    # the rows of the join that counts sets of m items, 0 for m = 1; more than ``MAX_ROWS`` are not counted
     rows: int = 0
-    skipped: str | None = None
+    skipped: str | None = None  # why they were not counted; None if they were
 
 
 def what_attackers_find(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Known, ...]:
     """What attackers find who know one, two and three items of a person.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the transactions.
         k: the promise's k, for violations.
         most: the largest number of known items.
     """

@@ -16,10 +16,6 @@ def write_profile(path: str, profile: Profile) -> None:
 
     Args:
         path: the new file; an existing one is replaced.
-        profile: the profile.
-
-    Raises:
-        InputError: ``bad_path``: the file cannot be written.
     """
     note = '<p class="owner">This page contains exact figures of the original data. It is for their owner.</p>'
     write_private(path, page(f"profile of {profile.source}", [note, profile_body(profile)]))

@@ -337,7 +337,6 @@ def _persons(engine: Engine, dataset: Dataset) -> tuple[tuple[str, tuple[str, ..
 
 
 def _command(data: Path | str, reading: Mapping[str, Any]) -> str:
-    """The command that makes a release."""
     words = _anonymize(data)
     words += [word for name in ("id", "item") if name in reading for word in (f"--{name}", str(reading[name]))]
     words += [*reading_flags(reading), "--algorithm", "similar", "--publish", "release.duckdb"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from anondb.data.attributes import TYPES, check_names, check_type
 from anondb.data.records import classes_of, parse_quasi_identifiers, snapshot
-from anondb.data.sensitive import load_sensitive
+from anondb.data.requirements import load_sensitive
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
@@ -88,7 +88,6 @@ def people(
     """Count what attackers find, inside a transaction.
 
     Args:
-        engine: the engine.
         source: the records, with the ids of the dataset.
         dataset: the transactions, loaded with ``more_ids`` from the records.
         quasi_identifiers: see ``parse_quasi_identifiers``; by default those that are proposed.

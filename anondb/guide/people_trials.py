@@ -14,7 +14,7 @@ from anondb.compare.runs import Run, plan
 from anondb.data.attributes import attribute_hierarchies
 from anondb.data.files import put_taxonomy
 from anondb.data.records import Attribute, load_records, parse_quasi_identifiers, snapshot
-from anondb.data.sensitive import load_sensitive
+from anondb.data.requirements import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
@@ -61,7 +61,6 @@ def prepare_people(
         transactions, taxonomy, id_column, item_column: as in ``advise``.
         needs: what the owner said; a release for counts.
         people: the options of ``needs.PEOPLE`` that the owner set.
-        folder: a private folder.
 
     Raises:
         InputError: ``no_quasi_identifiers``: none are named, and none proposed; ``bad_usage``: item supports, or a use that

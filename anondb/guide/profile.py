@@ -114,16 +114,11 @@ def profile(
 
     Args:
         engine: the engine, outside a transaction; nothing is written.
-        transactions: a table, view, file or data frame.
         taxonomy: the taxonomy of the items, which need not fit.
         k: the k of the promise that violations and costs are counted for.
-        id_column, item_column: the columns of the transactions.
         attackers: whether to count what attackers find, and what algorithms take; without, sizes alone are counted.
         records: the records of the persons; those of the transactions if only ``quasi_identifiers`` are named.
         attributes: ``quasi_identifiers``, ``hierarchies`` and ``sensitive``, see ``anondb.guide.people.people``.
-
-    Raises:
-        InputError: a source cannot be read, or ``bad_parameter``.
     """
     k = KmAnonymity(k).k
     if records is None and any(value is not None for value in attributes.values()):

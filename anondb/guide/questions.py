@@ -30,7 +30,6 @@ def questions(
     """The questions.
 
     Args:
-        attributes: the attributes of the release.
         items: the items that are asked with attributes.
         held, people: the tables of the items and of the attributes.
         id, item: the column of both tables, and that of the items.

@@ -12,15 +12,10 @@ from anondb.engine import Engine
 
 @dataclass(frozen=True)
 class Columns:
-    """A table or view of the owner.
+    """A table or view of the owner."""
 
-    Attributes:
-        name: its name, as ``transactions`` and other arguments take it.
-        columns: the SQL type of each column.
-    """
-
-    name: str
-    columns: Mapping[str, str]
+    name: str  # its name, as ``transactions`` and other arguments take it
+    columns: Mapping[str, str]  # the SQL type of each column
 
 
 def tables(engine: Engine) -> tuple[Columns, ...]:

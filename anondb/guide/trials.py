@@ -53,49 +53,38 @@ class Limits:
 
 @dataclass(frozen=True)
 class Input:
-    """What runs read: all persons, or a sample.
+    """What runs read: all persons, or a sample."""
 
-    Attributes:
-        source, transactions: a file, and its table of transactions if it is a database.
-        id, item: the columns of the transactions.
-        queries: the file of queries for items and pairs of items.
-        log, kinds: a file of questions in SQL, and the kind of each of its statements.
-        k: the k of the runs; None for their own.
-        options: replaces options of the runs: the places of what they read.
-    """
-
+    # source, transactions: a file, and its table of transactions if it is a database
     source: Path
-    queries: Path
+    queries: Path  # the file of queries for items and pairs of items
     transactions: str | None = None
+    # id, item: the columns of the transactions
     id: str = "tid"
     item: str = "item"
+    # log, kinds: a file of questions in SQL, and the kind of each of its statements
     log: Path | None = None
     kinds: tuple[str, ...] = ()
-    k: int | None = None
+    k: int | None = None  # the k of the runs; None for their own
+    # replaces options of the runs: the places of what they read
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The runs that may be advised, and their input: of all persons and of a sample, if there is one.
+    """The runs that may be advised, and their input: of all persons and of a sample, if there is one."""
 
-    Attributes:
-        source, persons: the name of the transactions, and the number of persons.
-        known: what attackers find who know items.
-        runs: the candidates, those first that are tried first if time is short.
-        whole, sample: the inputs. The k of the sample is its share, at least 2: so about the same items and pairs are rare.
-        sampled: the number of persons in the sample.
-        profile: with attributes, the profile of the persons.
-    """
-
+    # source, persons: the name of the transactions, and the number of persons
     source: str
     persons: int
-    known: Known
-    runs: list[Run]
+    known: Known  # what attackers find who know items
+    runs: list[Run]  # the candidates, those first that are tried first if time is short
+    # whole, sample: the inputs. The k of the sample is its share, at least 2: so about the same items and pairs are
+    # rare.
     whole: Input
     sample: Input | None = None
-    sampled: int | None = None
-    profile: Profile | None = None
+    sampled: int | None = None  # the number of persons in the sample
+    profile: Profile | None = None  # with attributes, the profile of the persons
 
 
 def choose(engine: Engine, dataset: Dataset, most: int = ALL) -> Table:

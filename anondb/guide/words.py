@@ -19,21 +19,13 @@ _KNOWN = (
 
 @dataclass(frozen=True)
 class Section:
-    """A table of a report.
-
-    Attributes:
-        title: its title.
-        head: the names of its columns; none for rows of a name and a value.
-        rows: the cells.
-        notes: sentences below it.
-        numbers: the columns with numbers, which are aligned to the right.
-    """
+    """A table of a report."""
 
     title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-    numbers: tuple[int, ...] = ()
+    head: tuple[str, ...]  # the names of its columns; none for rows of a name and a value
+    rows: tuple[tuple[str, ...], ...]  # the cells
+    notes: tuple[str, ...] = ()  # sentences below it
+    numbers: tuple[int, ...] = ()  # the columns with numbers, which are aligned to the right
 
 
 def profile_sections(profile: Profile) -> list[Section]:

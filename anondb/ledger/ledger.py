@@ -148,11 +148,7 @@ class View:
 
 
 def check_names(engine: Engine, catalog: str) -> None:
-    """Check, before the long work, that no table or view of the user has the name of a ledger table.
-
-    Raises:
-        InputError: ``ledger_name``.
-    """
+    """Check, before the long work, that no table or view of the user has the name of a ledger table."""
     stored(engine, catalog, TABLES)
 
 
@@ -165,9 +161,6 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
     """Write a release and its decisions into the ledger; mark a present entry of the same name as dropped.
 
     Args:
-        engine: the engine, inside a transaction.
-        catalog: the owner's database.
-        entry: the release.
         decisions: the decisions of the algorithm, in order.
     """
     ensure(engine, catalog)
@@ -293,9 +286,6 @@ def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, an
     The latest answers of a workload on a release replace earlier ones. Call it after ``ensure``.
 
     Args:
-        engine: the engine, inside a transaction.
-        catalog: the owner's database.
-        name, release_id: the release.
         answers: the work table of answers, one row per query.
         workload: the name of the workload.
     """

@@ -18,17 +18,11 @@ from anondb.reading.formats import digest_of
 
 @dataclass(frozen=True)
 class SourceFile:
-    """The file of a release's source, read again.
+    """The file of a release's source, read again."""
 
-    Attributes:
-        file: its name.
-        status: ``unchanged``, ``changed`` or ``missing``.
-        account: what was read of it when the release was made or its table loaded.
-    """
-
-    file: str
-    status: str
-    account: dict[str, Any]
+    file: str  # its name
+    status: str  # ``unchanged``, ``changed`` or ``missing``
+    account: dict[str, Any]  # what was read of it when the release was made or its table loaded
 
     @property
     def words(self) -> str:

@@ -1,7 +1,8 @@
-"""Find the releases in the owner's database, and read their sources again."""
+"""Find the releases in the owner's database, read their sources again, and name the tables that analysts query."""
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 from sqlglot import exp
 
 from anondb import options
-from anondb.data.sources import QuerySource, open_source
+from anondb.data.sources import QuerySource, open_source, resolve_table
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
+from anondb.ledger.ledger import View
 from anondb.policy import Policy
 from anondb.reading.options import READING, read_as
-from anondb.release.objects import SchemaName, StoredRelease, find_schema, read_release, release_schema
+from anondb.release.objects import SchemaName, StoredRelease, find_schema, read_release, release_schema, same_name
+from anondb.statements.tokens import plain_table
 
 
 def current_catalog(engine: Engine) -> str:
@@ -36,20 +39,12 @@ def check_writable(engine: Engine, catalog: str) -> None:
 
 
 def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
-    """The schema of a release in the owner's database.
-
-    Raises:
-        InputError: no release of this name exists.
-    """
+    """The schema of a release in the owner's database."""
     return find_whole(engine, name).schema
 
 
 def find_whole(engine: DuckDBEngine, name: str) -> StoredRelease:
-    """A release in the owner's database.
-
-    Raises:
-        InputError: no release of this name exists.
-    """
+    """A release in the owner's database."""
     schema = find_schema(engine, release_schema(current_catalog(engine), name))
     if schema is None:
         hint = "A run over files keeps none: load them into a database first, with anondb load."
@@ -162,3 +157,43 @@ def reference_of(engine: Engine, table: Table | None) -> str | None:
     if table.catalog == current_catalog(engine):
         name.set("catalog", None)
     return name.sql(dialect="duckdb")
+
+
+def asked_table(dataset: Dataset, name: str) -> str:
+    """The table name that analysts query for the release ``name``: the source's, if the release has the same rows.
+
+    If rows were merged, counts over the source differ: then it is the release's name, or ``release_<name>`` if the source
+    has that name. All parts of a partitioned view have the name that ``of_parts`` gives them.
+    """
+    if dataset.is_table or dataset.partition is not None:
+        return dataset.table
+    return _another(dataset.table, name)
+
+
+def asked_records(dataset: Dataset, name: str, records: str | None) -> str | None:
+    """The name of the table ``records`` of the persons' attributes for analysts: that of the items if it is one table with
+    some."""
+    return asked_table(dataset, name) if records == dataset.table and dataset.labels else records
+
+
+def of_view(engine: Engine, name: str, query: str) -> str:
+    """The table name for a view: that of the table if the query returns all its rows unchanged, else the view's.
+
+    If a view omits rows or computes columns, its counts are not those of the table.
+    """
+    table = plain_table(query)
+    if table is not None:
+        with contextlib.suppress(InputError):
+            return resolve_table(engine, table, "view's").name
+    return name
+
+
+def of_parts(engine: Engine, view: View, dataset: Dataset) -> str:
+    """The table name for all parts of a partitioned view, of which ``dataset`` is the next: that of the view until rows of a
+    part were merged, and from then on that of the release."""
+    merged = not dataset.is_table and same_name(view.table, of_view(engine, view.name, view.query))
+    return _another(view.table, view.name) if merged else view.table
+
+
+def _another(table: str, name: str) -> str:
+    return f"release_{name}" if name.lower() == table.lower() else name

@@ -20,19 +20,12 @@ LEDGER_SCHEMA = "anondb"
 
 @dataclass(frozen=True, eq=False)
 class LedgerTable:
-    """A table of the ledger.
+    """A table of the ledger. An object of the user that has its name is refused (``ledger_name``)."""
 
-    Attributes:
-        name: its name in the schema ``anondb``.
-        declared: its columns with their types, as in CREATE TABLE.
-        key: the column that says to what a row belongs, mostly a release; empty without one.
-        order: the columns by which its rows are ordered when they are read.
-    """
-
-    name: str
-    declared: str
-    key: str = "release_id"
-    order: tuple[str, ...] = ()
+    name: str  # its name in the schema ``anondb``
+    declared: str  # its columns with their types, as in CREATE TABLE
+    key: str = "release_id"  # the column that says to what a row belongs, mostly a release; empty without one
+    order: tuple[str, ...] = ()  # the columns by which its rows are ordered when they are read
 
     @cached_property
     def columns(self) -> Mapping[str, str]:
@@ -44,19 +37,11 @@ class LedgerTable:
         return Table(catalog, LEDGER_SCHEMA, self.name)
 
     def present(self, engine: Engine, catalog: str) -> bool:
-        """Whether the owner's database has it.
-
-        Raises:
-            InputError: ``ledger_name``: an object of the user has its name.
-        """
+        """Whether the owner's database has it."""
         return self.name in stored(engine, catalog, [self])
 
     def create(self, engine: Engine, catalog: str) -> None:
-        """Create it, and the schema of the ledger, where they are missing.
-
-        Raises:
-            InputError: ``ledger_name``: an object of the user has its name.
-        """
+        """Create it, and the schema of the ledger, where they are missing."""
         create(engine, catalog, [self])
 
     def append(self, engine: Engine, catalog: str, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -102,11 +87,7 @@ class LedgerTable:
         return made if of is None else made.where(self._where(of))
 
     def rows(self, engine: Engine, catalog: str, of: str | None = None) -> list[dict[str, Any]]:
-        """Its rows in their order, as Python values by column: all of them, or those of a key without that column.
-
-        Raises:
-            InputError: ``ledger_name``: an object of the user has its name.
-        """
+        """Its rows in their order, as Python values by column: all of them, or those of a key without that column."""
         if not self.present(engine, catalog):
             return []
         read = engine.select(self.query(catalog, of), "reading the ledger")
@@ -126,11 +107,7 @@ class LedgerTable:
 
 
 def create(engine: Engine, catalog: str, tables: Iterable[LedgerTable]) -> None:
-    """Create the tables that are missing, and the schema of the ledger.
-
-    Raises:
-        InputError: ``ledger_name``: an object of the user has the name of one.
-    """
+    """Create the tables that are missing, and the schema of the ledger."""
     listed = list(tables)
     there = stored(engine, catalog, listed)
     missing = [table for table in listed if table.name not in there]

@@ -40,24 +40,14 @@ from anondb.release.row_sums import figures_of
 WORK_SCHEMA = "anondb_work"
 _STEPS = {"step": "VARCHAR", "key": "VARCHAR", "value": "VARCHAR"}
 _KEPT = (
-    Account,
-    Dataset,
-    BucketRecoding,
-    Decision,
-    GlobalRecoding,
-    LocalRecoding,
-    PublishedAttribute,
-    RelationalRecoding,
+    *(Account, Dataset, BucketRecoding, Decision),
+    *(GlobalRecoding, LocalRecoding, PublishedAttribute, RelationalRecoding),
 )
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in _KEPT}
 
 
 class Unfinished:
-    """The kept steps of a database. Call all methods inside ``engine.transaction()``.
-
-    Args:
-        engine, catalog: the owner's database.
-    """
+    """The kept steps of a database. Call all methods inside ``engine.transaction()``."""
 
     def __init__(self, engine: Engine, catalog: str) -> None:
         self._engine, self._catalog = engine, catalog
@@ -149,7 +139,6 @@ class Unfinished:
         raise InternalError(f"Unfinished work of the type {type(value).__name__} cannot be kept.")
 
     def _decoded(self, value: Any) -> Any:
-        """The value of ``_encoded``."""
         if not isinstance(value, dict):
             return value
         ((kind, content),) = value.items()

@@ -41,25 +41,16 @@ DATA, READ, PROMISE, ALGORITHM, OUTPUT, GENERAL = "Data", "Reading", "Promise", 
 
 @dataclass(frozen=True)
 class Parameter:
-    """How users set a parameter or an option: on the command line, in Python and in ``WITH (...)``.
+    """How users set a parameter or an option: on the command line, in Python and in ``WITH (...)``."""
 
-    Attributes:
-        help: its help text.
-        metavar: the placeholder of its value on the command line; None shows the type.
-        kinds: the types of a value in ``WITH (...)``: ``TEXT``, ``INTEGER``, ``NUMBER``, ``BOOLEAN``.
-        read: converts a text to a value; None if texts are values.
-        choices: the allowed texts; empty if all are allowed.
-        panel: its panel in ``--help``.
-        repeatable: whether the flag may be repeated; its value is then a list.
-    """
-
-    help: str
-    metavar: str | None = None
+    help: str  # its help text
+    metavar: str | None = None  # the placeholder of its value on the command line; None shows the type
+    # the types of a value in ``WITH (...)``: ``TEXT``, ``INTEGER``, ``NUMBER``, ``BOOLEAN``
     kinds: tuple[str, ...] = (TEXT,)
-    read: Callable[[Any], Any] | None = None
-    choices: tuple[str, ...] = ()
-    panel: str = PROMISE
-    repeatable: bool = False
+    read: Callable[[Any], Any] | None = None  # converts a text to a value; None if texts are values
+    choices: tuple[str, ...] = ()  # the allowed texts; empty if all are allowed
+    panel: str = PROMISE  # its panel in ``--help``
+    repeatable: bool = False  # whether the flag may be repeated; its value is then a list
 
 
 def parameter(
@@ -143,3 +134,12 @@ class Model(ABC):
     @abstractmethod
     def promise(self) -> str:
         """The promise in a few words, such as ``5^2-anonymity``."""
+
+
+class AsTable:
+    """A dataclass that notebooks show as a table, once ``table`` says how; until then by its repr."""
+
+    table: ClassVar[Callable[[AsTable], str] | None] = None
+
+    def _repr_html_(self) -> str | None:
+        return None if AsTable.table is None else AsTable.table(self)

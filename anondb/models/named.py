@@ -20,15 +20,7 @@ from anondb.models.transactional import TransactionalK
 
 MODELS: dict[str, type[Model]] = {
     model.name: model
-    for model in (
-        KmAnonymity,
-        TransactionalK,
-        ConstraintAnonymity,
-        HkpCoherence,
-        KkmAnonymity,
-        KlmDiversity,
-        Anatomy,
-    )
+    for model in (KmAnonymity, TransactionalK, ConstraintAnonymity, HkpCoherence, KkmAnonymity, KlmDiversity, Anatomy)
 }
 
 

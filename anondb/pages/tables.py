@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.pages.text import label
 
 MOST = 20  # parts of a field that are shown

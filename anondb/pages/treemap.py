@@ -19,21 +19,13 @@ _MORE = "\N{HORIZONTAL ELLIPSIS}"
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a treemap.
-
-    Attributes:
-        name: its name.
-        note: a remark below the name.
-        weight: its weight, above 0.
-        size: the number of original items that it stands for; 0 for suppressed items.
-        cells: the number of cells that were drawn together.
-    """
+    """A cell of a treemap."""
 
     name: str
-    note: str
-    weight: float
-    size: int
-    cells: int = 1
+    note: str  # a remark below the name
+    weight: float  # its weight, above 0
+    size: int  # the number of original items that it stands for; 0 for suppressed items
+    cells: int = 1  # the number of cells that were drawn together
 
 
 def squarified(weights: Sequence[float], x: float, y: float, width: float, height: float) -> list[Rectangle]:

@@ -16,8 +16,7 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.ledger import ledger, loaded_files
-from anondb.ledger.asked import asked_records, asked_table
-from anondb.ledger.stored import check_writable, current_catalog, reference_of
+from anondb.ledger.stored import asked_records, asked_table, check_writable, current_catalog, reference_of
 from anondb.ledger.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.models import Model
 from anondb.pipeline import on_engine, reports
@@ -62,7 +61,6 @@ def anonymize(
     of the algorithm are kept in the schema ``anondb_work`` when they are done. Every run that succeeds sweeps it.
 
     Args:
-        engine: the engine.
         policy: the sources, the promise and the algorithm.
         view: the anonymized view of this release, recorded in the ledger.
         task: the result of ``load`` for this policy, made in the caller's transaction, which then covers all steps.
@@ -198,14 +196,7 @@ def _keep_old(engine: DuckDBEngine, schema: SchemaName) -> None:
 
 
 def _release(
-    engine: DuckDBEngine,
-    clock: Clock,
-    policy: Policy,
-    task: Task,
-    recoding: Recoding,
-    catalog: str,
-    *,
-    sums: bool,
+    engine: DuckDBEngine, clock: Clock, policy: Policy, task: Task, recoding: Recoding, catalog: str, *, sums: bool
 ) -> tuple[Report, Workload]:
     """Make, verify and measure the release of a recoding; also return the workload. The report lacks the times."""
     name, dataset, model = str(clock.release), task.dataset, promised(policy.model, recoding)

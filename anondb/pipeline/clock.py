@@ -16,23 +16,14 @@ STEPS = ("load", "anonymize", "freeze", "verify", "accuracy", "publish")
 
 @dataclass
 class Clock:
-    """The wall time of each step of a release.
+    """The wall time of each step of a release."""
 
-    Attributes:
-        publishes: whether publishing is one of the steps.
-        release: the name of the release, for the log.
-        limit: the time limit of all steps but publishing, in seconds.
-        kept: what is kept if the limit is reached, for the message.
-        seconds: the time of each step in seconds.
-        started: when the first one began.
-    """
-
-    publishes: bool = False
-    release: str | None = None
-    limit: float | None = None
-    kept: str = "nothing was kept"
-    seconds: dict[str, float] = field(default_factory=dict)
-    started: float = field(default_factory=time.perf_counter)
+    publishes: bool = False  # whether publishing is one of the steps
+    release: str | None = None  # the name of the release, for the log
+    limit: float | None = None  # the time limit of all steps but publishing, in seconds
+    kept: str = "nothing was kept"  # what is kept if the limit is reached, for the message
+    seconds: dict[str, float] = field(default_factory=dict)  # the time of each step in seconds
+    started: float = field(default_factory=time.perf_counter)  # when the first one began
 
     @contextlib.contextmanager
     def step(self, engine: Telling, name: str, words: str) -> Iterator[dict[str, int]]:

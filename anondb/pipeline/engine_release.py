@@ -23,23 +23,14 @@ from anondb.warehouse.statements import sorted_rows
 
 @dataclass(frozen=True)
 class EngineRelease:
-    """A release in the making.
+    """A release in the making."""
 
-    Attributes:
-        warehouse: the database, inside ``snapshot()``.
-        dataset: the original transactions.
-        recoding: the image of each item.
-        model: the promise, with a finite m.
-        rows: ``(tid, item)``, the released items of each transaction.
-        labels: the label of each released item that occurs, by its number.
-    """
-
-    warehouse: PortableWarehouse
-    dataset: Dataset
-    recoding: GlobalRecoding
-    model: KmAnonymity
-    rows: Table
-    labels: Mapping[int, str]
+    warehouse: PortableWarehouse  # the database, inside ``snapshot()``
+    dataset: Dataset  # the original transactions
+    recoding: GlobalRecoding  # the image of each item
+    model: KmAnonymity  # the promise, with a finite m
+    rows: Table  # ``(tid, item)``, the released items of each transaction
+    labels: Mapping[int, str]  # the label of each released item that occurs, by its number
 
     def tables(self, *, suppression: bool, supports: bool) -> dict[str, exp.Query]:
         """The rows of each table of the release, sorted (docs/contract.md#the-sealed-file).

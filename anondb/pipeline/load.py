@@ -7,8 +7,7 @@ from typing import Any
 
 from anondb.algorithms.method import Task
 from anondb.data import preflight
-from anondb.data.requirements import load_requirements
-from anondb.data.sensitive import load_sensitive
+from anondb.data.requirements import load_requirements, load_sensitive
 from anondb.data.taxonomy import load_taxonomy, of_type
 from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Table
@@ -26,8 +25,6 @@ def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -
     """Read the sources of a policy, each once, and have the owner confirm what is found about them.
 
     Args:
-        engine: inside a transaction.
-        policy: the policy.
         persons: the result of ``read_persons`` if the caller has it.
 
     Raises:

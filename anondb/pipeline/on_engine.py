@@ -88,13 +88,10 @@ def anonymize_on(
     """Make k^m-anonymous rows of a table in its database, and verify them there.
 
     Args:
-        warehouse: the database.
         reference: the table, one row for each id and item.
-        taxonomy: the taxonomy; every item of the data is a leaf.
         model: ``KmAnonymity`` with a finite m.
         write: writes the rows as a release; without it they are verified and dropped.
         algorithm: ``mhghs`` or ``hghs``.
-        id_column, item_column: the columns of the table.
         max_suppression: how many percent of the items may be suppressed; None for any part but all.
         supports: whether the release has item supports.
 
@@ -185,10 +182,7 @@ def verify_on(
     """Check a table against k^m-anonymity with a finite m, or transactional k-anonymity, in its database.
 
     Args:
-        warehouse: the database.
         reference: the table, one row for each id and item.
-        model: the promise.
-        id_column, item_column: the columns of the table.
 
     Raises:
         InputError: ``not_on_engine`` for another model; bad data.
@@ -313,9 +307,6 @@ def bring(engine: Engine, catalog: str, task: Task, recoding: Recoding, *, recor
 def load_release(engine: DuckDBEngine, name: str) -> tuple[LedgerEntry, Dataset]:
     """Read the current source of a release (``load_source``), to measure its accuracy; what was made inside the owner's
     database is counted there.
-
-    Raises:
-        InputError: the release or its source does not exist.
     """
     entry, warehouse = find(engine, current_catalog(engine), name), engine.warehouse()
     if entry is None or entry.source_reference is None or warehouse is None or not entry.parameters.get("on_engine"):

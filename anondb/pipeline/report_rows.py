@@ -84,7 +84,6 @@ def _loss_rows(report: Mapping[str, Any]) -> Rows:
 
 
 def _anatomy_rows(figures: Mapping[str, Any] | None) -> Rows:
-    """The rows on the figures of an anatomy."""
     if figures is None:
         return []
     largest, empty = figures["largest_posterior"], figures["largest_posterior_empty"] or 0
@@ -105,7 +104,6 @@ def _anatomy_rows(figures: Mapping[str, Any] | None) -> Rows:
 
 
 def _relational_rows(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """The rows on relational records."""
     if figures is None:
         return []
     rows = [
@@ -124,7 +122,6 @@ def _relational_rows(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
 
 
 def _constraint_rows(report: Mapping[str, Any] | None) -> Rows:
-    """The rows on the owner's constraints."""
     if report is None:
         return []
     rows: Rows = []

@@ -114,15 +114,10 @@ class Report(_Printed):
 
 @dataclass(frozen=True, repr=False)
 class EarlierReport(_Printed):
-    """The report of a release that an earlier session made, as the ledger keeps it.
+    """The report of a release that an earlier session made, as the ledger keeps it."""
 
-    Attributes:
-        release: the name of the release.
-        values: the report of ``anonymize --json``.
-    """
-
-    release: str
-    values: Mapping[str, Any]
+    release: str  # the name of the release
+    values: Mapping[str, Any]  # the report of ``anonymize --json``
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``anonymize --json`` (docs/contract.md#command-line)."""

@@ -1,4 +1,4 @@
-"""The models with everything that anondb derives from them: verifier, proof, claims, options. One ``ModelSpec`` per file.
+"""The models with everything that anondb derives from them: verifier, proof, claims, options. A ``ModelSpec`` for each.
 
 ``models/`` holds plain values; this package combines them with the verifiers and the releases. To add a model, add a
 ``ModelSpec`` here.
@@ -11,8 +11,7 @@ from anondb.promises.anatomy import ANATOMY
 from anondb.promises.constraints import CONSTRAINTS
 from anondb.promises.hkp import HKP
 from anondb.promises.k import K
-from anondb.promises.kkm import KKM
-from anondb.promises.klm import KLM
+from anondb.promises.kkm import KKM, KLM
 from anondb.promises.km import KM
 from anondb.promises.spec import ModelSpec
 

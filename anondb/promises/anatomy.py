@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from anondb.models.anatomy import Anatomy
-from anondb.promises.spec import ModelSpec, Shown, Subject
+from anondb.promises.spec import ModelSpec, Subject, proof_named
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from anondb.verify import Verification
 
 
@@ -30,16 +27,10 @@ def _remarks(model: Anatomy) -> tuple[str, ...]:
     return (*([nothing] if model.l == 1 else []), *([ignored] if model.empty_values == "ignore" else []))
 
 
-def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
-    from anondb.promises import proofs
-
-    return proofs.anatomy(manifest, shown)
-
-
 ANATOMY = ModelSpec(
     model=Anatomy,
     verify=_verify,
-    proof=_proof,
+    proof=proof_named("anatomy"),
     remarks=_remarks,
     claims="""\
 * **Needs only the release**: in each bucket and column at most one in l of the transactions has the same value, which is a

@@ -30,8 +30,6 @@ def verify_subject(subject: Subject, model: Model, witnesses: int = 0) -> Verifi
 
     Args:
         subject: the transactions, inside a transaction of the engine.
-        model: the promise.
-        witnesses: the maximum number of violations to return.
 
     Raises:
         InputError: ``no_privacy_constraints``, ``no_sensitive`` or ``no_records``: an input of the model is missing.
@@ -215,8 +213,6 @@ def read_knowledge(
     """Read the inputs of a check other than the rows.
 
     Args:
-        engine: inside a transaction.
-        model: the promise.
         privacy_constraints, sensitive: tables, files or data frames; None if the user named none.
         of_release: whether the rows are those of a release, whose manifest names the sensitive items.
 
@@ -231,7 +227,7 @@ def read_knowledge(
         _check_taken(model, "privacy_constraints")
         privacy = read_privacy(engine, privacy_constraints)
     if sensitive is not None:
-        from anondb.data.sensitive import load_sensitive
+        from anondb.data.requirements import load_sensitive
 
         if of_release and PROMISES[model.name].relational:
             raise InputError(

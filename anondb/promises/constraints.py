@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
-from anondb.promises.spec import ModelSpec, Shown, Subject, any_number, missing
+from anondb.promises.spec import ModelSpec, Subject, any_number, missing, proof_named
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from anondb.verify import Verification
 
 
@@ -45,16 +42,10 @@ def _verify(subject: Subject, model: ConstraintAnonymity, witnesses: int) -> Ver
     return checked
 
 
-def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
-    from anondb.promises import proofs
-
-    return proofs.constraints(manifest, shown)
-
-
 CONSTRAINTS = ModelSpec(
     model=ConstraintAnonymity,
     verify=_verify,
-    proof=_proof,
+    proof=proof_named("constraints"),
     claims="""\
 * **Needs only the release**: the constraints of Pgen, which are transactions of the source and are never published. They
   hold if every published transaction is contained in at least k transactions, which `verify_constraints.sql` checks.

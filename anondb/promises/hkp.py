@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from anondb.models.hkp import HkpCoherence
-from anondb.promises.spec import ModelSpec, Shown, Subject, missing
+from anondb.promises.spec import ModelSpec, Subject, missing, proof_named
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from anondb.verify import Verification
 
 
@@ -20,24 +17,15 @@ def _verify(subject: Subject, model: HkpCoherence, witnesses: int) -> Verificati
     private = subject.knowledge.sensitive
     if private is None:
         raise missing(
-            model,
-            "its private items, which no release lists",
-            "no_sensitive",
-            "Name them with --sensitive TABLE|FILE.",
+            model, "its private items, which no release lists", "no_sensitive", "Name them with --sensitive TABLE|FILE."
         )
     return verify_hkp(subject.engine, subject.transactions, subject.items, model, private, witnesses=witnesses)
-
-
-def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
-    from anondb.promises import proofs
-
-    return proofs.hkp(manifest, shown)
 
 
 HKP = ModelSpec(
     model=HkpCoherence,
     verify=_verify,
-    proof=_proof,
+    proof=proof_named("hkp"),
     claims="""\
 * **Needs the list of private items**, which is in `verify_hkp.sql`: an attacker who knows up to p public items of a person
   finds at least k matching transactions, and no private item is in more than the share h of them.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from anondb.errors import InternalError
 from anondb.models.transactional import TransactionalK
-from anondb.promises.spec import ModelSpec, Shown, Subject, any_number
+from anondb.promises.spec import ModelSpec, Subject, any_number, proof_named
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from anondb.verify import Verification
 
 
@@ -33,16 +30,10 @@ def _verify(subject: Subject, model: TransactionalK, witnesses: int) -> Verifica
     return checked
 
 
-def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
-    from anondb.promises import proofs
-
-    return proofs.k(manifest, shown)
-
-
 K = ModelSpec(
     model=TransactionalK,
     verify=_verify,
-    proof=_proof,
+    proof=proof_named("k"),
     claims="""\
 * **Needs only the release**: every published transaction equals at least k - 1 others. `verify_k.sql` compares whole
   transactions, including empty ones and the copies of items, and returns the classes that are too small.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anondb.models.km import KmAnonymity
-from anondb.promises.spec import ModelSpec, Shown, Subject
+from anondb.promises.spec import ModelSpec, Subject, proof_named
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from anondb.verify import Verification
 
 
@@ -29,16 +26,10 @@ def _verify(subject: Subject, model: KmAnonymity, witnesses: int) -> Verificatio
     return replace(checked, verified=checked.verified and across.verified, across_levels=across.violations)
 
 
-def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
-    from anondb.promises import proofs
-
-    return proofs.km(manifest, shown)
-
-
 KM = ModelSpec(
     model=KmAnonymity,
     verify=_verify,
-    proof=_proof,
+    proof=proof_named("km"),
     claims="""\
 * **Needs only the release**: an attacker who knows up to m items of a person finds at least k matching transactions, or
   none. `verify_km.sql` checks every combination of up to m released items that occurs, and returns those that occur in

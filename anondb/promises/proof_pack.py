@@ -143,7 +143,6 @@ def write_proof(
 
     Raises:
         InputError: no proof for the model.
-        EngineError: it cannot be written.
     """
     model = manifest["model"]
     page = PAGE_TEXT.format(

@@ -27,62 +27,54 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Knowledge:
-    """The inputs of a check other than the published rows.
+    """The inputs of a check other than the published rows."""
 
-    Attributes:
-        privacy: the privacy constraints of the model constraints, or ``pgen``.
-        sensitive: the labels of the private items of hkp, or of the sensitive items of unreleased transactions.
-        original: the original data, if available; only the check of an anatomy reads them.
-    """
-
-    privacy: PrivacyConstraints | str | None = None
+    privacy: PrivacyConstraints | str | None = None  # the privacy constraints of the model constraints, or ``pgen``
+    # the labels of the private items of hkp, or of the sensitive items of unreleased transactions
     sensitive: tuple[str, ...] | None = None
-    original: Dataset | None = None
+    original: Dataset | None = None  # the original data, if available; only the check of an anatomy reads them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Subject:
-    """The published transactions that a verifier checks, coded as integers, inside a transaction.
-
-    Attributes:
-        engine: the engine.
-        transactions: ``(tid, item)``, each pair once; for an anatomy, the buckets.
-        items: ``(item, label)``; None for an anatomy.
-        knowledge: the other inputs of the check.
-        released_items: ``(released_item, item)``, the original items of each released item; None if each item stands for
-            itself.
-        release: the rows of a release; None for unreleased transactions.
-        schema: the schema of the release.
-        dataset: the unreleased transactions; None for a release.
-        classes: ``(tid, class)``, the relational classes of unreleased transactions.
-        local: whether labels of several levels may stand for the same item.
-    """
+    """The published transactions that a verifier checks, coded as integers, inside a transaction."""
 
     engine: Engine
-    transactions: Any
-    items: Any
-    knowledge: Knowledge = field(default_factory=Knowledge)
+    transactions: Any  # ``(tid, item)``, each pair once; for an anatomy, the buckets
+    items: Any  # ``(item, label)``; None for an anatomy
+    knowledge: Knowledge = field(default_factory=Knowledge)  # the other inputs of the check
+    # ``(released_item, item)``, the original items of each released item; None if each item stands for itself
     released_items: Table | None = None
-    release: CodedRelease | None = None
-    schema: SchemaName | None = None
-    dataset: Dataset | None = None
-    classes: Table | None = None
-    local: bool = False
+    release: CodedRelease | None = None  # the rows of a release; None for unreleased transactions
+    schema: SchemaName | None = None  # the schema of the release
+    dataset: Dataset | None = None  # the unreleased transactions; None for a release
+    classes: Table | None = None  # ``(tid, class)``, the relational classes of unreleased transactions
+    local: bool = False  # whether labels of several levels may stand for the same item
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The inputs of a proof other than the manifest.
+    """The inputs of a proof other than the manifest."""
 
-    Attributes:
-        privacy: the owner's privacy constraints (``pgen`` for those of Pgen), if they may be published.
-        private: the owner's private items, if they may be published.
-        values: the columns of the release's relational values.
-    """
-
+    # the owner's privacy constraints (``pgen`` for those of Pgen), if they may be published
     privacy: PrivacyConstraints | str | None = None
-    private: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()  # the owner's private items, if they may be published
+    values: tuple[str, ...] = ()  # the columns of the release's relational values
+
+
+Proof = Callable[[Mapping[str, str], Shown], "exp.Query"]  # from the manifest
+
+
+def proof_named(name: str) -> Proof:
+    """The query of this name in ``anondb.promises.proofs``, which is imported when one is built."""
+
+    def proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+        from anondb.promises import proofs
+
+        built: exp.Query = getattr(proofs, name)(manifest, shown)
+        return built
+
+    return proof
 
 
 def promises_nothing(model: Any) -> tuple[str, ...]:
@@ -92,36 +84,26 @@ def promises_nothing(model: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelSpec:
-    """A model and everything derived from it.
+    """A model and everything derived from it."""
 
-    Attributes:
-        model: the definition: a frozen dataclass with its parameters, their defaults, and the layout of its releases.
-        verify: the verifier ``(subject, model, witnesses)``; it re-derives the promise from the definition.
-        proof: builds the query over a sealed file that returns the violations, from ``(manifest, shown)``.
-        claims: the proof pack's list of what the proof shows, and from which inputs.
-        covered, uncovered: the attackers that the promise covers, and those that it does not, as sentences with the names
-            of parameters in braces; ``{known}`` is what an attacker may know (``covers``).
-        needs: required options that belong to the promise; other models do not take them.
-        takes: optional options that belong to the promise.
-        implied_by: the names of stronger models, whose algorithms also keep this promise.
-        remarks: returns remarks on the parameters for the owner.
-        known_items: returns the m of the rule of item supports (None: any number); None if releases cannot have them.
-        no_item_supports: why releases under the model cannot have item supports.
-        relational: whether the promise covers relational values; ``weights`` are then weights of attributes.
-    """
-
+    # the definition: a frozen dataclass with its parameters, their defaults, and the layout of its releases
     model: type[Model]
+    # the verifier ``(subject, model, witnesses)``; it re-derives the promise from the definition
     verify: Callable[[Subject, Any, int], Verification]
-    proof: Callable[[Mapping[str, str], Shown], exp.Query]
-    claims: str
+    proof: Proof  # builds the query over a sealed file that returns the violations
+    claims: str  # the proof pack's list of what the proof shows, and from which inputs
+    # covered, uncovered: the attackers that the promise covers, and those that it does not, as sentences with the names
+    # of parameters in braces; ``{known}`` is what an attacker may know (``covers``)
     covered: str = ""
     uncovered: str = ""
-    needs: tuple[str, ...] = ()
-    takes: tuple[str, ...] = ()
-    implied_by: tuple[str, ...] = ()
-    relational: bool = False
-    remarks: Callable[[Any], tuple[str, ...]] = promises_nothing
+    needs: tuple[str, ...] = ()  # required options that belong to the promise; other models do not take them
+    takes: tuple[str, ...] = ()  # optional options that belong to the promise
+    implied_by: tuple[str, ...] = ()  # the names of stronger models, whose algorithms also keep this promise
+    relational: bool = False  # whether the promise covers relational values; ``weights`` are then weights of attributes
+    remarks: Callable[[Any], tuple[str, ...]] = promises_nothing  # returns remarks on the parameters for the owner
+    # returns the m of the rule of item supports (None: any number); None if releases cannot have them
     known_items: Callable[[Any], int | None] | None = None
+    # why releases under the model cannot have item supports
     no_item_supports: str = "nobody has shown that its promise survives them"
 
     @property

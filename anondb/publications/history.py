@@ -248,7 +248,6 @@ def measure_candidates(
     have all its images; transaction numbers do not help, because each release has fresh ones.
 
     Args:
-        engine: the engine, inside a transaction.
         data: work tables ``(tid, item)`` and ``(item, label)`` of the source.
         members: the tables ``released_items`` of the releases.
         k: the largest k of their promises.

@@ -82,7 +82,6 @@ def earlier(
     A publication whose persons the ledger does not have is assumed to contain them all.
 
     Args:
-        engine, catalog: the owner's database.
         persons: the ids ``(tid, id)`` of a source, or the number of a release, which may be published again.
         but: the number of the release of this source, which may be published again.
         population: whom the ids of the source mean.
@@ -110,9 +109,6 @@ def measure(
     """Compare a release with each earlier publication. Call it inside a transaction.
 
     Args:
-        engine, catalog: the owner's database.
-        schema: the frozen release.
-        before: the earlier publications.
         data: the source, for the candidates that two global recodings leave; None if it cannot be read.
     """
     release = published.of_schema(engine, schema)
@@ -162,7 +158,6 @@ def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str |
 
     Args:
         name: the name of the release.
-        overlapping: the earlier publications.
         hint: advice; by default the option of the command line and Python.
     """
     names = {one.entry.name if isinstance(one, Earlier) else one.name for one in overlapping}

@@ -70,16 +70,10 @@ def publish(
     """Write a frozen release into a folder of Parquet files, by way of a sealed file with all its checks.
 
     Args:
-        engine: the owner's engine, inside a transaction.
-        schema: the frozen release.
-        path: the new folder.
         kind: the kind of the release.
         replace: whether to replace a release of Parquet files; while that happens, there is neither for a moment.
         mode: the permissions of the files; who may read them may also enter the folder.
         options: ``check``, ``verified`` and ``sign`` of ``release.publish.publish``.
-
-    Raises:
-        AnondbError: see ``check_folder`` and ``release.publish.publish``; nothing was written.
     """
     target = check_folder(engine, path, replace)
     with build_directory(target.parent) as build:

@@ -56,7 +56,6 @@ def shared(engine: Engine, catalog: str, persons: Table | str) -> Mapping[str, i
     """How many persons each release of the ledger shares with some persons; releases that share none are left out.
 
     Args:
-        engine, catalog: the owner's database.
         persons: the table of ``digests``, or the number of a release.
     """
     if not PERSONS.present(engine, catalog):

@@ -104,11 +104,7 @@ def publish_release(
 def check_proof(
     engine: DuckDBEngine, release: StoredRelease, proof: str, include_constraints: bool = False
 ) -> tuple[Path, Shown]:
-    """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``.
-
-    Raises:
-        InputError: see ``proof_directory``.
-    """
+    """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``."""
     from anondb.promises.proof_pack import proof_directory
     from anondb.promises.spec import Shown
 
@@ -128,11 +124,7 @@ def prove(
     mode: int | None = None,
     include_constraints: bool = False,
 ) -> Path:
-    """Write the proof of a release that was published, with the digests of its file; replace an earlier proof.
-
-    Raises:
-        EngineError: it cannot be written.
-    """
+    """Write the proof of a release that was published, with the digests of its file; replace an earlier proof."""
     from anondb.promises.proof_pack import write_proof
 
     with engine.transaction():
@@ -159,9 +151,6 @@ def seal(
 
     If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
     ``written`` says how the file is written (``targets.how``).
-
-    Raises:
-        AnondbError: see ``publish_release``; nothing was written.
     """
     catalog = current_catalog(engine)
     model = model_of(release.manifest)

@@ -37,26 +37,18 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True, eq=False)
 class PublishedRows:
-    """A release as its readers see it.
-
-    Attributes:
-        manifest: its manifest.
-        one_image: whether each item has the same image in all transactions (a global recoding, without records).
-        attributes: the columns of its records.
-        members: ``(released_item, item)``.
-        rows: its distinct transactions ``(persons, items, copies, attribute_values)``; None for an anatomy.
-        counts: ``(item, lower_bound, upper_bound)``: what it says of each item.
-        buckets: ``(bucket_id, column_id, items, copies)`` of an anatomy; None for other releases.
-        digest: a query of the digest of its rows; None for an anatomy, and for rows in the ledger.
-    """
+    """A release as its readers see it."""
 
     manifest: Mapping[str, str]
-    one_image: bool
-    attributes: tuple[str, ...]
-    members: Table | exp.Query
+    one_image: bool  # whether each item has the same image in all transactions (a global recoding, without records)
+    attributes: tuple[str, ...]  # the columns of its records
+    members: Table | exp.Query  # ``(released_item, item)``
+    # its distinct transactions ``(persons, items, copies, attribute_values)``; None for an anatomy
     rows: exp.Query | None
-    counts: Table | exp.Query
+    counts: Table | exp.Query  # ``(item, lower_bound, upper_bound)``: what it says of each item
+    # ``(bucket_id, column_id, items, copies)`` of an anatomy; None for other releases
     buckets: Table | exp.Query | None = None
+    # a query of the digest of its rows; None for an anatomy, and for rows in the ledger
     digest: exp.Query | None = None
 
     @property

@@ -14,9 +14,8 @@ from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
-from anondb.models import Model
+from anondb.models import AsTable, Model
 from anondb.models.named import model_of
-from anondb.models.result import AsTable
 from anondb.promises import check as checks
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path

@@ -33,11 +33,7 @@ SOURCE_SUFFIXES = (*SUFFIXES, ".tree")
 
 
 def check_target(engine: DuckDBEngine, where: Any, replace: bool, format: str = FORMATS[0]) -> None:
-    """Check, before the long work, that a release can be published there.
-
-    Raises:
-        InputError: see ``release.paths.check_target``, ``parquet.check_folder`` and ``postgres.publish.check_target``.
-    """
+    """Check, before the long work, that a release can be published there."""
     check_format(where, format)
     if format != FORMATS[0]:
         from anondb.publications.parquet import check_folder
@@ -75,9 +71,6 @@ def publish(
 ) -> SealedFile:
     """Seal a release into a file, a folder of Parquet files or a schema of PostgreSQL, also with modelled rows; the options
     are those of ``release.publish.publish``.
-
-    Raises:
-        InputError: see these, and ``modelled.check_ids``.
     """
     if modelled_rows:
         from anondb.answers.first_world import first_world
@@ -100,11 +93,7 @@ def publish(
 
 
 def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a view that say how its release is written: ``mode``, ``format``, ``sign`` and ``modelled_rows``.
-
-    Raises:
-        InputError: see ``check_mode``, ``check_proof``, ``signer`` and ``check_modelled``.
-    """
+    """The options of a view that say how its release is written: ``mode``, ``format``, ``sign`` and ``modelled_rows``."""
     mode, format = check_mode(where, options.get("mode")), options.get("format", FORMATS[0])
     check_proof(where, options.get("proof"), format)
     modelled = check_modelled(where, options.get("modelled_rows"))

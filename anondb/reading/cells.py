@@ -22,14 +22,11 @@ class Number(str):
 
 
 class Texts:
-    """The texts of values, and the columns that cannot be used because of them.
-
-    Attributes:
-        faults: for each such column, why: values of different types have the same text, or are no single values.
-    """
+    """The texts of values, and the columns that cannot be used because of them."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, str]] = {}
+        # for each such column, why: values of different types have the same text, or are no single values
         self.faults: dict[str, str] = {}
 
     def text(self, column: str, value: Any) -> str | None:

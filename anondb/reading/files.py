@@ -42,25 +42,16 @@ _ENDS = {"\n": "\\n", "\r\n": "\\r\\n", "\r": "\\r"}  # as DuckDB names them
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FileRows:
-    """An open file.
+    """An open file."""
 
-    Attributes:
-        query: selects its rows; of baskets ``(tid, item)`` with a list of items.
-        account: what it holds, without what comes of its rows.
-        records: the number of rows that the query must give.
-        columns: the names of the columns, all of texts; None if the query's own types hold.
-        faults: columns that cannot be used, with the reason.
-        lines: of baskets: ``(id, line)``, whose items ``separator`` separates.
-        again: counts the records again, if DuckDB does not read them: names the line that is wrong.
-    """
-
-    query: exp.Query
-    account: Account
-    records: int
-    columns: tuple[str, ...] | None = None
-    faults: Mapping[str, str] = field(default_factory=dict)
-    lines: exp.Query | None = None
+    query: exp.Query  # selects its rows; of baskets ``(tid, item)`` with a list of items
+    account: Account  # what it holds, without what comes of its rows
+    records: int  # the number of rows that the query must give
+    columns: tuple[str, ...] | None = None  # the names of the columns, all of texts; None if the query's own types hold
+    faults: Mapping[str, str] = field(default_factory=dict)  # columns that cannot be used, with the reason
+    lines: exp.Query | None = None  # of baskets: ``(id, line)``, whose items ``separator`` separates
     separator: str = " "
+    # counts the records again, if DuckDB does not read them: names the line that is wrong
     again: Callable[[], object] = tuple
 
 
@@ -81,7 +72,6 @@ def open_file(engine: Engine, path: Path, role: str, reading: Reading) -> Iterat
 
     Args:
         engine: the engine, which reads the file or a plain copy of it.
-        path: the file.
         role: what it is, such as ``transactions``.
         reading: what the owner says of it.
 
@@ -213,9 +203,8 @@ def _rectangle(path: Path, columns: tuple[str, ...], dialect: Dialect, seen: Sur
         "comment": "",
         "allow_quoted_nulls": False,
     }
-    if seen.returns and not (
-        seen.one_end and seen.lines == records
-    ):  # strict, DuckDB refuses carriage returns in quotes
+    # strict, DuckDB refuses carriage returns in quotes
+    if seen.returns and not (seen.one_end and seen.lines == records):
         options |= {"strict_mode": False, "new_line": _ENDS[dialect.newline]}
     if seen.long_lines:
         with path.open("rb") as file:
@@ -265,11 +254,7 @@ def _plain(engine: Engine, path: Path, role: str, reading: Reading) -> Iterator[
 
 
 def listed_items(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[str]]:
-    """The account and the items of a text file with one on each line, without blanks around them; empty lines are none.
-
-    Raises:
-        InputError: as ``open_file``.
-    """
+    """The account and the items of a text file with one on each line, without blanks around them; empty lines are none."""
     with _plain(engine, path, role, reading) as (plain, account):
         invalid = first_invalid(plain)
         if invalid:
@@ -282,11 +267,7 @@ def listed_items(engine: Engine, path: Path, role: str, reading: Reading) -> tup
 
 
 def ragged_rows(engine: Engine, path: Path, role: str, reading: Reading) -> tuple[Account, list[list[str]]]:
-    """The account and the records of a text file of paths, which may have different numbers of fields; no empty lines.
-
-    Raises:
-        InputError: as ``open_file``.
-    """
+    """The account and the records of a text file of paths, which may have different numbers of fields; no empty lines."""
     dialect = Dialect(reading.delimiter or ";", reading.quote_char, header=False)
     with _plain(engine, path, role, reading) as (plain, account), Lines(plain, dialect.delimiter) as lines:
         rows = [record for _, record in records(lines, dialect, f"file {path.name!r}") if record]

@@ -34,17 +34,11 @@ SUFFIXES = tuple(suffix for suffix in _BY_SUFFIX if suffix != ".tree")
 
 @dataclass(frozen=True)
 class Format:
-    """The format of a file.
+    """The format of a file."""
 
-    Attributes:
-        name: ``text``, ``dat``, ``json``, ``parquet``, ``xlsx`` or ``sqlite``.
-        suffix: its extension in lower case, without that of the compression.
-        compression: ``gzip``, ``zstd``, or None.
-    """
-
-    name: str
-    suffix: str
-    compression: str | None = None
+    name: str  # ``text``, ``dat``, ``json``, ``parquet``, ``xlsx`` or ``sqlite``
+    suffix: str  # its extension in lower case, without that of the compression
+    compression: str | None = None  # ``gzip``, ``zstd``, or None
 
 
 def suffix_of(name: str | Path) -> str:

@@ -120,19 +120,12 @@ READING: Mapping[str, Parameter] = {f.name: s for f in fields(Reading) if (s := 
 
 @dataclass(frozen=True)
 class Dialect:
-    """The dialect of a rectangular text file.
+    """The dialect of a rectangular text file."""
 
-    Attributes:
-        delimiter: what separates fields; None if there is one field only.
-        quote: the quote, doubled within quotes; None if there is none.
-        newline: the end of a line.
-        header: whether the first record names the columns.
-    """
-
-    delimiter: str | None
-    quote: str | None = '"'
-    newline: str = "\n"
-    header: bool = True
+    delimiter: str | None  # what separates fields; None if there is one field only
+    quote: str | None = '"'  # the quote, doubled within quotes; None if there is none
+    newline: str = "\n"  # the end of a line
+    header: bool = True  # whether the first record names the columns
 
     @property
     def words(self) -> str:
@@ -155,15 +148,10 @@ def named(delimiter: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadAs:
-    """A source with how it is read, in place of the source alone.
+    """A source with how it is read, in place of the source alone."""
 
-    Attributes:
-        data: a file, a table, a data frame or a query.
-        reading: how it is read.
-    """
-
-    data: Any
-    reading: Reading = DETECTED
+    data: Any  # a file, a table, a data frame or a query
+    reading: Reading = DETECTED  # how it is read
 
 
 def read_as(data: Any, options: Mapping[str, Any]) -> Any:

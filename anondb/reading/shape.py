@@ -31,44 +31,30 @@ _UNIT = "\x1f"  # stands for a delimiter of several characters
 
 @dataclass(frozen=True)
 class Shape:
-    """The size of a text file.
+    """The size of a text file."""
 
-    Attributes:
-        records: records that are not empty, the header included.
-        empty: empty lines between records.
-        lines: all lines.
-    """
-
-    records: int
-    empty: int
-    lines: int
+    records: int  # records that are not empty, the header included
+    empty: int  # empty lines between records
+    lines: int  # all lines
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What one pass over a file finds.
+    """What one pass over a file finds."""
 
-    Attributes:
-        sha256, bytes: its digest and its size.
-        newlines, delimiters, quotes, returns: how many bytes of each kind it has.
-        pairs: how many of the returns stand before a newline.
-        utf8: whether it is UTF-8.
-        open_end: whether its last line has no end.
-        long_lines: whether a line may be longer than 512 KiB.
-        unusual: whether a blank stands before a quote, or a line is empty.
-    """
-
+    # sha256, bytes: its digest and its size
     sha256: str
     bytes: int
+    # newlines, delimiters, quotes, returns: how many bytes of each kind it has
     newlines: int
     delimiters: int
     quotes: int
     returns: int
-    pairs: int
-    utf8: bool
-    open_end: bool
-    long_lines: bool
-    unusual: bool
+    pairs: int  # how many of the returns stand before a newline
+    utf8: bool  # whether it is UTF-8
+    open_end: bool  # whether its last line has no end
+    long_lines: bool  # whether a line may be longer than 512 KiB
+    unusual: bool  # whether a blank stands before a quote, or a line is empty
 
     @property
     def one_end(self) -> bool:
@@ -167,7 +153,6 @@ def count_records(path: Path, dialect: Dialect, fields: int, name: str, seen: Su
 
     Args:
         path: the file, without a byte order mark.
-        dialect: its dialect.
         fields: the number of fields of its first record.
         name: its name in messages.
         seen: what ``survey`` found in it. If there are no quotes, and no record can have more fields unless DuckDB refuses
@@ -207,18 +192,13 @@ def _by_arrow(path: Path, dialect: Dialect, fields: int) -> int | None:
 
 
 class Lines(contextlib.AbstractContextManager["Lines"]):
-    """The lines of a text file, with their ends, for ``csv``; a context that closes the file.
-
-    Attributes:
-        path: the file.
-        number: the number of lines that were read.
-    """
+    """The lines of a text file, with their ends, for ``csv``; a context that closes the file."""
 
     def __init__(self, path: Path, delimiter: str | None) -> None:
-        self.path = path
+        self.path = path  # the file
         self._file = path.open(encoding="utf-8", newline="")
         self._several = delimiter if delimiter is not None and len(delimiter) > 1 else None
-        self.number = 0
+        self.number = 0  # the number of lines that were read
         self._record: list[str] = []
 
     def __iter__(self) -> Iterator[str]:

@@ -58,19 +58,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class SealedCatalog:
-    """The result of checking the catalog of a sealed file.
+    """The result of checking the catalog of a sealed file."""
 
-    Attributes:
-        kind: the kind of the release; None if the file holds no release, or one with wrong tables.
-        manifest: the manifest; empty if its table cannot be trusted.
-        objects: the number of objects.
-        findings: the differences from what anondb writes; if any exist, only base tables were read.
-    """
-
-    kind: Kind | None
-    manifest: dict[str, str]
-    objects: int
-    findings: tuple[Finding, ...]
+    kind: Kind | None  # the kind of the release; None if the file holds no release, or one with wrong tables
+    manifest: dict[str, str]  # the manifest; empty if its table cannot be trusted
+    objects: int  # the number of objects
+    findings: tuple[Finding, ...]  # the differences from what anondb writes; if any exist, only base tables were read
 
     @property
     def is_release(self) -> bool:

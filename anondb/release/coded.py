@@ -18,7 +18,6 @@ class CodedRelease:
     ``engine.transaction()``.
 
     Args:
-        engine: the engine, inside a transaction.
         schema: the release; ``main`` in a sealed file.
     """
 

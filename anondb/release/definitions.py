@@ -71,7 +71,6 @@ def _query_of(names: tuple[str, str, str], kind: Kind) -> str:
 
 
 def _view(schema: SchemaName, name: str, query: str, kind: Kind) -> exp.Create:
-    """The statement that creates a view."""
     values = {
         "view_name": exp.Literal.string(name),
         "schema_name": exp.Literal.string(schema.name),
@@ -115,7 +114,6 @@ def bounds_query(kind: Kind) -> str:
 
 
 def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Create]:
-    """The statements that create the macros."""
     parameters: list[exp.Expr] = [exp.to_identifier("items")]
     made = _checked(schema.name, release_id, kind)
     if kind.attributes is not None:

@@ -45,12 +45,7 @@ def file_digest(path: Path) -> str:
 
 
 def content_digest(
-    engine: Engine,
-    schema: SchemaName,
-    kind: Kind,
-    counts: Mapping[str, int] | None = None,
-    *,
-    modelled: bool = True,
+    engine: Engine, schema: SchemaName, kind: Kind, counts: Mapping[str, int] | None = None, *, modelled: bool = True
 ) -> str:
     """The content digest, with its prefix ``content:``. Check the catalog of the release first.
 

@@ -231,7 +231,6 @@ def _manifest_findings(manifest: Mapping[str, str], attributes: Sequence[str], e
     """Find keys that the model's manifest must not have or lacks, and values that are not in the form of their key.
 
     Args:
-        manifest: the manifest.
         attributes: the names of the relational attributes.
         empty: the number of transactions without a released item.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,32 +44,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FrozenRelease:
-    """A release in the owner's database.
+    """A release in the owner's database."""
 
-    Attributes:
-        schema: the schema of its objects.
-        release_id: its random number, also in its manifest and macros.
-        transactions: N, including suppressed and empty transactions.
-        rows: the number of (transaction, released item) pairs.
-        released_items: the number of released items that occur.
-        suppressed_items, suppressed_occurrences: how many the recoding suppressed; for the owner only.
-        suppression: ``some`` or ``none``.
-        manifest: its manifest.
-        kind: its tables, views and macros.
-        cover: for a local recoding, the released items that stand for each item; for the owner only.
-    """
-
-    schema: SchemaName
-    release_id: str
-    transactions: int
-    rows: int
-    released_items: int
+    schema: SchemaName  # the schema of its objects
+    release_id: str  # its random number, also in its manifest and macros
+    transactions: int  # N, including suppressed and empty transactions
+    rows: int  # the number of (transaction, released item) pairs
+    released_items: int  # the number of released items that occur
+    # suppressed_items, suppressed_occurrences: how many the recoding suppressed; for the owner only
     suppressed_items: int
     suppressed_occurrences: int
-    suppression: str
+    suppression: str  # ``some`` or ``none``
     manifest: dict[str, str]
-    kind: Kind
-    cover: Cover | None = None
+    kind: Kind  # its tables, views and macros
+    cover: Cover | None = None  # for a local recoding, the released items that stand for each item; for the owner only
 
 
 def check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
@@ -152,13 +139,10 @@ def freeze(
     Call it inside ``engine.transaction()``.
 
     Args:
-        engine: the engine that coded the dataset.
-        dataset: the transactions.
         recoding: the image of each item or transaction, or the columns and buckets of an anatomy.
         model: the promise; its name and parameters go into the manifest.
         release_schema: the schema to write; see ``objects.release_schema``.
         release_id, key: random; only tests pass them.
-        replace: whether to replace a release of the same name.
         supports: the rule of the item supports to publish, if the model may have them.
         records_table: the name of the table of relational records, for analysts; ``records`` by default.
 
@@ -172,7 +156,10 @@ def freeze(
         return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
     items, values = recoding.items, recoding.values
     numbered = number_transactions(engine, dataset.ids, key)
-    rows = _write_rows(items, engine, dataset, release_schema, numbered)
+    if isinstance(items, LocalRecoding):
+        rows = _write_local(items, engine, dataset, release_schema, numbered)
+    else:
+        rows = _write_global(items, engine, dataset, release_schema, numbered)
     if values is not None:
         places = release_schema.table("records"), release_schema.table("released_values")
         write_records(engine, values, numbered, *places)
@@ -272,15 +259,6 @@ def _write_labels(engine: Engine, labels: Sequence[str], occurring: set[int], sc
     )
 
 
-@singledispatch
-def _write_rows(
-    recoding: GlobalRecoding | LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
-) -> _Rows:
-    """Write the transactions of a recoding of items."""
-    raise InternalError(f"{type(recoding).__name__} has no rows.")
-
-
-@_write_rows.register(GlobalRecoding)
 def _write_global(
     recoding: GlobalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:
@@ -306,7 +284,6 @@ def _write_global(
     return _Rows(occurring, "some" if items else "none", items, occurrences)
 
 
-@_write_rows.register(LocalRecoding)
 def _write_local(
     recoding: LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:

@@ -13,7 +13,7 @@ from typing import Any
 from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
 from anondb.errors import InputError
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.release.catalog import Finding, sealed_catalog
 from anondb.release.digest import content_digest
 from anondb.release.findings import (

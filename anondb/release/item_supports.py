@@ -5,6 +5,7 @@ The weight is stored, since it is the root of an equation over all members and `
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Runner, Table, Tables, reads
+from anondb.engine import Engine, NamedRows, Runner, Table, Tables, load, reads
 from anondb.release.objects import SUPPORTS, SchemaName
 
 if TYPE_CHECKING:
@@ -26,15 +27,10 @@ _STEPS = 60  # of the bisection: more than a float has bits
 
 @dataclass(frozen=True)
 class SupportRule:
-    """The parameters of the rule that makes item supports (docs/item_supports.md#the-rule).
+    """The parameters of the rule that makes item supports (docs/item_supports.md#the-rule)."""
 
-    Attributes:
-        k: the width of the buckets.
-        m: the largest number of items that attackers know; None for any number.
-    """
-
-    k: int
-    m: int | None
+    k: int  # the width of the buckets
+    m: int | None  # the largest number of items that attackers know; None for any number
 
 
 def write_item_supports(
@@ -43,11 +39,8 @@ def write_item_supports(
     """Write the table ``item_supports`` of a release, from its frozen rows and the original data.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the original transactions.
         numbered: ``(tid, transaction_id)``, the number of each transaction in the release.
         schema: the release, whose other tables exist.
-        rule: the parameters of the promise.
         local: whether the released item of an item depends on the transaction.
     """
     rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
@@ -84,7 +77,6 @@ def item_supports(runner: Runner, members: Table | NamedRows, rule: SupportRule)
         runner: where the members lie.
         members: ``(released_item, item, support, n)``: of the transactions that show a released item, n hold a
             member.
-        rule: the parameters of the promise.
     """
     tables = {"members": members}
     bounds = runner.fetch("warehouse/release/item_supports", tables, most=MOST_MEMBERS, k=rule.k, m=rule.m)
@@ -144,3 +136,27 @@ def _weights(
         numbers = np.where(room > MARGIN, high, 0.0)
         slack = np.where(room > MARGIN, _FLOAT_ERROR / np.minimum(room, 1), 0.0)
     return np.repeat(numbers, sizes), np.repeat(slack, sizes)
+
+
+def expected_holders(tables: Mapping[str, Table], *, local: bool, wanted: exp.Query | None = None) -> exp.Query:
+    """The query (item_id, released_item, item, support, at_least, at_most, expected) of a release of sets.
+
+    Args:
+        tables: the tables of the release, ``item_supports`` only if it has them.
+        local: whether several released items may stand for one item.
+        wanted: a query ``(item)``: only the members of released items that stand for one of these. Not for a local recoding.
+    """
+    known: dict[str, Table | exp.Query] = dict(tables)
+    if wanted is not None:
+        known["wanted"] = wanted
+    steps = {"asked": "release/all_labels" if wanted is None else "release/asked_labels", "middles": "release/middles"}
+    if "item_supports" not in known:
+        steps = {"item_supports": "release/no_item_supports", **steps}
+    for name, query in steps.items():
+        known[name] = _bound(query, known)
+    return _bound("release/expected_local" if local else "release/expected_global", known)
+
+
+def _bound(query: str, known: Mapping[str, Table | exp.Query]) -> exp.Query:
+    named = load(query)
+    return named.bind({table: known[table] for table in named.reads}, {})

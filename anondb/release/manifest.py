@@ -68,9 +68,7 @@ def suppressed_in(dataset: Dataset, listed: Iterable[str], manifest: Mapping[str
     """The number of the original's items that no released item stands for, as a key of the manifest if it may be known.
 
     Args:
-        dataset: the original.
         listed: the items that released items stand for.
-        manifest: the other keys.
         empty: the number of transactions without a released item.
     """
     if not tells_suppressed(manifest, empty):
@@ -100,7 +98,6 @@ def tells_suppressed(manifest: Mapping[str, str], empty: int) -> bool:
     k, they are likelier candidates for such an item than others, the more so the fewer items were suppressed.
 
     Args:
-        manifest: the other keys.
         empty: the number of transactions without a released item.
     """
     if manifest["suppression"] == "none":

@@ -23,20 +23,13 @@ COMMENT = "Modelled rows: one table that this release permits. No row is a perso
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A table of a sealed file.
+    """A table of a sealed file."""
 
-    Attributes:
-        file: the name of the file that carries it, without its ending.
-        schema: its schema, ``main`` or ``modelled``.
-        name: its name; that of modelled rows is the name of a table of the original.
-        columns: the type of each column.
-        order: the columns by which its rows are ordered: of modelled rows all, and there may be equal ones.
-    """
-
-    file: str
-    schema: str
-    name: str
-    columns: Mapping[str, str]
+    file: str  # the name of the file that carries it, without its ending
+    schema: str  # its schema, ``main`` or ``modelled``
+    name: str  # its name; that of modelled rows is the name of a table of the original
+    columns: Mapping[str, str]  # the type of each column
+    # the columns by which its rows are ordered: of modelled rows all, and there may be equal ones
     order: tuple[str, ...]
 
     def place(self, catalog: str) -> Table:

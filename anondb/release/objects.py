@@ -38,25 +38,19 @@ SUPPORTS = {
 
 @dataclass(frozen=True)
 class Kind:
-    """The objects of a kind of release (docs/contract.md#the-sealed-file).
+    """The objects of a kind of release (docs/contract.md#the-sealed-file)."""
 
-    Attributes:
-        tables, views: the columns and types of each.
-        macros: the parameters of each table macro.
-        numbered, number: the table and the column of the random numbers, which are new in every sealed file.
-        rows: the table of the anonymized rows.
-        attributes: the published relational attributes, if the release has any.
-        local: whether the released items may overlap, as those of a local recoding do.
-    """
-
+    # tables, views: the columns and types of each
     tables: Mapping[str, Mapping[str, str]]
     views: Mapping[str, Mapping[str, str]]
-    macros: Mapping[str, tuple[str, ...]]
+    macros: Mapping[str, tuple[str, ...]]  # the parameters of each table macro
+    # numbered, number: the table and the column of the random numbers, which are new in every sealed file
     numbered: str = "transaction_ids"
     number: str = "transaction_id"
-    rows: str = "transaction_items"
+    rows: str = "transaction_items"  # the table of the anonymized rows
+    # the published relational attributes, if the release has any
     attributes: tuple[ReleasedAttribute, ...] | None = None
-    local: bool = False
+    local: bool = False  # whether the released items may overlap, as those of a local recoding do
 
     def __hash__(self) -> int:
         return hash((tuple(self.tables), self.attributes, self.local))

@@ -43,6 +43,7 @@ from anondb.release.publish import (
     BUILD_NAME,
     IN_MEMORY,
     build_statements,
+    copy_of,
     file_source,
     hand_over_table,
     rows_file,
@@ -54,20 +55,15 @@ Scripts = Callable[[Kind, Mapping[str, str]], Mapping[str, str]]  # the SQL file
 _KEYS = {"format", "manifest", "content_digest", "files"}
 _MOST_BYTES = 10_000_000  # of manifest.json
 _SCRATCH = "scratch.duckdb"
-_ROW_GROUP = 122_880
+_COMPRESSED = {"COMPRESSION": exp.var("zstd"), "ROW_GROUP_SIZE": exp.convert(122_880)}
 
 
 @dataclass(frozen=True)
 class ReadBack:
-    """A folder of Parquet files as a sealed file.
+    """A folder of Parquet files as a sealed file."""
 
-    Attributes:
-        file: the sealed file; None if the folder has findings.
-        findings: the defects of the folder.
-    """
-
-    file: Path | None
-    findings: tuple[Finding, ...]
+    file: Path | None  # the sealed file; None if the folder has findings
+    findings: tuple[Finding, ...]  # the defects of the folder
 
 
 # ---------------------------------------------------------------------- writing
@@ -83,24 +79,16 @@ def write_tables(sealed: Path, kind: Kind, manifest: Mapping[str, str], folder: 
     attached = exp.alias_(exp.Literal.string(str(sealed)), exp.to_identifier(catalog, quoted=True))
     statements: list[exp.Expr] = [
         exp.Attach(this=attached, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]),
-        *(_copy(one.file, one.rows(one.place(catalog).expression())) for one in stored_tables(manifest, kind)),
+        *(
+            copy_of(one.rows(one.place(catalog).expression()), rows_file(one.file), _COMPRESSED)
+            for one in stored_tables(manifest, kind)
+        ),
     ]
     with clean_writer(folder) as writer:
         writer.write(_SCRATCH, statements)
     for name in os.listdir(folder):
         if name.startswith(_SCRATCH):
             os.unlink(folder / name)
-
-
-def _copy(name: str, rows: exp.Select) -> exp.Copy:
-    """The statement that writes the rows of a table into its file."""
-    options = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd"), "ROW_GROUP_SIZE": exp.convert(_ROW_GROUP)}
-    return exp.Copy(
-        this=exp.Subquery(this=rows),
-        kind=False,
-        files=[exp.Literal.string(rows_file(name))],
-        params=[exp.CopyParameter(this=exp.var(option), expression=value) for option, value in options.items()],
-    )
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, str], content_digest: str) -> None:

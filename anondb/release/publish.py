@@ -12,8 +12,8 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.clean import clean_writer
 from anondb.engine.files import move
-from anondb.engine.lending import lending_memory
 from anondb.engine.locked import LOCKED_CATALOG
+from anondb.engine.memory import lending_memory
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.release.catalog import create_table, modelled_statements, sealed_catalog
@@ -67,11 +67,9 @@ def publish(
 
     Args:
         engine: the owner's engine; inside ``engine.transaction()`` it reads one snapshot.
-        release_schema: the frozen release.
         path: the new file. A process that has an old file of this name open continues to see the old one.
         kind: the kind of the release, if the caller knows it.
         key: orders and numbers the transactions; only tests pass it.
-        replace: whether to replace an existing file.
         check: called with an engine on the finished file before the move, for instance to verify the promise on the
             sealed rows; any exception stops the publication.
         verified: the sums of the rows that the verifier accepted. If the release still has these rows, the finished file is
@@ -227,18 +225,15 @@ def _column(name: str, table: str | None = None) -> exp.Column:
 
 def hand_over_table(engine: Engine, rows: exp.Query, file: Path) -> None:
     """Write the rows of a query into an uncompressed file for the clean process: equally fast, and it can be scanned."""
-    engine.run(
-        exp.Copy(
-            this=exp.Subquery(this=rows),
-            kind=False,
-            files=[exp.Literal.string(str(file))],
-            params=[
-                exp.CopyParameter(this=exp.var("FORMAT"), expression=exp.var("parquet")),
-                exp.CopyParameter(this=exp.var("COMPRESSION"), expression=exp.var("uncompressed")),
-            ],
-        ),
-        "handing over the released rows",
-    )
+    copy = copy_of(rows, str(file), {"COMPRESSION": exp.var("uncompressed")})
+    engine.run(copy, "handing over the released rows")
+
+
+def copy_of(rows: exp.Query, file: str, options: Mapping[str, exp.Expr]) -> exp.Copy:
+    """The statement that writes the rows of a query into a file of Parquet."""
+    named = {"FORMAT": exp.var("parquet"), **options}
+    params = [exp.CopyParameter(this=exp.var(option), expression=value) for option, value in named.items()]
+    return exp.Copy(this=exp.Subquery(this=rows), kind=False, files=[exp.Literal.string(file)], params=params)
 
 
 def rows_file(table: str) -> str:

@@ -1,4 +1,8 @@
-"""Open sealed files, which may be untrusted: nothing in a file runs before its catalog is known to be anondb's."""
+"""Open sealed files, which may be untrusted: nothing in a file runs before its catalog is known to be anondb's.
+
+What cannot be opened is an InputError (``bad_path``, ``no_such_file``, ``not_a_database``), a file that a process writes an
+EngineError.
+"""
 
 from __future__ import annotations
 
@@ -52,10 +56,6 @@ def locked_engine(path: str | os.PathLike[str], **settings: Any) -> tuple[DuckDB
     """Open a file that may be a sealed release, unchecked; return an engine, the schema, and the absolute path.
 
     ``settings`` are those of ``engine.untrusted.locked_engine``.
-
-    Raises:
-        InputError: ``bad_path``, ``no_such_file`` or ``not_a_database``.
-        EngineError: the file is locked by a process that writes it.
     """
     place = _file(path)
     return _engine_on([place], settings), SchemaName(LOCKED_CATALOG, SEALED_SCHEMA), place
@@ -156,12 +156,7 @@ def contradictions_told(releases: Sequence[SealedRelease]) -> Iterator[None]:
 
 
 def is_sealed(path: str | os.PathLike[str]) -> bool:
-    """Whether to read a file as a sealed release: its schema ``main`` has an object ``manifest`` of any type.
-
-    Raises:
-        InputError: ``bad_path``, ``no_such_file`` or ``not_a_database``.
-        EngineError: the file is locked by a process that writes it.
-    """
+    """Whether to read a file as a sealed release: its schema ``main`` has an object ``manifest`` of any type."""
     engine, schema, _ = locked_engine(path)
     try:
         return engine.exists(schema.table("manifest")) or any(
@@ -174,12 +169,7 @@ def is_sealed(path: str | os.PathLike[str]) -> bool:
 def read_sealed_manifest(
     path: str | os.PathLike[str], trusted: str | os.PathLike[str] | Keys | None = None
 ) -> dict[str, str]:
-    """The manifest of a sealed file; for ``trusted`` see ``sealed_releases``.
-
-    Raises:
-        InputError: ``no_such_file``, ``not_a_database`` or ``not_a_release``.
-        EngineError: the file is locked by a process that writes it.
-    """
+    """The manifest of a sealed file; for ``trusted`` see ``sealed_releases``."""
     with sealed_release(path, trusted=trusted) as sealed:
         return sealed.manifest
 

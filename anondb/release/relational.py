@@ -33,7 +33,6 @@ def write_records(
     """Write the relational tables of a release.
 
     Args:
-        engine: inside a transaction.
         recoding: the values of each class.
         numbered: ``(tid, transaction_id)``.
         records, released_values: the tables to create.
@@ -127,7 +126,6 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
     """Write the relational classes ``(tid, class)`` and the sensitive items ``(item)`` of frozen rows for a verifier.
 
     Args:
-        engine: inside a transaction.
         schema: the release; ``main`` in a sealed file.
         items: ``CodedRelease.items``.
 

@@ -19,14 +19,10 @@ from anondb.release.objects import Kind, SchemaName
 
 @dataclass(frozen=True)
 class RowSums:
-    """The sums of one copy of a release.
+    """The sums of one copy of a release."""
 
-    Attributes:
-        salt: random; copies are compared under one salt.
-        tables: for each table the number of rows, and the sum and the exclusive or of their hashes.
-    """
-
-    salt: str = field(repr=False)
+    salt: str = field(repr=False)  # random; copies are compared under one salt
+    # for each table the number of rows, and the sum and the exclusive or of their hashes
     tables: dict[str, tuple[int, str, str]] = field(repr=False)
 
     def counts(self) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 
 
 @dataclass(frozen=True)

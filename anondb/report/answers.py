@@ -13,26 +13,18 @@ Answer = tuple[tuple[str, ...], int, float, int, int]
 
 @dataclass(frozen=True)
 class Group:
-    """The figures of some queries.
+    """The figures of some queries."""
 
-    Attributes:
-        words: which queries they are.
-        queries: their number.
-        error: median of |truth - estimate| / truth over the queries with a truth above 0; None without such queries.
-        frequent, frequent_error: the number of queries with a truth of k or more, and their median error.
-        width: median of upper bound - lower bound, in transactions.
-        exact: number of queries whose bounds are equal.
-        within: number of queries whose truth is within the bounds.
-    """
-
-    words: str
-    queries: int
+    words: str  # which queries they are
+    queries: int  # their number
+    # median of |truth - estimate| / truth over the queries with a truth above 0; None without such queries
     error: float | None
+    # frequent, frequent_error: the number of queries with a truth of k or more, and their median error
     frequent: int
     frequent_error: float | None
-    width: float | None
-    exact: int
-    within: int
+    width: float | None  # median of upper bound - lower bound, in transactions
+    exact: int  # number of queries whose bounds are equal
+    within: int  # number of queries whose truth is within the bounds
 
     def to_json(self) -> dict[str, Any]:
         """The figures as JSON values."""

@@ -26,19 +26,14 @@ class Bin:
 
 @dataclass(frozen=True)
 class Seen:
-    """An attribute before and after.
-
-    Attributes:
-        name: its name.
-        loss: the mean share of its values that a released range or set spans; a range with NULL spans all, as in the NCP.
-        bins: its histogram. Persons of a released range or set are spread evenly over it.
-        ranges: the released ranges as places in the histogram (from, to, and persons), the most frequent first; empty for
-            categories.
-    """
+    """An attribute before and after."""
 
     name: str
+    # the mean share of its values that a released range or set spans; a range with NULL spans all, as in the NCP
     loss: float
-    bins: tuple[Bin, ...]
+    bins: tuple[Bin, ...]  # its histogram. Persons of a released range or set are spread evenly over it.
+    # the released ranges as places in the histogram (from, to, and persons), the most frequent first; empty for
+    # categories
     ranges: tuple[tuple[float, float, int], ...] = ()
 
 
@@ -53,13 +48,7 @@ class Groups:
 
 
 def read_attributes(engine: DuckDBEngine, release: StoredRelease, records: Records) -> tuple[tuple[Seen, ...], Groups]:
-    """The attributes of a release, and its groups.
-
-    Args:
-        engine: the owner's engine, inside a transaction.
-        release: the release.
-        records: its current source.
-    """
+    """The attributes of a release, and its groups."""
     shown = engine.create("shown", shown_values(release.schema, release.kind.attributes or ()))
     seen = []
     for i, attribute in enumerate(records.attributes):
@@ -80,9 +69,8 @@ def _ranges(engine: DuckDBEngine, release: StoredRelease, attribute: Attribute, 
     if not rows or not values:
         return Seen(attribute.name, 0.0, ())
     first, last = min(*values, *found["low"].tolist()), max(*values, *found["high"].tolist())
-    one = {"BIGINT": 1.0, "DATE": float(DAY)}.get(
-        attribute.sql_type, 0.0
-    )  # bins have equally many whole numbers or days
+    # bins have equally many whole numbers or days
+    one = {"BIGINT": 1.0, "DATE": float(DAY)}.get(attribute.sql_type, 0.0)
     width = math.ceil((last - first + one) / one / BINS) * one if one else (last - first) / BINS or 1.0
     n = math.ceil((last - first + one) / width) if one else BINS
     ranges = {name: ("DOUBLE", found[name].tolist()) for name in ("low", "persons")}

@@ -41,9 +41,6 @@ def conditional_questions(
     """Ask how many persons hold an item, of those with some values of one attribute.
 
     Args:
-        engine: the owner's engine, inside a transaction.
-        release: the release.
-        dataset, records: its source.
         counts: what the release says of each item, the most frequent first: the first ones are asked for.
     """
     number = {label: i for i, label in enumerate(dataset.labels)}

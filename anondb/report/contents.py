@@ -62,24 +62,17 @@ class Buckets:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a release shows.
+    """What a release shows."""
 
-    Attributes:
-        release: the release, its kind and manifest.
-        transactions, incomplete: the number of transactions, and of those that may have had suppressed occurrences.
-        items: the released items, the most frequent first.
-        counts: what the release says of each original item alone, the most frequent first.
-        examples: what it says of one and of two original items, and of one with conditions on attributes.
-        buckets: the buckets of an anatomy; None for other releases.
-    """
-
-    release: StoredRelease
+    release: StoredRelease  # the release, its kind and manifest
+    # transactions, incomplete: the number of transactions, and of those that may have had suppressed occurrences
     transactions: int
     incomplete: int
-    items: tuple[ReleasedItem, ...]
-    counts: tuple[Bounds, ...]
+    items: tuple[ReleasedItem, ...]  # the released items, the most frequent first
+    counts: tuple[Bounds, ...]  # what the release says of each original item alone, the most frequent first
+    # what it says of one and of two original items, and of one with conditions on attributes
     examples: tuple[Bounds, ...]
-    buckets: Buckets | None = None
+    buckets: Buckets | None = None  # the buckets of an anatomy; None for other releases
 
     @property
     def manifest(self) -> dict[str, str]:
@@ -142,7 +135,6 @@ def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
 
     Args:
         engine: the engine of a checked sealed file, or of the owner's database.
-        release: the release.
     """
     schema, is_anatomy = release.schema, release.kind is ANATOMY
     counts = _counts(engine, schema)

@@ -151,7 +151,6 @@ def collect(
 
     Args:
         engine: the owner's engine, outside a transaction.
-        name: the release.
         queries: the number of random COUNT queries of each size.
         individuals: the number of persons whom attackers look for.
         seed: the seed of the queries and of the persons.

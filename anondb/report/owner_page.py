@@ -129,7 +129,6 @@ def _why(report: OwnerReport) -> str:
 
 
 def _suppressed(report: OwnerReport) -> str:
-    """The suppressed items."""
     entry, items = report.entry, report.suppressed
     if not items:
         if not entry.suppressed_occurrences:

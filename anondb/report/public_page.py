@@ -58,7 +58,6 @@ def _suppression(contents: Contents) -> str:
 
 
 def _values(contents: Contents) -> str:
-    """The relational values."""
     attributes = contents.release.kind.attributes
     if not attributes:
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial, singledispatch
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from anondb.ledger.stored import check_writable, current_catalog, find_release, 
 from anondb.policy import Policy, Workload
 from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
-from anondb.release.holders import expected_holders
+from anondb.release.item_supports import expected_holders
 from anondb.release.objects import ANATOMY, Kind, SchemaName, release_kind
 from anondb.utility import Accuracy, measure_global, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
@@ -76,10 +76,8 @@ def measure_on(
     """Measure a frozen release on its data, and drop the work tables of these in another database.
 
     Args:
-        engine: the engine, inside a transaction.
         dataset: the current original data.
         schema, kind, manifest: the release, its kind, and its manifest.
-        queries: the workload.
         must_hold: whether the data are those of the release; every true count must then be within its bounds.
         rows: the coded rows of the release, if the caller has them.
 
@@ -140,26 +138,12 @@ class AnatomyFigures:
         return {**self.buckets.to_json(), "rules": None if self.rules is None else self.rules.to_json()}
 
 
-@singledispatch
 def anatomy_figures(
     recoding: Recoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
 ) -> AnatomyFigures | None:
-    """The figures of a frozen anatomy for its owner; None for other releases.
-
-    Args:
-        recoding: the recoding of the release.
-        engine: the engine, inside a transaction.
-        dataset, model: the data and the promise.
-        schema: the frozen release.
-        seed: the seed of the reconstruction to mine.
-    """
-    return None
-
-
-@anatomy_figures.register
-def _(
-    recoding: BucketRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
-) -> AnatomyFigures:
+    """The figures of a frozen anatomy for its owner; None for other releases. ``seed``: of the reconstruction to mine."""
+    if not isinstance(recoding, BucketRecoding):
+        return None
     from anondb.utility.anatomy import figures
     from anondb.utility.rules import default_thresholds, has_mlxtend
 
@@ -217,9 +201,6 @@ def measure_release(
 ) -> Accuracy:
     """Measure the accuracy of an existing release on its current source, which is loaded by ``load``, and store the answers
     in the ledger.
-
-    Raises:
-        InputError: the release or its source does not exist (files and data frames are not kept).
     """
     catalog = current_catalog(engine)
     if not workload.queries and workload.table is None:

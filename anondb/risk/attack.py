@@ -21,9 +21,8 @@ from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger
 from anondb.ledger.stored import current_catalog, find_release, load_source, records_of
-from anondb.models import check_count
+from anondb.models import AsTable, check_count
 from anondb.models.named import group_size, model_of
-from anondb.models.result import AsTable
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 
@@ -33,21 +32,15 @@ NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exa
 
 @dataclass(frozen=True)
 class Candidates(AsTable):
-    """The sizes of the candidate sets: the transactions that match the attacker's knowledge of each drawn person.
+    """The sizes of the candidate sets: the transactions that match the attacker's knowledge of each drawn person."""
 
-    Attributes:
-        smallest, quartiles, largest: sizes of candidate sets.
-        of_one: the number of persons who are singled out.
-        below_k: the number of persons with fewer than k candidates.
-        at_smallest: the number of persons with the smallest candidate set.
-    """
-
+    # smallest, quartiles, largest: sizes of candidate sets
     smallest: int
     quartiles: tuple[float, float, float]
     largest: int
-    of_one: int
-    below_k: int
-    at_smallest: int
+    of_one: int  # the number of persons who are singled out
+    below_k: int  # the number of persons with fewer than k candidates
+    at_smallest: int  # the number of persons with the smallest candidate set
 
     @classmethod
     def of(cls, sizes: npt.NDArray[Any], k: int) -> Candidates:
@@ -153,8 +146,6 @@ def candidates(
     """The number of candidates of each drawn person, in the source and in the release.
 
     Args:
-        engine: the owner's engine, inside a transaction.
-        schema: the release.
         dataset, records: its source; None where the release has no relational values.
         hidden: the items that attackers do not know.
         individuals, known, seed: as for ``attack``.

@@ -56,9 +56,7 @@ def check_constraints(
     stay countable.
 
     Args:
-        engine: the engine, inside a transaction.
         policy, task, recoding: the policy, the inputs and the result of the algorithm.
-        schema: the frozen release.
 
     Returns:
         None without constraints, and for local recodings, which take no such constraints.

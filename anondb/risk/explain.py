@@ -13,7 +13,7 @@ from typing import Any
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.ledger import ledger, stored
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.release.objects import SchemaName, is_local, read_manifest, read_members
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
@@ -93,11 +93,7 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
 
     Args:
         engine: the owner's database, which may be read-only.
-        name: the release.
         item: the item's label, exactly.
-
-    Raises:
-        InputError: the release does not exist, or neither it nor its taxonomy contains the item.
     """
     catalog = stored.current_catalog(engine)
     schema = stored.find_release(engine, name)

@@ -95,18 +95,13 @@ def invert_release(engine: DuckDBEngine, name: str) -> Inversion:
 
 @dataclass(frozen=True)
 class ReaderView:
-    """A release as its readers see it.
+    """A release as its readers see it."""
 
-    Attributes:
-        transactions: the published transactions.
-        members: the original items of each released item.
-        suppressed: whether something was suppressed: leaves of the taxonomy without a released item may then occur.
-        item_supports: ``at_least`` and ``at_most`` of each released item and member; None without item supports.
-    """
-
-    transactions: Sequence[Basket]
-    members: Mapping[str, Sequence[str]]
+    transactions: Sequence[Basket]  # the published transactions
+    members: Mapping[str, Sequence[str]]  # the original items of each released item
+    # whether something was suppressed: leaves of the taxonomy without a released item may then occur
     suppressed: bool = False
+    # ``at_least`` and ``at_most`` of each released item and member; None without item supports
     item_supports: Supports | None = None
 
 
@@ -148,7 +143,6 @@ def invert(
     outside of the release's item supports are impossible; those that the algorithm leads to must publish the same ones.
 
     Args:
-        view: the release.
         model, algorithm, taxonomy, max_suppression: the policy of the release, all known to the attacker.
         limit: the largest number of originals to try.
 

@@ -21,7 +21,7 @@ from anondb.release.objects import read_manifest
 from anondb.risk.accuracy import k_of
 from anondb.session.opening import Asking
 from anondb.session.output import Count, one_count
-from anondb.statements.queries import plain_table
+from anondb.statements.tokens import plain_table
 from anondb.utility import RelativeError, error_figures
 
 NO_COUNT = "The statement does not ask for all groups of one count: leave out HAVING, LIMIT and other numbers."
@@ -92,7 +92,6 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path, records: Any 
 
     Args:
         engine: the engine, outside a transaction.
-        name: the release.
         path: a file of COUNT queries that analysts wrote for the original table.
         records: the records of the release; by default the table that its ledger knows.
 

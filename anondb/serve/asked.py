@@ -58,22 +58,8 @@ _BEGUN = dict.fromkeys(("BEGIN", "START"), ("BEGIN", TransactionStatus.IN_TRANSA
 _ENDED = {"COMMIT": "COMMIT", "END": "COMMIT", "ROLLBACK": "ROLLBACK", "ABORT": "ROLLBACK"}
 _TRANSACTIONS = _BEGUN | {word: (tag, TransactionStatus.IDLE) for word, tag in _ENDED.items()}
 _CHANGES = {
-    *(
-        "ALTER",
-        "CLOSE",
-        "CREATE",
-        "DEALLOCATE",
-        "DECLARE",
-        "DELETE",
-        "DROP",
-        "INSERT",
-        "PREPARE",
-        "RESET",
-        "SET",
-        "TRUNCATE",
-        "UPDATE",
-        "USE",
-    )
+    *("ALTER", "CLOSE", "CREATE", "DEALLOCATE", "DECLARE", "DELETE", "DROP"),
+    *("INSERT", "PREPARE", "RESET", "SET", "TRUNCATE", "UPDATE", "USE"),
 }
 _STATES: Mapping[str, str] = {
     "ambiguous_item": "42702",
@@ -88,12 +74,7 @@ _STATES: Mapping[str, str] = {
 
 
 class Failure(Exception):
-    """An error for the client.
-
-    Args:
-        state: its SQLSTATE.
-        message: its words.
-    """
+    """An error for the client."""
 
     def __init__(self, state: str, message: str) -> None:
         super().__init__(message)
@@ -115,34 +96,21 @@ def failure_of(error: Exception) -> Failure:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a statement led to.
+    """What a statement led to."""
 
-    Attributes:
-        tag: the word that tells the client what was done.
-        columns: names and DuckDB types; None if it was no query.
-        rows: the rows of a query.
-        notes: remarks of the session.
-    """
-
-    tag: str
-    columns: Sequence[tuple[str, str]] | None = None
-    rows: Iterator[tuple[Any, ...]] | list[tuple[Any, ...]] = field(default_factory=list)
-    notes: Sequence[str] = ()
+    tag: str  # the word that tells the client what was done
+    columns: Sequence[tuple[str, str]] | None = None  # names and DuckDB types; None if it was no query
+    rows: Iterator[tuple[Any, ...]] | list[tuple[Any, ...]] = field(default_factory=list)  # the rows of a query
+    notes: Sequence[str] = ()  # remarks of the session
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One statement of a client.
+    """One statement of a client."""
 
-    Attributes:
-        text: its text, without comments before it.
-        tokens: its words and marks.
-        word: what it does: its first word in capitals, or INSERT behind WITH.
-    """
-
-    text: str
-    tokens: Sequence[Token]
-    word: str
+    text: str  # its text, without comments before it
+    tokens: Sequence[Token]  # its words and marks
+    word: str  # what it does: its first word in capitals, or INSERT behind WITH
 
     @property
     def is_query(self) -> bool:
@@ -162,11 +130,7 @@ class Asked:
         return [oid or (TEXTS if str(number) in lists else TEXT) for number, oid in enumerate(known[:_MOST], 1)]
 
     def answered(self, session: Session, translator: Translator, values: Sequence[Any], bounds: str) -> Answer:
-        """The answer of a session.
-
-        Raises:
-            AnondbError: there is none.
-        """
+        """The answer of a session."""
         if self.word in _TRANSACTIONS:
             return Answer(_TRANSACTIONS[self.word][0])
         if self.word in _NOTHING or (self.word == "SET" and self._is_setting()):

@@ -75,7 +75,6 @@ class Conversation:
     """The server's side of a connection.
 
     Args:
-        client: the socket.
         door: what the connection gets.
         key: what a request to cancel its answers must know.
         cancel: ends the answer of another connection, of this process number and key.

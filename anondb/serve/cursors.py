@@ -54,11 +54,7 @@ class Cursors:
         self._open = {one: cursor for one, cursor in self._open.items() if name not in (None, one)}
 
     def of(self, name: str) -> Answer:
-        """The answer of an open cursor.
-
-        Raises:
-            Failure: there is none.
-        """
+        """The answer of an open cursor."""
         if name not in self._open:
             raise Failure(
                 "34000", "There is no cursor of this name: a transaction that ends closes those without HOLD."

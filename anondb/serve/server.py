@@ -32,9 +32,6 @@ def serve(door: Door, listener: socket.socket, connections: int, announce: Calla
         connections: the most connections at a time.
         announce: called when processes of connections begin without loading the package first, which takes seconds that
             clients do not wait for.
-
-    Raises:
-        KeyboardInterrupt: the end.
     """
     context: Any = multiprocessing.get_context(_METHOD)
     if _METHOD == "forkserver":

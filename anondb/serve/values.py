@@ -33,17 +33,11 @@ Encoder = Callable[[Any], bytes]
 
 @dataclass(frozen=True)
 class Type:
-    """A type of PostgreSQL.
+    """A type of PostgreSQL."""
 
-    Attributes:
-        oid: its number in ``pg_type``.
-        size: the bytes of a value; -1 if they differ.
-        modifier: the precision and scale of a decimal; -1 for none.
-    """
-
-    oid: int
-    size: int = -1
-    modifier: int = -1
+    oid: int  # its number in ``pg_type``
+    size: int = -1  # the bytes of a value; -1 if they differ
+    modifier: int = -1  # the precision and scale of a decimal; -1 for none
 
     @classmethod
     def of(cls, kind: str) -> Type:
@@ -79,7 +73,6 @@ def decoded(values: Sequence[bytes | None], oids: Sequence[int], formats: Sequen
 
     Args:
         values: the bytes of each; None for NULL.
-        oids: their types.
         formats: 1 for binary, for each, for all if there is one, or none: all are texts.
 
     Raises:

@@ -36,37 +36,24 @@ class StatementSyntaxError(InputError):
 
 @dataclass(frozen=True, kw_only=True)
 class _OnView:
-    """What statements on one view have in common.
+    """What statements on one view have in common."""
 
-    Attributes:
-        place: the database and schema before the name, if the statement has them.
-        start, name_start: where the statement and the name begin in the text.
-    """
-
-    place: tuple[str, ...] = ()
+    place: tuple[str, ...] = ()  # the database and schema before the name, if the statement has them
+    # start, name_start: where the statement and the name begin in the text
     start: int = 0
     name_start: int = 0
 
 
 @dataclass(frozen=True)
 class CreateView(_OnView):
-    """``CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS]``.
+    """``CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS]``."""
 
-    Attributes:
-        name: the name of the view and of its release.
-        query: the text of the query.
-        options: the options, checked one by one (see ``anondb.policy``).
-        replace: whether to replace an existing view of this name.
-        if_not_exists: whether to leave an existing view of this name as it is.
-        query_start: where the query begins in the text.
-    """
-
-    name: str
-    query: str
-    options: Mapping[str, Value]
-    replace: bool = False
-    if_not_exists: bool = False
-    query_start: int = 0
+    name: str  # the name of the view and of its release
+    query: str  # the text of the query
+    options: Mapping[str, Value]  # the options, checked one by one (see ``anondb.policy``)
+    replace: bool = False  # whether to replace an existing view of this name
+    if_not_exists: bool = False  # whether to leave an existing view of this name as it is
+    query_start: int = 0  # where the query begins in the text
 
     @property
     def text(self) -> str:

@@ -1,12 +1,13 @@
-"""The tokens of a text with statements of anonymized views, and where its statements begin and end."""
+"""The tokens of a text with statements of anonymized views, where its statements begin and end, and what a query selects."""
 
 from __future__ import annotations
 
 import contextlib
 import re
+from typing import Any
 
 import sqlglot
-from sqlglot import Token, TokenType
+from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from anondb.statements.statement import syntax_error
@@ -79,3 +80,31 @@ def is_on_views(tokens: list[Token]) -> bool:
     if words[0] in ("SHOW", "DESCRIBE", "DESC") and words[1:] == ["ANONYMIZED"]:
         return False
     return any(tuple(words[: len(head) + 1]) == (*head, "ANONYMIZED") for head in _HEADS)
+
+
+def plain_table(query: str) -> str | None:
+    """The quoted name of the table if a query only selects columns of all its rows, unchanged; else None."""
+    try:
+        tree = sqlglot.parse_one(query, dialect="duckdb")
+    except (SqlglotError, RecursionError):
+        return None
+    if not isinstance(tree, exp.Select) or not _has_only(tree, "expressions", "from_"):
+        return None
+    table = tree.args["from_"].this if tree.args.get("from_") else None
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        return None  # a subquery, or a table function
+    columns = all(
+        isinstance(c, exp.Star | exp.Column) and _has_only(c, "this", "table") and _has_only(c.this, "this", "quoted")
+        for c in tree.expressions
+    )
+    if not columns or not _has_only(table, "this", "db", "catalog", "alias") or table.alias_column_names:
+        return None
+    bare: Any = exp.Table(**{k: table.args[k].copy() for k in ("this", "db", "catalog") if table.args.get(k)})
+    for part in bare.find_all(exp.Identifier):
+        part.set("quoted", True)
+    return str(bare.sql(dialect="duckdb"))
+
+
+def _has_only(node: Any, *allowed: str) -> bool:
+    """Whether a node, if it is one, has only the allowed parts."""
+    return not isinstance(node, exp.Expr) or all(k in allowed or v in (None, False, []) for k, v in node.args.items())

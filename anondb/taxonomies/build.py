@@ -34,27 +34,18 @@ Path = tuple[Hashable, ...]
 
 @dataclass(frozen=True)
 class Request:
-    """What to build a taxonomy of items, or a hierarchy of the values of an attribute, from.
+    """What to build a taxonomy of items, or a hierarchy of the values of an attribute, from."""
 
-    Attributes:
-        by: the name of a builder (``BUILDERS``, ``HIERARCHIES``); empty, for a hierarchy, for what the values suggest.
-        separator: for ``prefix``: the text between the parts of a name; None finds it.
-        lengths: for ``code``: how many first characters the groups have in common; none for all numbers.
-        columns: for ``categories``: the columns with the groups of an item, the coarsest first.
-        fan_out: for ``frequency`` and ``similarity``: the number of children of a node.
-        root: the label of the root.
-        steps: for ``bands``: their widths, the finest first, as texts.
-        mapping: for ``mapping``: a taxonomy with the values, in a table or a file.
-    """
-
+    # the name of a builder (``BUILDERS``, ``HIERARCHIES``); empty, for a hierarchy, for what the values suggest
     by: str = ""
-    separator: str | None = None
+    separator: str | None = None  # for ``prefix``: the text between the parts of a name; None finds it
+    # for ``code``: how many first characters the groups have in common; none for all numbers
     lengths: tuple[int, ...] = ()
-    columns: tuple[str, ...] = ()
-    fan_out: int = FAN_OUT
-    root: str = "all"
-    steps: tuple[str, ...] = ()
-    mapping: Any = None
+    columns: tuple[str, ...] = ()  # for ``categories``: the columns with the groups of an item, the coarsest first
+    fan_out: int = FAN_OUT  # for ``frequency`` and ``similarity``: the number of children of a node
+    root: str = "all"  # the label of the root
+    steps: tuple[str, ...] = ()  # for ``bands``: their widths, the finest first, as texts
+    mapping: Any = None  # for ``mapping``: a taxonomy with the values, in a table or a file
 
     @classmethod
     def said(cls, by: str, **texts: Any) -> Request:
@@ -84,7 +75,6 @@ def build_taxonomy(
         engine: the engine, outside a transaction.
         transactions: a table, view, file or data frame; for ``categories`` it also has the columns with the groups.
         request: how to build it.
-        id_column, item_column: the columns of the transactions.
 
     Raises:
         InputError: ``bad_parameter``; for ``categories`` also ``bad_type``: the items are lists; ``several_categories``: an

@@ -9,56 +9,44 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anondb.data.edges import Edge, read_edges
 from anondb.data.sources import open_source
-from anondb.data.taxonomy import Taxonomy, from_edges
+from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InputError
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a tree.
+    """The shape of a tree."""
 
-    Attributes:
-        nodes, leaves: their numbers.
-        depths: the least, median and largest number of steps from the root to a leaf.
-        fan_outs: the least, median and largest number of children of an inner node.
-        largest: the share of the leaves below the child of the root that has most of them: 1 / number of children in a
-            balanced tree.
-        single_children: the labels of inner nodes with one child; generalizing to them tells no less.
-    """
-
+    # nodes, leaves: their numbers
     nodes: int
     leaves: int
-    depths: tuple[int, float, int]
-    fan_outs: tuple[int, float, int] | None
+    depths: tuple[int, float, int]  # the least, median and largest number of steps from the root to a leaf
+    fan_outs: tuple[int, float, int] | None  # the least, median and largest number of children of an inner node
+    # the share of the leaves below the child of the root that has most of them: 1 / number of children in a balanced
+    # tree
     largest: float
-    single_children: tuple[str, ...]
+    single_children: tuple[str, ...]  # the labels of inner nodes with one child; generalizing to them tells no less
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check of a taxonomy says.
+    """What a check of a taxonomy says."""
 
-    Attributes:
-        name: the name of the taxonomy in messages.
-        faults: labels of the nodes at fault, by kind: ``own parent``, ``several parents``, ``several roots``, ``cycle``.
-        shape: the shape of the tree; None if it is none.
-        missing: items of the data that are no nodes.
-        internal: items of the data that are inner nodes, so that they cannot be told from the items below.
-        unused: the number of leaves that no transaction has; None without transactions.
-        types: the types of the items and of the leaves if they differ, so that none of them is compared.
-    """
-
-    name: str
+    name: str  # the name of the taxonomy in messages
+    # labels of the nodes at fault, by kind: ``own parent``, ``several parents``, ``several roots``, ``cycle``
     faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    shape: Shape | None = None
-    missing: tuple[str, ...] = ()
+    shape: Shape | None = None  # the shape of the tree; None if it is none
+    missing: tuple[str, ...] = ()  # items of the data that are no nodes
+    # items of the data that are inner nodes, so that they cannot be told from the items below
     internal: tuple[str, ...] = ()
-    unused: int | None = None
+    unused: int | None = None  # the number of leaves that no transaction has; None without transactions
+    # the types of the items and of the leaves if they differ, so that none of them is compared
     types: tuple[str, str] | None = None
 
     @property
@@ -74,11 +62,7 @@ class Checked:
 def check_taxonomy(
     engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
 ) -> Checked:
-    """Check a taxonomy, with ``transactions`` also against the items of the data.
-
-    Raises:
-        InputError: a source cannot be read, or the taxonomy is empty.
-    """
+    """Check a taxonomy, with ``transactions`` also against the items of the data."""
     with engine.transaction():
         dataset = None if transactions is None else _dataset(engine, transactions, id_column, item_column)
         known = (None, None) if dataset is None else (dataset.labels, dataset.item_kind)
@@ -111,9 +95,7 @@ def with_missing(
 
     Args:
         engine: the engine, outside a transaction.
-        taxonomy, transactions: their sources.
         under: an inner node, or a new node, which is added below the root.
-        id_column, item_column: the columns of the transactions.
 
     Raises:
         InputError: ``not_a_tree``; ``bad_parameter`` if ``under`` is a leaf or an item.
@@ -188,3 +170,34 @@ def _shape(tree: Taxonomy) -> Shape:
         largest=largest / tree.n_leaves,
         single_children=tuple(tree.labels[node] for node in single),
     )
+
+
+def supported_taxonomy(
+    engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
+) -> tuple[Taxonomy, npt.NDArray[np.int64] | None]:
+    """A taxonomy, and the number of transactions with an item below each node; None without transactions.
+
+    Raises:
+        InputError: a source cannot be read, the taxonomy is no tree, or it lacks an item.
+    """
+    with engine.transaction():
+        tree = load_taxonomy(engine, taxonomy)
+        if transactions is None:
+            return tree, None
+        with open_source(engine, transactions, "transactions") as source:
+            dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        items, nodes = [], []
+        for item, leaf in enumerate(tree.leaf_nodes(dataset).tolist()):
+            node = leaf
+            while node >= 0:
+                items.append(item)
+                nodes.append(node)
+                node = int(tree.parent[node])
+        above = engine.put("taxonomy_above", {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
+        number = "other.node, count(DISTINCT one.tid) AS transactions"
+        holding = reads.joined(dataset.transactions, above, "item", number, group="other.node", order="node")
+        rows = engine.select(holding)
+        engine.drop(above)
+    supports = np.zeros(tree.size, dtype=np.int64)
+    supports[rows["node"]] = rows["transactions"]
+    return tree, supports

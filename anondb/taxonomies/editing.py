@@ -13,23 +13,20 @@ from anondb.data.files import write_hierarchy, write_taxonomy
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
+from anondb.taxonomies.check import supported_taxonomy
 from anondb.taxonomies.hierarchies import supported_hierarchy
-from anondb.taxonomies.supports import supported_taxonomy
 
 ROOT = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """A state of a tree that is edited.
+    """A state of a tree that is edited."""
 
-    Attributes:
-        labels, parents: the label and the parent of each node; the root is node 0, with the parent -1.
-        persons: how many persons have an item at or below each node; nodes that are not counted are left out.
-    """
-
+    # labels, parents: the label and the parent of each node; the root is node 0, with the parent -1
     labels: dict[int, str]
     parents: dict[int, int]
+    # how many persons have an item at or below each node; nodes that are not counted are left out
     persons: dict[int, int]
 
     @cached_property
@@ -64,20 +61,15 @@ class Nodes:
 
 @dataclass
 class Draft:
-    """A tree that is edited, with all its states.
+    """A tree that is edited, with all its states."""
 
-    Attributes:
-        items: the nodes that are items of the data, or values of an attribute; they keep their labels and stay leaves.
-        kind: the type of the items (``Taxonomy.kind``).
-        states, at: the states in order, and which one is current.
-        saved: which one was saved last; -1 for none.
-    """
-
+    # the nodes that are items of the data, or values of an attribute; they keep their labels and stay leaves
     items: frozenset[int]
-    kind: str | None
+    kind: str | None  # the type of the items (``Taxonomy.kind``)
+    # states, at: the states in order, and which one is current
     states: list[Nodes]
     at: int = 0
-    saved: int = 0
+    saved: int = 0  # which one was saved last; -1 for none
     next: int = field(default=0)
 
     @classmethod
@@ -205,11 +197,7 @@ def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, 
         engine: the engine, outside a transaction.
         tree: a taxonomy or, for an attribute, hierarchies, as ``anonymize`` takes them.
         rows: the transactions or the records.
-        attribute: the attribute of a hierarchy.
         columns: ``id_column`` and, of transactions, ``item_column``.
-
-    Raises:
-        InputError: those of ``supported_taxonomy`` and ``supported_hierarchy``.
     """
     if attribute is not None:
         return Draft.of(*supported_hierarchy(engine, tree, rows, attribute, **columns))
@@ -236,9 +224,7 @@ def save(engine: DuckDBEngine, tree: Taxonomy, to: str, *, attribute: str | None
 
     Args:
         engine: the engine, outside a transaction.
-        tree: the tree.
         to: a table or, for a taxonomy, a file that ends in .tree, for a hierarchy, a folder.
-        attribute: the attribute of a hierarchy.
         replace: whether to replace what is there.
 
     Raises:

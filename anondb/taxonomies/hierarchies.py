@@ -47,19 +47,12 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The values of an attribute.
+    """The values of an attribute."""
 
-    Attributes:
-        attribute: the name of its column.
-        labels: the values as texts, in code-point order.
-        persons: how many persons have each.
-        missing: how many have none.
-    """
-
-    attribute: str
-    labels: tuple[str, ...]
-    persons: Ints
-    missing: int = 0
+    attribute: str  # the name of its column
+    labels: tuple[str, ...]  # the values as texts, in code-point order
+    persons: Ints  # how many persons have each
+    missing: int = 0  # how many have none
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +67,12 @@ class Hierarchy:
 
 @dataclass(frozen=True)
 class Fit:
-    """Whether a hierarchy fits an attribute.
+    """Whether a hierarchy fits an attribute."""
 
-    Attributes:
-        attribute: the name that the hierarchy is given for, in lower case.
-        column: the column of that name; None if the records have none.
-        nearest: then the name of the nearest column, or None.
-        checked: the check of its tree, with a column also against its values.
-    """
-
-    attribute: str
-    column: str | None
-    nearest: str | None
-    checked: Checked
+    attribute: str  # the name that the hierarchy is given for, in lower case
+    column: str | None  # the column of that name; None if the records have none
+    nearest: str | None  # then the name of the nearest column, or None
+    checked: Checked  # the check of its tree, with a column also against its values
 
     @property
     def fits(self) -> bool:
@@ -106,10 +92,7 @@ def build_hierarchy(
 
     Args:
         engine: the engine, outside a transaction.
-        records: a table, view, file or data frame.
-        attribute: the column.
         request: how to build it; what it leaves open is taken from the values (``completed``).
-        id_column: the column of the persons.
 
     Raises:
         InputError: a source cannot be read; ``direct_identifier``; ``bad_parameter``; ``bad_number`` or ``bad_date``: values
@@ -135,11 +118,6 @@ def check_hierarchies(engine: Engine, hierarchies: Any, records: Any, *, id_colu
     Args:
         engine: the engine, outside a transaction.
         hierarchies: what ``load_records`` reads: a table (attribute, node, parent), a folder of ``NAME.tree``, a mapping.
-        records: a table, view, file or data frame.
-        id_column: the column of the persons.
-
-    Raises:
-        InputError: a source cannot be read, or is empty.
     """
     with engine.transaction(), open_source(engine, records, "records") as source:
         return fits(engine, hierarchies, source, id_column)

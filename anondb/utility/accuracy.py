@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Origin, Table, Tables, reads
 from anondb.errors import InputError
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.recoding import GlobalRecoding
 from anondb.utility.counting import count_sets
 from anondb.utility.errors import RelativeError, error_figures
@@ -25,29 +24,21 @@ ESTIMATORS = ("joint", "product")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleasedData:
-    """The published side of a global recoding, coded as integers.
+    """The published side of a global recoding, coded as integers."""
 
-    Attributes:
-        transactions: work table ``(tid, item)`` of released items, each pair once.
-        members: work table ``(released, label)``: the original items that each released item stands for. Released items
-            that never occur in ``transactions`` are ignored, because a release does not list them.
-        suppressed: whether anything was suppressed.
-    """
-
-    transactions: Table
+    transactions: Table  # work table ``(tid, item)`` of released items, each pair once
+    # work table ``(released, label)``: the original items that each released item stands for. Released items that never
+    # occur in ``transactions`` are ignored, because a release does not list them.
     members: Table
-    suppressed: bool
+    suppressed: bool  # whether anything was suppressed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counted:
-    """What the queries of a workload count on the data and on a global recoding.
+    """What the queries of a workload count on the data and on a global recoding."""
 
-    Attributes:
-        tables: work tables: ``truths(set_id, support)``, the true count of each query; ``images``, its released items;
-            ``keys(query_id, set_id)``, the number of the set of these; ``counts(set_id, support)``, how many show the set.
-    """
-
+    # work tables: ``truths(set_id, support)``, the true count of each query; ``images``, its released items;
+    # ``keys(query_id, set_id)``, the number of the set of these; ``counts(set_id, support)``, how many show the set
     tables: dict[str, Table]
 
     @classmethod
@@ -147,9 +138,7 @@ def of_recoding(
     """Make the published side from a recoding.
 
     Args:
-        engine: the engine, inside a transaction.
         transactions: the recoded transactions ``(tid, item)``, items numbered as in ``recoding.labels``.
-        recoding: the recoding.
         target: name of the work table of members.
     """
     members = engine.put(
@@ -170,7 +159,6 @@ def of_release(
     """Make the published side from the tables of an existing release.
 
     Args:
-        engine: the engine, inside a transaction.
         transactions: ``(tid, item)`` of released items as integers, each pair once.
         items: ``(item, label)`` of these.
         released_items: ``(released_item, item)``.
@@ -191,7 +179,6 @@ def measure(
     *,
     k: int | None = None,
     estimator: str = "joint",
-    sanity_bound: float = 0.0,
     target: str = "answers",
     counted: Counted | None = None,
 ) -> Accuracy:
@@ -204,14 +191,10 @@ def measure(
     else 0. An item that no released item stands for has the bounds [0, N] if anything was suppressed, else [0, 0].
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the original data.
         released: the published side, of the same transactions.
         workload: the queries; drawn ones must come from this dataset.
         k: the k of the model, the least truth of a frequent query (see ``RelativeError``).
         estimator: ``joint`` or ``product``.
-        sanity_bound: with a share s > 0 the error is |truth - estimate| / max(truth, s x N), and no query is skipped.
-        target: name of the work table of answers.
         counted: the counts of these queries, if the caller has them.
 
     Raises:
@@ -219,8 +202,6 @@ def measure(
     """
     if estimator not in ESTIMATORS:
         raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
-    if isinstance(sanity_bound, bool) or not isinstance(sanity_bound, numbers.Real) or not 0 <= sanity_bound <= 1:
-        raise InputError(f"sanity_bound must be from 0 to 1, not {sanity_bound!r}.", code="bad_parameter")
     known = Counted.of(engine, dataset, released, workload, target) if counted is None else counted
     tables = {"names": workload.names, "queries": workload.queries, "items": workload.items}
     answers = engine.create(
@@ -230,11 +211,10 @@ def measure(
         transactions=dataset.n_transactions,
         suppressed=released.suppressed,
         product=estimator == "product",
-        sanity=float(sanity_bound),
     )
     if counted is None:
         engine.drop(*known.tables.values())
-    return accuracy_of(engine, workload, answers, estimator, k, sanity_bound * dataset.n_transactions)
+    return accuracy_of(engine, workload, answers, estimator, k)
 
 
 def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workload) -> Table:
@@ -250,16 +230,9 @@ def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workloa
     return count_sets(engine, target, origin.transactions, sets, origin.runner)
 
 
-def accuracy_of(
-    engine: Engine,
-    workload: Workload,
-    answers: Table,
-    estimator: str,
-    k: int | None,
-    least_scale: float = 0.0,
-) -> Accuracy:
-    """The figures of the answers; ``k`` and ``least_scale`` as in ``error_figures``."""
-    errors, outside = error_figures(engine, answers, k, least_scale=least_scale)
+def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str, k: int | None) -> Accuracy:
+    """The figures of the answers; ``k`` as in ``error_figures``."""
+    errors, outside = error_figures(engine, answers, k)
     return Accuracy(
         queries=workload.n_queries,
         size=workload.size,

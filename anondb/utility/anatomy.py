@@ -62,9 +62,7 @@ def figures(
     """Compute the figures of a frozen anatomy.
 
     Args:
-        engine: the engine, inside a transaction.
         dataset, recoding: the original data and buckets; only the owner knows the distinct true records.
-        buckets: its frozen rows.
         count_empty: whether the empty value counts.
     """
     rows = engine.query("utility/bucket_figures", {"buckets": buckets})
@@ -106,8 +104,6 @@ def measure_buckets(engine: Engine, dataset: Dataset, buckets: Table, workload: 
     its estimate s x product of n_j / s. An anatomy has no k, so no query counts as frequent.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the original data.
         buckets: ``(bucket_id, column_id, items, copies)``, the frozen rows of an anatomy of these data.
         workload: the queries; drawn ones must come from this dataset.
     """

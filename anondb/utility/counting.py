@@ -23,8 +23,6 @@ def count_sets(
     """Count the support of every set.
 
     Args:
-        engine: the engine.
-        target: name of the work table to make.
         transactions: ``(tid, item)``, each pair once, with ``tid`` in a range without large gaps.
         sets: ``(set_id, item)``, each pair once.
         runner: the database of ``transactions``, if that is another.
@@ -90,17 +88,11 @@ def _count_there(runner: Runner, transactions: Table, sets: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Piece:
-    """Which of some transactions hold which items, by the places of both.
+    """Which of some transactions hold which items, by the places of both."""
 
-    Attributes:
-        held: a row of truth values for each item.
-        tids: the transactions of the first item, then those of the second, and so on.
-        counts: the number of transactions of each item.
-    """
-
-    held: npt.NDArray[np.bool_]
-    tids: Ints
-    counts: Ints
+    held: npt.NDArray[np.bool_]  # a row of truth values for each item
+    tids: Ints  # the transactions of the first item, then those of the second, and so on
+    counts: Ints  # the number of transactions of each item
 
     def count(self, sets: Ints) -> Ints:
         """How many of the transactions hold each set."""

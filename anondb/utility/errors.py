@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anondb.engine import Engine, Table
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 
 FIGURES = ("median_frequent", "mean_frequent", "median", "mean", "always_zero", "median_truth", "width")
 
 
 @dataclass(frozen=True)
 class RelativeError(AsTable):
-    """Figures of the relative errors |truth - estimate| / scale of a workload.
+    """Figures of the relative errors |truth - estimate| / truth of a workload.
 
-    The scale is the truth, that is, the true count, or with a sanity bound s the larger of truth and s x N. All figures
-    are over the queries that have an error: those whose truth is above 0, or with a sanity bound all. A figure over no
+    All figures are over the queries that have an error: those whose truth, the true count, is above 0. A figure over no
     query is None.
 
     Attributes:
@@ -26,10 +25,10 @@ class RelativeError(AsTable):
         mean, median: mean and median of the errors.
         mean_frequent, median_frequent: the same over the frequent queries. The median is the main figure, since few queries
             with a tiny truth dominate the mean over all.
-        always_zero: the mean error of the answer 0 to all queries: 1 without a sanity bound. A release whose error
+        always_zero: the mean error of the answer 0 to all queries: 1. A release whose error
             is not smaller is useless for them.
         median_truth: the median of the true counts.
-        width: the median of (upper bound - lower bound) / scale. None if bounds are not measured.
+        width: the median of (upper bound - lower bound) / truth. None if bounds are not measured.
     """
 
     k: int | None
@@ -52,19 +51,15 @@ class RelativeError(AsTable):
         return None if self.k is None or self.frequent is None else {"truth_from": self.k, "queries": self.frequent}
 
 
-def error_figures(
-    engine: Engine, answers: Table, k: int | None, *, least_scale: float = 0.0
-) -> tuple[RelativeError, int]:
+def error_figures(engine: Engine, answers: Table, k: int | None) -> tuple[RelativeError, int]:
     """Compute the figures of answers, and the number of true counts outside their bounds.
 
     Args:
-        engine: the engine, inside a transaction.
         answers: ``(truth, lower_bound, upper_bound, relative_error)``; an answer without an
             error has NULL, and so do bounds that are not measured.
         k: the least truth of a frequent query, or None.
-        least_scale: s x N for a sanity bound s, else 0.
     """
-    figures = engine.query("utility/error_figures", {"answers": answers}, k=k, least_scale=float(least_scale))
+    figures = engine.query("utility/error_figures", {"answers": answers}, k=k)
     row = {name: column.tolist()[0] for name, column in figures.items()}
     outside = int(row.pop("outside"))
     return RelativeError(k=k, **{**row, "frequent": None if k is None else row["frequent"]}), outside

@@ -38,8 +38,6 @@ def measure_local(
     (``sql/release/count_bounds_local.sql``). Equal published transactions are evaluated once.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the original data.
         classes: ``(content_id, content, complete, support)``: the distinct published transactions, see ``CodedRelease``.
         items: ``(item, label)`` of the released items, numbered from 0 without a gap.
         released_items: ``(released_item, item)``, the original items that these stand for.

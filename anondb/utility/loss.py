@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 
 Ints = npt.NDArray[np.int64]
@@ -93,18 +92,13 @@ def global_loss(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cover:
-    """The released items that stand for each item in a local recoding.
+    """The released items that stand for each item in a local recoding."""
 
-    Attributes:
-        item, released: columns of pairs of an item of the data and a released item that has it as a member.
-        occurrences: number of transactions that hold the item and publish the released item, for each pair.
-        copies: number of published copies of each released item.
-    """
-
+    # item, released: columns of pairs of an item of the data and a released item that has it as a member
     item: Ints
     released: Ints
-    occurrences: Ints
-    copies: Ints
+    occurrences: Ints  # number of transactions that hold the item and publish the released item, for each pair
+    copies: Ints  # number of published copies of each released item
 
     @property
     def items(self) -> int:
@@ -134,50 +128,28 @@ class Cover:
         return engine.put("local_members", columns)
 
 
-@singledispatch
 def suppressed_items(
     recoding: GlobalRecoding | LocalRecoding | BucketRecoding, engine: Engine, dataset: Dataset
 ) -> int:
     """Count the items of the data that are suppressed in all transactions."""
-    raise TypeError(f"{type(recoding).__name__} does not recode items")
-
-
-@suppressed_items.register
-def _(recoding: GlobalRecoding, engine: Engine, dataset: Dataset) -> int:
-    return int((recoding.image < 0).sum())
-
-
-@suppressed_items.register
-def _(recoding: BucketRecoding, engine: Engine, dataset: Dataset) -> int:
-    return 0
-
-
-@suppressed_items.register
-def _(recoding: LocalRecoding, engine: Engine, dataset: Dataset) -> int:
-    if not len(recoding.incomplete):
+    if isinstance(recoding, GlobalRecoding):
+        return int((recoding.image < 0).sum())
+    if isinstance(recoding, BucketRecoding) or not len(recoding.incomplete):
         return 0
     return dataset.n_items - Cover.of(engine, dataset, recoding).items
 
 
-@singledispatch
 def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, cover: Cover | None = None) -> Ints:
     """The items that a released item with several members stands for: the pool of the papers' queries.
 
     For a local recoding ``cover`` is needed, and one such transaction is enough. An anatomy generalizes no items.
     """
-    return np.zeros(0, dtype=np.int64)
-
-
-@generalized_items.register
-def _(recoding: LocalRecoding, cover: Cover | None = None) -> Ints:
-    several = recoding.sizes > 1
-    return np.unique(cover.item[several[cover.released]]) if cover is not None else np.zeros(0, dtype=np.int64)
-
-
-@generalized_items.register
-def _(recoding: GlobalRecoding, cover: Cover | None = None) -> Ints:
-    kept = np.flatnonzero(recoding.image >= 0)
-    return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
+    if isinstance(recoding, GlobalRecoding):
+        kept = np.flatnonzero(recoding.image >= 0)
+        return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
+    if isinstance(recoding, BucketRecoding) or cover is None:
+        return np.zeros(0, dtype=np.int64)
+    return np.unique(cover.item[(recoding.sizes > 1)[cover.released]])
 
 
 def local_loss(
@@ -191,7 +163,6 @@ def local_loss(
     3). So it is the LM total under atomic semantics. It is defined for nodes of a taxonomy only.
 
     Args:
-        engine: inside the transaction of the recoding.
         dataset, recoding: the data and their recoding.
         cover: the released items that stand for each item.
         taxonomy: the taxonomy of the items; without one M is the number of items of the data.
@@ -262,11 +233,7 @@ def ul_a_log2(
 
 
 def _ul_a_fraction(
-    sizes: Sequence[int],
-    supports: Sequence[int],
-    transactions: int,
-    domain: int,
-    weights: Sequence[Number] | None,
+    sizes: Sequence[int], supports: Sequence[int], transactions: int, domain: int, weights: Sequence[Number] | None
 ) -> tuple[Fraction, int]:
     """Numerator and denominator of UL version A without penalties: sum of (2^size - 1) x w x support, (2^M - 1) x N."""
     by_size: dict[int, Number] = {}

@@ -19,22 +19,15 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published:
-    """The distinct published transactions.
+    """The distinct published transactions."""
 
-    Attributes:
-        weight, complete: number of transactions equal to each, and whether they certainly have no suppressed items.
-        sizes: number of original items that each released item stands for.
-        holders: for each released item, the transactions that hold it and its copies in each.
-        covers: for each item of the workload, the released items that stand for it.
-        atomic: whether the semantics is ``atomic``.
-    """
-
+    # weight, complete: number of transactions equal to each, and whether they certainly have no suppressed items
     weight: Ints
     complete: npt.NDArray[np.bool_]
-    sizes: Ints
-    holders: list[tuple[Ints, Ints]]
-    covers: dict[int, list[int]]
-    atomic: bool
+    sizes: Ints  # number of original items that each released item stands for
+    holders: list[tuple[Ints, Ints]]  # for each released item, the transactions that hold it and its copies in each
+    covers: dict[int, list[int]]  # for each item of the workload, the released items that stand for it
+    atomic: bool  # whether the semantics is ``atomic``
 
     @classmethod
     def read(

@@ -95,12 +95,8 @@ def rule_accuracy(engine: Engine, original: Table, reconstructed: Table, thresho
     """Mine the rules of original and reconstruction with apriori and compare them.
 
     Args:
-        engine: the engine, inside a transaction.
         original, reconstructed: ``(tid, item)``, each pair once; items have the same numbers in both.
         thresholds: the thresholds of rules.
-
-    Raises:
-        InputError: the package mlxtend is missing.
     """
     mined = [mine_rules(engine, side, thresholds) for side in (original, reconstructed)]
     return RuleAccuracy(thresholds, len(mined[0]), len(mined[1]), len(mined[0] & mined[1]))

@@ -20,16 +20,13 @@ MARGIN = 1e-6  # shares that add up to less than 1 + MARGIN leave no room for tw
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Members:
-    """How many of the transactions that show a released item hold each of its members.
+    """How many of the transactions that show a released item hold each of its members."""
 
-    Attributes:
-        bounds: for a released item and an item of the data, at least and at most how many transactions that show the one
-            hold the other, and how many are expected to.
-        support, excess, share: of each released item, the number s of transactions that show it, the sum of all upper
-            bounds of its members less s, and its weight.
-    """
-
+    # for a released item and an item of the data, at least and at most how many transactions that show the one hold the
+    # other, and how many are expected to
     bounds: dict[tuple[int, int], tuple[int, int, float]]
+    # support, excess, share: of each released item, the number s of transactions that show it, the sum of all upper
+    # bounds of its members less s, and its weight
     support: Ints
     excess: Ints
     share: npt.NDArray[np.float64]
@@ -96,19 +93,12 @@ class LocalItems(Published):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GlobalItems:
-    """What a global recoding says of sets of items.
+    """What a global recoding says of sets of items."""
 
-    Attributes:
-        transactions: the number of transactions.
-        cover: for an item, the released item that stands for it.
-        members: how many transactions hold each member of a released item.
-        suppressed: whether something was suppressed.
-    """
-
-    transactions: int
-    cover: dict[int, int]
-    members: Members
-    suppressed: bool
+    transactions: int  # the number of transactions
+    cover: dict[int, int]  # for an item, the released item that stands for it
+    members: Members  # how many transactions hold each member of a released item
+    suppressed: bool  # whether something was suppressed
 
     def answer(self, items: list[int], n: int) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``; n of them show

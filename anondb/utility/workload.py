@@ -37,30 +37,21 @@ SupportsOf = Callable[[Ints], Ints]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workload:
-    """COUNT queries: "how many transactions hold all of these items?".
+    """COUNT queries: "how many transactions hold all of these items?"."""
 
-    Attributes:
-        queries: work table ``(query_id, item)``, each pair once; item numbers are those of ``items``.
-        names: work table, or query, ``(query_id, name)``: every query, including those without items, numbered from 1; the
-            name is the owner's id as text, or the number.
-        items: work table ``(item, label)`` of at least the items of the queries; numbers from ``Dataset.n_items`` on are
-            items that never occur in the data.
-        n_queries: number of queries.
-        size: number of items in each query; None if it differs.
-        seed: the seed of drawn queries; None for the owner's queries.
-        draw: ``all``, ``generalized`` or ``owner``.
-        table: the plain name of the owner's table or file; None for drawn queries.
-        supports: support of each drawn query in the data; None for the owner's queries.
-    """
-
-    queries: Table
+    queries: Table  # work table ``(query_id, item)``, each pair once; item numbers are those of ``items``
+    # work table, or query, ``(query_id, name)``: every query, including those without items, numbered from 1; the name
+    # is the owner's id as text, or the number
     names: Table | exp.Query
+    # work table ``(item, label)`` of at least the items of the queries; numbers from ``Dataset.n_items`` on are items
+    # that never occur in the data
     items: Table
-    n_queries: int
-    size: int | None
-    seed: int | None
-    draw: str
-    table: str | None = None
+    n_queries: int  # number of queries
+    size: int | None  # number of items in each query; None if it differs
+    seed: int | None  # the seed of drawn queries; None for the owner's queries
+    draw: str  # ``all``, ``generalized`` or ``owner``
+    table: str | None = None  # the plain name of the owner's table or file; None for drawn queries
+    # support of each drawn query in the data; None for the owner's queries
     supports: Ints | None = field(default=None, compare=False)
 
 
@@ -87,8 +78,6 @@ def random_workload(
     itemsets within transactions and keeps each with the probability 1 / support.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the data.
         queries, size: number of queries (0 for none), and number of items in each.
         seed: 0 or more.
         pool: item numbers to draw from; None for all.
@@ -301,8 +290,6 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     with an empty list counts all transactions. In a ``.dat`` file a query is a line.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the data.
         source: a table with the columns ``query_id`` (any exact type) and ``item`` or ``items`` (may be a LIST).
         target: prefix of the work tables.
 

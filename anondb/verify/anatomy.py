@@ -100,10 +100,8 @@ def verify_anatomy(
     is below two or not that of the model. With ``empty_values = "ignore"`` the empty value may have any frequency.
 
     Args:
-        engine: the engine, inside a transaction; work tables are dropped before the return.
         buckets: ``(bucket_id, column_id, items, copies)`` as texts, lists of texts and integers of any types.
         model: l, the number of columns or None, and how empty values count.
-        original: the original data, or None.
         number: the expected number of transactions, or None; one more violation if the buckets differ from it.
         witnesses: maximal number of violating pairs to return, the worst first.
 

@@ -19,7 +19,6 @@ def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp
     """Make the classes of equal published transactions: work table ``(content_id, content, complete, support)``.
 
     Args:
-        engine: the engine, inside a transaction.
         transactions: ``(tid INTEGER, item INTEGER, copies INTEGER)``, each pair of transaction and item once. Sets have
             one copy of each item; in bags the copies count.
         ids: ``(tid INTEGER, complete BOOLEAN)``: every transaction. Those without a row in ``transactions``
@@ -34,11 +33,8 @@ def verify_k(
     """Check transactional k-anonymity of published transactions by the definition.
 
     Args:
-        engine: the engine, inside a transaction.
         classes: ``(content, complete, support)``, see ``classes_of``.
         items: ``(item INTEGER, label VARCHAR)``, read for witnesses only.
-        model: k; ``k = 1`` holds trivially.
-        witnesses: maximal number of violations to return, ordered by size, then by labels.
 
     Returns:
         ``violations`` is the number of classes with fewer than k members; a witness is such a class: the published
@@ -61,12 +57,7 @@ def verify_k_on(runner: Runner, transactions: Table | exp.Query, ids: Table | ex
     """The number of classes of equal transactions with fewer than k members, by portable statements.
 
     Lists are not portable, so the items of a transaction are paired until each transaction has one number: as many
-    statements as the longest transaction has binary digits.
-
-    Args:
-        runner: the engine, inside a transaction.
-        transactions, ids: see ``classes_of``.
-        k: the parameter of the promise.
+    statements as the longest transaction has binary digits. ``classes_of`` describes the tables.
     """
     with work(runner) as place:
         places = place.table("places_0", "warehouse/verify/places", {"transactions": transactions})

@@ -87,17 +87,8 @@ def verify_constraints(
     """Check privacy constraints on published transactions by the definition.
 
     Args:
-        engine: the engine, inside a transaction; work tables are dropped before the return.
-        transactions: ``(tid INTEGER, item INTEGER)``, each pair once.
-        items: ``(item INTEGER, label VARCHAR)``, the released items.
-        released_items: ``(released_item VARCHAR, item VARCHAR)``, the image map: labels of released items and of the
-            original items that each stands for.
         constraints: ``(constraint_id VARCHAR, item VARCHAR)``, original items, which need not occur.
-        model: k; ``k = 1`` holds trivially.
         witnesses: maximal number of unsatisfied constraints to return.
-
-    Raises:
-        BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
     """
     with work(engine) as place:
         checked = place.count(reads.rows(constraints, "constraint_id", distinct=True))
@@ -165,9 +156,7 @@ def verify_utility(
     """Check that each released item lies within one utility constraint, and at most s percent of items are suppressed.
 
     Args:
-        engine: the engine, inside a transaction.
         originals: ``(item INTEGER, label VARCHAR)``, the items of the original data.
-        released_items: ``(released_item VARCHAR, item VARCHAR)``, the image map.
         groups: ``(group_id VARCHAR, item VARCHAR)``, disjoint; all other items form one more group.
         items: |I|, the number of items of the data and of the constraints.
         max_suppression: s, in percent.

@@ -38,18 +38,11 @@ def verify_hkp(
     """Check (h,k,p)-coherence of published transactions by the definition.
 
     Args:
-        engine: the engine, inside a transaction; work tables are dropped before the return.
-        transactions: ``(tid INTEGER, item INTEGER)``, each pair once.
-        items: ``(item INTEGER, label VARCHAR)``.
         model: h, k and p; a p beyond the longest transaction is that length.
         private: labels of the private items; those that are not among ``items`` are ignored.
-        witnesses: maximal number of violations to return, ordered by size, then by labels.
 
     Returns:
         ``violations`` is the number of moles, minimal or not. If h bounds nothing, it is that of ``verify_km``.
-
-    Raises:
-        BudgetExceeded: the transactions hold too many sets of up to p items; the message has their number.
     """
     with work(engine) as place:
         labels = place.engine.put("verify_private_labels", {"label": ("VARCHAR", sorted(set(private)))})

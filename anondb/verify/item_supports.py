@@ -18,10 +18,6 @@ def verify_item_supports(
     """Count what is wrong with the item supports of a release; 0 if every set of up to m items may be held by k or by none.
 
     Args:
-        engine: the engine, inside a transaction.
-        transactions: ``(tid, item)``, the published rows as integers.
-        items: ``(item, label)``, the released items.
-        released_items: ``(released_item, item)``.
         item_supports: ``(released_item, item, at_least, at_most, weight)``.
         k, m: the parameters of the promise; m None stands for any number of items.
     """

@@ -42,12 +42,9 @@ def verify_km(
     """Check k^m-anonymity of published transactions by the definition.
 
     Args:
-        engine: the engine, inside a transaction; work tables are dropped before the return.
         transactions: ``(tid INTEGER, item INTEGER)``, each pair once. A transaction without items has no row and
             does not matter.
         items: ``(item INTEGER, label VARCHAR)``, read for witnesses only.
-        model: k and m; ``k = 1`` holds trivially.
-        witnesses: maximal number of violations to return, ordered by size, then by labels.
         chunk_rows: the rows of one aggregate, which decide how much memory it takes; by default ``work.CHUNK_ROWS``.
 
     Returns:
@@ -56,7 +53,6 @@ def verify_km(
         than k transactions u that contain t, which is zero if and only if no itemset of any size is a threat.
 
     Raises:
-        BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
         InputError: ``not_on_engine``: witnesses, or m infinite, where only portable statements run.
     """
     if model.k == 1:

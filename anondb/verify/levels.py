@@ -24,20 +24,12 @@ def verify_levels(
     """Check published transactions against knowledge of original items.
 
     Args:
-        engine: the engine, inside a transaction; work tables are dropped before the return.
-        transactions: ``(tid INTEGER, item INTEGER)``.
-        items: ``(item INTEGER, label VARCHAR)``, the released items.
-        released_items: ``(released_item VARCHAR, item VARCHAR)``, the original items that each stands for.
-        model: k and m.
         witnesses: maximal number of violations to return. Of the original items that the same released items stand for,
             only the first by label is shown.
 
     Returns:
         ``violations`` is that of ``verify_km``. Original items that the same released items stand for count once, since
         knowing several of them reveals no more than knowing one.
-
-    Raises:
-        BudgetExceeded: the check would need too much memory or time.
     """
     named = "one.item AS label, other.item AS released"
     shown = reads.joined(released_items, items, "released_item = label", named, order="one.item, other.item")

@@ -33,22 +33,14 @@ def verify_kkm(
     """Check (k,k^m)-anonymity of published records on their nonsensitive items; for ``KlmDiversity`` also l^m-diversity.
 
     Args:
-        engine: inside a transaction; work tables are dropped before the return.
-        transactions: ``(tid, item)``, each pair once.
         classes: ``(tid, class)`` of every record: equal numbers for equal published relational values.
-        items: ``(item, label)``.
         sensitive: ``(item)``.
-        model: the promise.
-        witnesses: maximal number of violations to return, by size and labels.
 
     Returns:
         ``violations`` is the number of minimal itemsets that fewer than k records of a class hold, summed over the classes.
         A class with fewer than k records counts once, for the empty set. With m infinite it is the number of distinct
         transactions with fewer than k supersets. (k,l^m) adds each (class, itemset, sensitive item) for which more than one
         in l holders of the itemset hold the sensitive item.
-
-    Raises:
-        BudgetExceeded: the check would need too much memory or time.
     """
     with work(engine) as place:
         few = reads.counted(classes, "class", count="records", having=exp.Count(this=exp.Star()) < model.k)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anondb.models import Model
-from anondb.models.result import AsTable
+from anondb.models import AsTable, Model
 
 
 @dataclass(frozen=True)

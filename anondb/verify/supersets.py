@@ -44,9 +44,6 @@ def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
     """Deduplicate the transactions and give each with fewer than k copies an anchor: a rare pair of its items.
 
     Only transactions that hold the anchor can be supersets, so ``candidates`` bounds the rows of the join.
-
-    Raises:
-        BudgetExceeded: the distinct transactions hold too many pairs.
     """
     lists = reads.rows(coded, "tid, list_sort(list(item)) AS items", group="tid")
     alike = "min(tid) AS id, items, len(items) AS length, count(*) AS copies"
@@ -69,9 +66,6 @@ def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
 def few_supersets(place: Work[Runner], codes: Table, planned: Plan, k: int) -> Supersets:
     """Find the distinct transactions t with ``|{u : t is a subset of u}| < k``, u over all transactions
     (docs/algorithms/models.md#kinf).
-
-    Raises:
-        BudgetExceeded: too many possible supersets.
     """
     sets, set_items, anchors = planned.sets, planned.set_items, planned.anchors
     check_budget(planned.candidates, limits.MAX_JOINED_ROWS, "possible supersets")

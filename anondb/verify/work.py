@@ -77,11 +77,7 @@ def named(name: str) -> str:
 
 
 def check_budget(rows: int, limit: int, what: str) -> None:
-    """Refuse a check that would process more rows than the limit.
-
-    Raises:
-        BudgetExceeded: with the estimated number of rows.
-    """
+    """Refuse a check that would process more rows than the limit."""
     if rows > limit:
         raise BudgetExceeded(
             f"Verifying this promise needs about {rows} rows for {what}; the limit is {limit}.",

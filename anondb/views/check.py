@@ -34,12 +34,7 @@ def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, w
 
     Args:
         engine: the engine, outside a transaction; the database may be read-only.
-        name: the name of the view or release.
         model: the promise; by default the release's.
-        witnesses: the maximum number of violations to return.
-
-    Raises:
-        InputError: the release or its source does not exist, or the source is invalid.
     """
     with engine.transaction():
         schema = stored.find_release(engine, name)
@@ -109,12 +104,7 @@ def check_release(
 
 
 def _verify_recoded(
-    engine: DuckDBEngine,
-    entry: ledger.LedgerEntry,
-    dataset: Dataset,
-    schema: SchemaName,
-    model: Model,
-    witnesses: int,
+    engine: DuckDBEngine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, model: Model, witnesses: int
 ) -> Verification:
     """Verify the promise on a dataset under the image map of a release."""
     images = engine.create("old_images", _images(dataset, schema))

@@ -31,15 +31,10 @@ def file_name(partition: Partition, format: str = "duckdb") -> str:
 
 @dataclass(frozen=True)
 class Folder:
-    """Where the releases of a view are published.
+    """Where the releases of a view are published."""
 
-    Attributes:
-        place: a folder, or a schema of PostgreSQL.
-        format: the format of the files.
-    """
-
-    place: Path | Place
-    format: str
+    place: Path | Place  # a folder, or a schema of PostgreSQL
+    format: str  # the format of the files
 
     def __str__(self) -> str:
         return str(self.place)

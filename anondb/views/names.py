@@ -17,14 +17,7 @@ from anondb.ledger import ledger, stored, tables
 from anondb.publications import history
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.freeze import drop_schema
-from anondb.release.objects import (
-    ROW_ORDER,
-    SchemaName,
-    find_schema,
-    read_release,
-    release_schema,
-    same_name,
-)
+from anondb.release.objects import ROW_ORDER, SchemaName, find_schema, read_release, release_schema, same_name
 from anondb.statements.statement import CreateView
 from anondb.statements.tokens import tokens_of
 from anondb.views.parts import Part, parts_of
@@ -118,11 +111,7 @@ def _rename_in_ledger(engine: Engine, catalog: str, release_id: str, view: str, 
 
 
 def describe(engine: DuckDBEngine, name: str, statement: bool) -> Described | Stated:
-    """The facts on a view, or the statement that makes it.
-
-    Raises:
-        InputError: the view does not exist.
-    """
+    """The facts on a view, or the statement that makes it."""
     partitioned = partitioned_view(engine, name)
     with engine.transaction():
         catalog = stored.current_catalog(engine)

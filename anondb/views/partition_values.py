@@ -24,21 +24,13 @@ _ROWS = "rows of the view"
 
 @dataclass(frozen=True)
 class Survey:
-    """The values of a view beside its parts.
+    """The values of a view beside its parts."""
 
-    Attributes:
-        new: values without a release, in their order.
-        again: values whose release was never published, and whose rows have changed.
-        late: published parts whose rows have changed.
-        kept: parts that stay, also those with late rows and those whose rows are gone.
-        gone: the number of parts whose value has no rows any more.
-    """
-
-    new: Sequence[Value]
-    again: Sequence[Value]
-    late: Sequence[tuple[Part, Value]]
-    kept: Sequence[Part]
-    gone: int
+    new: Sequence[Value]  # values without a release, in their order
+    again: Sequence[Value]  # values whose release was never published, and whose rows have changed
+    late: Sequence[tuple[Part, Value]]  # published parts whose rows have changed
+    kept: Sequence[Part]  # parts that stay, also those with late rows and those whose rows are gone
+    gone: int  # the number of parts whose value has no rows any more
 
     @property
     def changed(self) -> bool:

@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InfeasibleError, InputError
 from anondb.ledger import ledger, stored
-from anondb.ledger.asked import of_parts
+from anondb.ledger.stored import of_parts
 from anondb.pipeline import reports
 from anondb.pipeline.anonymize import anonymize
 from anondb.pipeline.clock import Clock
@@ -74,7 +74,6 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
 
     Raises:
         InputError: ``late_rows``: rows of a published value have changed, unless they are ignored; see ``create``.
-        InfeasibleError: see ``create``.
     """
     folder = folder_of(view)
     with engine.transaction():
@@ -316,6 +315,5 @@ def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Fold
 def _publish(
     engine: DuckDBEngine, view: ledger.View, release: str, where: str | Place, verified: RowSums | None
 ) -> PublishedFile:
-    """Publish the release of a value."""
     written = {"allow_overlap": bool(view.options.get("allow_overlap", False)), **how(where, view.options)}
     return publish_release(engine, release, where, replace=True, verified=verified, **written)

@@ -15,35 +15,23 @@ from anondb.release.objects import SchemaName, same_name
 
 @dataclass(frozen=True)
 class Part:
-    """A present release of a partitioned view.
+    """A present release of a partitioned view."""
 
-    Attributes:
-        view: the name of the view.
-        release, release_id: its name and number.
-        partition: its value.
-        digest: what its rows were when it was made (``Value.digest``).
-        transactions: their number.
-    """
-
-    view: str
+    view: str  # the name of the view
+    # release, release_id: its name and number
     release: str
     release_id: str
-    partition: Partition
-    digest: str
-    transactions: int
+    partition: Partition  # its value
+    digest: str  # what its rows were when it was made (``Value.digest``)
+    transactions: int  # their number
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the column as the rows of the view have it now.
+    """A value of the column as the rows of the view have it now."""
 
-    Attributes:
-        partition: the value.
-        digest: the version of DuckDB, the number of rows, and the sum of their hashes, each between colons.
-    """
-
-    partition: Partition
-    digest: str
+    partition: Partition  # the value
+    digest: str  # the version of DuckDB, the number of rows, and the sum of their hashes, each between colons
 
     def same_rows(self, digest: str) -> bool:
         """Whether the rows are those of an earlier digest. Hashes of another version of DuckDB cannot be compared, so

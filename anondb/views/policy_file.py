@@ -17,7 +17,7 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError, speaking
 from anondb.ledger import ledger, stored
-from anondb.ledger.asked import of_view
+from anondb.ledger.stored import of_view
 from anondb.models import Parameter
 from anondb.options import LOAD, RUN, check_option, release_options
 from anondb.pipeline.load import load
@@ -38,19 +38,12 @@ _COMPARED_ELSEWHERE = (
 
 @dataclass(frozen=True)
 class PolicyFile:
-    """A file of policies.
+    """A file of policies."""
 
-    Attributes:
-        source: the owner's database or data file, with an absolute path.
-        settings: ``threads``, ``memory_limit`` and ``log_file``, as far as the file names them.
-        load: the files that are loaded before, as ``Database.load`` takes them; empty for none.
-        releases: the options of each release, by name, in the order of the file.
-    """
-
-    source: str
-    settings: Mapping[str, Any]
-    load: Mapping[str, Any]
-    releases: Mapping[str, Mapping[str, Any]]
+    source: str  # the owner's database or data file, with an absolute path
+    settings: Mapping[str, Any]  # ``threads``, ``memory_limit`` and ``log_file``, as far as the file names them
+    load: Mapping[str, Any]  # the files that are loaded before, as ``Database.load`` takes them; empty for none
+    releases: Mapping[str, Mapping[str, Any]]  # the options of each release, by name, in the order of the file
 
 
 def read(path: Path) -> PolicyFile:

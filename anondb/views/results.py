@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from anondb.models.result import AsTable
+from anondb.models import AsTable
 from anondb.pipeline.report_rows import figure
 from anondb.pipeline.reports import Report
 from anondb.publications.history import notes

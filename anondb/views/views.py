@@ -18,7 +18,7 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored
-from anondb.ledger.asked import of_view
+from anondb.ledger.stored import of_view
 from anondb.models.named import parameters_of
 from anondb.pipeline import reports
 from anondb.pipeline.anonymize import anonymize
@@ -93,7 +93,6 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
     current, all or nothing; for a partitioned view, see ``partitions.refresh``.
 
     Args:
-        engine: the engine.
         name: the name of the view.
         ignore_late_rows: for a partitioned view, whether rows of published values that have changed since are left out.
 
@@ -184,7 +183,6 @@ def show(engine: DuckDBEngine, status: bool, like: str | None = None) -> Shown:
     """List the anonymized views; with ``status``, read each source to distinguish ``fresh`` from ``stale``.
 
     Args:
-        engine: the engine.
         status: whether to read the sources.
         like: a pattern of names: % stands for any text, _ for one character; upper and lower case are the same.
     """

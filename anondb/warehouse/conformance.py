@@ -48,9 +48,8 @@ WRITTEN = (
     "1e3", "2024/02/28", "2024-02-28 10:00:00+02", "0000-01-01", "9:5", "{6b1f0c0e-0000-4000-8000-00000000000a}",
 )  # fmt: skip
 BIG = (2**62, 2**62 + 1, -(2**63), 2**63 - 1, 0, -1, 2**53, 2**53 + 1)
-_VALUES = dict[str, int | str](
-    k=3, low=1, high=3, first_from=0, chunk=3, how_many=4, step=1, blanks=" "
-)  # others are 2
+# others are 2
+_VALUES = dict[str, int | str](k=3, low=1, high=3, first_from=0, chunk=3, how_many=4, step=1, blanks=" ")
 _LABELLED = ("released_item", "label")  # and the items of tables that have one of these, or come from a source
 _COUNTED = ("support", "n", "at_least", "at_most")
 
@@ -334,7 +333,6 @@ def conform(
     """Run all checks. Yield for each its name, what the engine did not do (empty if nothing), and the seconds.
 
     Args:
-        warehouse: the engine.
         source: what ``table`` takes, to check how a table of the user is read.
     """
     of_table: list[Callable[[Any], None]] = [partial(table, source=source)] if source else []

@@ -27,12 +27,7 @@ KINDS = {
 
 
 class DataFusionWarehouse(PortableWarehouse):
-    """Parquet files in a folder: ``NAME.parquet``, or all Parquet files in the folder ``NAME``, are the table NAME.
-
-    Args:
-        folder: the folder.
-        told: ``on_statement`` and ``on_progress``.
-    """
+    """Parquet files in a folder: ``NAME.parquet``, or all Parquet files in the folder ``NAME``, are the table NAME."""
 
     failures = (Exception,)
     name, dialect, temporary = "DataFusion", "postgres", False

@@ -21,7 +21,6 @@ class DuckDBWarehouse(PortableWarehouse):
 
     Args:
         path: the file, or ``:memory:``.
-        told: ``on_statement`` and ``on_progress``.
     """
 
     name, dialect = "DuckDB", "duckdb"

@@ -24,7 +24,6 @@ def load_from(warehouse: PortableWarehouse, reference: Any, *, id_column: str, i
     Args:
         warehouse: the database, inside ``snapshot()``.
         reference: the table, as ``PortableWarehouse.source`` reads it: one row for each id and item.
-        id_column, item_column: its columns.
 
     Raises:
         InputError: ``null_id``, ``null_item``, ``item_too_long``, or what ``PortableWarehouse.source`` raises.

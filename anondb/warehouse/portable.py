@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 TEXTS = ("VARCHAR", "BOOLEAN", "DATE")
-BLANKS = "".join(
-    map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000))
-)  # that DuckDB's trim removes
+# that DuckDB's trim removes
+BLANKS = "".join(map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
 
 
 class PortableWarehouse(ABC):
@@ -49,37 +48,23 @@ class PortableWarehouse(ABC):
     Args:
         on_statement: called with the text of every statement before it runs.
         on_progress: called with a short text on the current step of long work.
-
-    Attributes:
-        on_statement: as above.
-        name: the name of the engine in messages.
-        dialect: that of its SQL, as sqlglot names it.
-        schema: of work tables; empty if they have none.
-        temporary: whether work tables are temporary tables, so that they end with the connection.
-        failures: the exceptions of its driver.
-        fetched: the number of rows fetched so far.
-        notes: what the owner should know of how the work was done.
-        draw: a call that gives other random values in other rows, which nobody can foretell.
-        sha256: a call that gives the SHA-256 of a text, in DuckDB's words.
     """
 
     portable_only, array_bytes = True, 0
+    # the name of the engine in messages, that of its SQL as sqlglot names it, and that of work tables (empty: none)
     name = dialect = schema = ""
-    temporary = True
-    notes: tuple[str, ...] = ()
-    draw: exp.Expr = exp.Rand()
-    sha256 = "sha256({})"
-    failures: tuple[type[Exception], ...] = ()
+    temporary = True  # whether work tables are temporary tables, so that they end with the connection
+    notes: tuple[str, ...] = ()  # what the owner should know of how the work was done
+    draw: exp.Expr = exp.Rand()  # a call that gives other random values in other rows, which nobody can foretell
+    sha256 = "sha256({})"  # a call that gives the SHA-256 of a text, in DuckDB's words
+    failures: tuple[type[Exception], ...] = ()  # the exceptions of its driver
 
     def __init__(
-        self,
-        *,
-        on_statement: Callable[[str], None] | None = None,
-        on_progress: Callable[[str], None] | None = None,
+        self, *, on_statement: Callable[[str], None] | None = None, on_progress: Callable[[str], None] | None = None
     ) -> None:
         self.on_statement, self._on_progress = on_statement, on_progress
         self._work: set[Table] = set()
-        self.fetched = 0
+        self.fetched = 0  # the number of rows fetched so far
 
     # ------------------------------------------------------------------ what an engine adds
 

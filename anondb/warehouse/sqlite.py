@@ -27,12 +27,7 @@ KINDS = {"integer": "BIGINT", "text": "VARCHAR"}
 
 
 class SQLiteWarehouse(PortableWarehouse):
-    """A file of SQLite, which is only read.
-
-    Args:
-        path: the file.
-        told: ``on_statement`` and ``on_progress``.
-    """
+    """A file of SQLite, which is only read."""
 
     name, dialect = "SQLite", "sqlite"
     schema = "temp"

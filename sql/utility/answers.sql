@@ -1,5 +1,5 @@
 -- reads: names(query_id, name), queries(query_id, item), items(item, label), images(query_id, released, size, queried), keys(query_id, set_id), counts(set_id, support), truths(set_id, support)
--- params: transactions, suppressed, product, sanity
+-- params: transactions, suppressed, product
 -- returns: query_id, items, truth, estimate, lower_bound, upper_bound, relative_error
 -- grain: query_id
 -- Each query's true count beside its estimate and bounds (docs/algorithms/metrics.md#are; all non-empty subsets of a
@@ -57,8 +57,7 @@ answered AS (
         CAST(truth AS BIGINT) AS truth,
         CASE WHEN complete THEN holders * share ELSE 0.0 END AS estimate,
         CAST(CASE WHEN complete AND largest = 1 THEN holders ELSE 0 END AS BIGINT) AS lower_bound,
-        CAST(CASE WHEN complete OR getvariable('suppressed') THEN holders ELSE 0 END AS BIGINT) AS upper_bound,
-        greatest(CAST(truth AS DOUBLE), getvariable('sanity') * getvariable('transactions')) AS scale
+        CAST(CASE WHEN complete OR getvariable('suppressed') THEN holders ELSE 0 END AS BIGINT) AS upper_bound
     FROM counted
 )
 SELECT
@@ -68,6 +67,6 @@ SELECT
     estimate,
     lower_bound,
     upper_bound,
-    CASE WHEN scale > 0 THEN abs(truth - estimate) / scale END AS relative_error
+    CASE WHEN truth > 0 THEN abs(truth - estimate) / truth END AS relative_error
 FROM answered
 ORDER BY position

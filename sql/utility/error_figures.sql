@@ -1,16 +1,15 @@
 -- reads: answers(truth, lower_bound, upper_bound, relative_error)
--- params: k, least_scale
+-- params: k
 -- returns: measured, frequent, outside, mean, median, mean_frequent, median_frequent, always_zero, median_truth, width
 -- grain: one row
 -- The figures of a workload's answers, over the queries that have a relative error. The error of the answer 0 and the width of
--- the bounds have the scale of the errors: the true count, or the least scale that a sanity bound sets.
--- Without k no query is frequent. Means are by Kahan's summation.
+-- the bounds are divided by the true count, too. Without k no query is frequent. Means are by Kahan's summation.
 WITH measured AS (
     SELECT
         truth,
         relative_error,
-        CAST(truth AS DOUBLE) / greatest(CAST(truth AS DOUBLE), getvariable('least_scale')) AS error_of_zero,
-        CAST(upper_bound - lower_bound AS DOUBLE) / greatest(CAST(truth AS DOUBLE), getvariable('least_scale')) AS width,
+        CAST(truth AS DOUBLE) / truth AS error_of_zero,
+        CAST(upper_bound - lower_bound AS DOUBLE) / truth AS width,
         CASE WHEN truth >= getvariable('k') THEN relative_error END AS frequent_error
     FROM answers
     WHERE relative_error IS NOT NULL

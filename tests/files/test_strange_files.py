@@ -281,7 +281,7 @@ def test_rows_that_are_left_out_are_not_asked_for() -> None:
 
 
 def test_a_list_of_sensitive_items(tmp_path: Path) -> None:
-    from anondb.data.sensitive import load_sensitive
+    from anondb.data.requirements import load_sensitive
 
     path = tmp_path / "sensitive.txt"
     path.write_bytes(b"flu, with fever\r\n\r\n  HIV \r\n")

@@ -15,7 +15,7 @@ from anondb.algorithms.apriori.apriori import apriori, label_order
 from anondb.algorithms.apriori.lra import recode_chunks
 from anondb.algorithms.apriori.postings import load_postings
 from anondb.algorithms.apriori.vpa import parts, vpa
-from anondb.algorithms.coat.pcta import pcta
+from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.mm.mm import mm
 from anondb.engine import DuckDBEngine, Engine
 from anondb.models.hkp import HkpCoherence
@@ -105,7 +105,7 @@ def test_pcta(engine: Engine, case: Json) -> None:
     assert inputs["privacy"] == "all 2-itemsets in lexicographic order" and inputs["weights"] == "all 1"
     with engine.transaction():
         data = coded(engine, rows(inputs))
-        result = pcta(engine, data, KmAnonymity(inputs["k"], 2))
+        result = coat(engine, data, KmAnonymity(inputs["k"], 2))
     members: Json = {}
     for number, label in zip(result.member_of.tolist(), result.member_labels, strict=True):
         members.setdefault(number, []).append(label)

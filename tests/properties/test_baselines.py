@@ -18,7 +18,7 @@ from verify.published import verified_hkp
 from anondb.algorithms.apriori.lra import gray_order, lra, recode_chunks
 from anondb.algorithms.apriori.postings import load_postings
 from anondb.algorithms.apriori.vpa import vpa
-from anondb.algorithms.coat.pcta import pcta
+from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.mm.mm import mm
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError
@@ -127,7 +127,7 @@ def check_pcta(engine: Engine, seed: int) -> None:
     with engine.transaction():
         data = coded(engine, transactions)
         m = rnd.choice([1, 2, 2, 3])
-        result = pcta(engine, data, KmAnonymity(k, m))
+        result = coat(engine, data, KmAnonymity(k, m))
     privacy = ref.implicit_constraints(occurring, m)
     clusters, suppressed, merges = naive.pcta(transactions, k, privacy, occurring)
     members: dict[int, list[str]] = {}

@@ -19,7 +19,7 @@ from each import each
 from portions import portions
 from properties.trees import Tree, coded, random_transactions, random_tree, taxonomy_of
 
-from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule, spread_pairs, triangle, triples
+from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule, spread_pairs, triangle
 from anondb.algorithms.hghs.array_pairs import ArrayPairs
 from anondb.algorithms.hghs.extended import NO_FAMILY, Extended
 from anondb.algorithms.hghs.growth import Growth
@@ -147,7 +147,7 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     monkeypatch.setattr(triangle, "PART", rnd.choice([1, 9, 10**6]))
     monkeypatch.setattr(triangle, "GROUP", rnd.choice([1, 9, 10**6]))
     monkeypatch.setattr(array_pairs, "MOST_PASSES", 10**6)
-    monkeypatch.setattr(triples, "PIECE", rnd.choice([1, 5, 10**6]))
+    monkeypatch.setattr(triangle, "PIECE", rnd.choice([1, 5, 10**6]))
     most = rnd.choice([16, 100, 400, 10**6])
     monkeypatch.setattr(type(engine), "array_bytes", most)
     monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)
@@ -172,7 +172,7 @@ def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) 
     """Arrays find what SQL mines level by level, with the same remark whether larger sets are worth a look."""
     for seed in seeds:
         rnd = random.Random(seed)
-        monkeypatch.setattr(triples, "PIECE", rnd.choice([1, 5, 10**6]))
+        monkeypatch.setattr(triangle, "PIECE", rnd.choice([1, 5, 10**6]))
         tree = random_tree(rnd, 14)
         transactions, taxonomy, k = random_transactions(rnd, ref.leaves(*tree)), taxonomy_of(*tree), rnd.randint(2, 5)
         nodes = some_nodes(rnd, np.arange(taxonomy.size))

@@ -27,7 +27,7 @@ from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.promises.check import verify_release
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import drop_schema, freeze
-from anondb.release.holders import expected_holders
+from anondb.release.item_supports import expected_holders
 from anondb.release.objects import SchemaName, release_schema
 from anondb.release.publish import publish
 from anondb.utility import measure_local, random_workload

@@ -16,7 +16,6 @@ from anondb.errors import InputError
 from anondb.options import check_option, view_options
 from anondb.release.objects import release_schema
 from anondb.statements.parser import parse
-from anondb.statements.queries import plain_table
 from anondb.statements.statement import (
     CreateView,
     DescribeView,
@@ -29,6 +28,7 @@ from anondb.statements.statement import (
     ShowViews,
     Statement,
 )
+from anondb.statements.tokens import plain_table
 from anondb.views.script import prepare
 
 SINCE_2 = int(duckdb.__version__.partition(".")[0]) >= 2

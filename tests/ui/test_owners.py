@@ -16,7 +16,7 @@ from ui.conftest import HOSTILE
 
 import anondb
 from anondb.taxonomies import BUILDERS
-from anondb.taxonomies.supports import supported_taxonomy
+from anondb.taxonomies.check import supported_taxonomy
 
 COLUMNS = {"id_column": "client", "item_column": "thing"}
 PEOPLE = {"taxonomy": "taxonomy", "records": "records", "quasi_identifiers": "age,sex"}

@@ -8,9 +8,8 @@ from each import each
 from sqlglot import exp
 
 from anondb.__main__ import return_memory
-from anondb.engine import DuckDBEngine, lending
-from anondb.engine.lending import lending_memory
-from anondb.engine.memory import bytes_of, same_limit
+from anondb.engine import DuckDBEngine, memory
+from anondb.engine.memory import bytes_of, lending_memory, same_limit
 
 LIMIT = exp.select(exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("memory_limit")]).as_("words"))
 
@@ -46,7 +45,7 @@ class Refused(int):
 
 def test_a_limit_that_is_refused_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """The old one stays; the transaction goes on."""
-    monkeypatch.setattr(lending, "bytes_of", lambda words: Refused(2))
+    monkeypatch.setattr(memory, "bytes_of", lambda words: Refused(2))
     engine = DuckDBEngine.open(memory_limit="1GB")
     before = limit_of(engine)
     with engine.transaction():

@@ -233,17 +233,6 @@ def test_untouched_items_are_answered_exactly(engine: Engine) -> None:
     assert accuracy.average_relative_error == 0.0
 
 
-def test_sanity_bound_scales_and_skips_nothing(engine: Engine) -> None:
-    dataset = load(engine, [["a"], ["b"], ["a", "c"], []])
-    released, _ = release(engine, [["a"], ["b"], ["a", "c"], []], [["a", "b"], ["c"]], dataset)
-    workload = ask(engine, dataset, [["a", "b"], ["c"]])
-    accuracy = measure(engine, dataset, released, workload, sanity_bound=0.5)
-    rows = rows_of(engine, accuracy.answers)
-    assert [r["relative_error"] for r in rows] == pytest.approx([0.5, 0.0])
-    assert accuracy.skipped == 0
-    assert set(accuracy.to_json()) >= {"queries", "size", "average_relative_error", "skipped"}
-
-
 def test_everything_suppressed_and_nothing_there(engine: Engine) -> None:
     rows, accuracy = check(engine, [["a"], ["b"]], [], [["a"], ["a", "b"], []])
     assert [r["upper_bound"] for r in rows] == [2, 2, 2]
@@ -265,9 +254,6 @@ def test_bad_parameters_and_overlapping_items_are_refused(engine: Engine) -> Non
     workload = ask(engine, dataset, [["a"]])
     with pytest.raises(InputError, match="estimator"):
         measure(engine, dataset, released, workload, estimator="sum")
-    for bound in (-1, 2, float("nan"), True, "x"):
-        with pytest.raises(InputError, match="sanity_bound"):
-            measure(engine, dataset, released, workload, sanity_bound=bound)  # type: ignore[arg-type]
     both = engine.put("both", {"released": ("INTEGER", [0, 1]), "label": ("VARCHAR", ["a", "a"])})
     with pytest.raises(InputError) as error:
         measure(engine, dataset, ReleasedData(released.transactions, both, False), workload, target="other")

@@ -30,8 +30,6 @@ def item_columns(
     """Compute or read the column of each item, numbered from 1, and the names of the columns.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the data.
         columns: number of columns for PAM, or the owner's columns (see ``data.columns.load_columns``).
         correlation: ``truncated`` (the paper's equation 4) or ``full`` (equation 3).
 

@@ -45,8 +45,6 @@ def multi_anatomy(
     """Partition the items into columns and the transactions into l-diverse buckets.
 
     Args:
-        engine: the engine, inside a transaction.
-        dataset: the transactions.
         model: l, the number of columns unless ``columns`` defines them, and how empty values count.
         columns: the owner's columns (see ``data.columns.load_columns``); None lets PAM make ``model.columns``, 2 by default.
         correlation: the correlation of items for PAM, ``truncated`` (as printed) or ``full``.
@@ -75,11 +73,9 @@ class Records:
     """Transactions as sets of numbered column values.
 
     Different columns have different numbers, so a count of each number is enough to check l-diversity.
-
-    Attributes:
-        start, value: transaction r has the values ``value[start[r] : start[r + 1]]``.
     """
 
+    # start, value: transaction r has the values ``value[start[r] : start[r + 1]]``
     start: Ints
     value: npt.NDArray[np.int32]
 
@@ -184,19 +180,15 @@ def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str]
 
 
 class _Bucket:
-    """A closed bucket to which transactions can be added.
-
-    Attributes:
-        size: number of transactions.
-        counts: number of transactions with each value.
-        room: floor((size + 1) / l), the largest allowed count of a value after one more transaction.
-        full: the values with that count. If another transaction increases ``room`` by one, no count exceeds the old
-            ``room``, so no value is full then.
-    """
+    """A closed bucket to which transactions can be added."""
 
     def __init__(self, size: int, values: Iterable[int], l: Fraction) -> None:
+        # size, counts: number of transactions, and of those with each value
         self.size, self.counts, self._l = size, Counter(values), l
+        # floor((size + 1) / l), the largest allowed count of a value after one more transaction
         self.room = (size + 1) * l.denominator // l.numerator
+        # the values with that count. If another transaction increases ``room`` by one, no count exceeds the old
+        # ``room``, so no value is full then.
         self.full = {value for value, count in self.counts.items() if count >= self.room}
 
     def blocking(self, values: list[int]) -> list[int]:

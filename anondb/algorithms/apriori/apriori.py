@@ -33,25 +33,15 @@ Nodes = tuple[int, ...]  # an antichain, ascending
 
 @dataclass
 class Apriori:
-    """AA on the part of the data below one node, starting from a cut of that node's subtree.
+    """AA on the part of the data below one node, starting from a cut of that node's subtree."""
 
-    Attributes:
-        postings: the transactions.
-        k: the least support of an itemset that is not a threat.
-        order: position of each node by label.
-        top: the node whose subtree is recoded; the root for all data.
-        cut: the nodes of the cut; initially the cut to start from.
-        decisions: the raises, in order.
-        tell: is told of the nodes of the cut that are left to check.
-    """
-
-    postings: Postings
-    k: int
-    order: list[int]
-    top: int
-    cut: set[int]
-    decisions: list[Decision] = field(default_factory=list)
-    tell: Tell = silent
+    postings: Postings  # the transactions
+    k: int  # the least support of an itemset that is not a threat
+    order: list[int]  # position of each node by label
+    top: int  # the node whose subtree is recoded; the root for all data
+    cut: set[int]  # the nodes of the cut; initially the cut to start from
+    decisions: list[Decision] = field(default_factory=list)  # the raises, in order
+    tell: Tell = silent  # is told of the nodes of the cut that are left to check
 
     def __post_init__(self) -> None:
         taxonomy = self.postings.taxonomy
@@ -237,20 +227,9 @@ def too_few(non_empty: int, k: int) -> InfeasibleError:
 def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
     """Achieve k^m-anonymity by generalization only, with one cut for all transactions.
 
-    Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: a taxonomy with every item of the data as a leaf.
-        model: k and m; m above the longest transaction (or infinity) means the longest.
-
     Returns:
         A recoding that suppresses nothing. The cost of a decision is the total NCP of the cut after the step, its round
         the size of the threat.
-
-    Raises:
-        InputError: items that are not leaves of the taxonomy.
-        InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, _ = load_postings(engine, dataset, taxonomy)
     leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())

@@ -32,19 +32,12 @@ PARTS = 2  # the fewest chunks of a local recoding: supports, and with them accu
 
 @dataclass(frozen=True)
 class Chunk:
-    """Transactions that share a cut.
+    """Transactions that share a cut."""
 
-    Attributes:
-        members: the positions in the postings of those with items, in Gray order.
-        size: number of transactions, those without items included.
-        cut: the nodes of the cut.
-        decisions: the raises, in order.
-    """
-
-    members: Ints
-    size: int
-    cut: frozenset[int]
-    decisions: tuple[Decision, ...]
+    members: Ints  # the positions in the postings of those with items, in Gray order
+    size: int  # number of transactions, those without items included
+    cut: frozenset[int]  # the nodes of the cut
+    decisions: tuple[Decision, ...]  # the raises, in order
 
 
 def gray_order(postings: Postings) -> Ints:
@@ -125,20 +118,11 @@ def lra(
     """Achieve k^m-anonymity by generalization only, with one cut for each chunk of similar transactions.
 
     Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: a taxonomy with every item of the data as a leaf.
-        model: k and m; m above the longest transaction (or infinity) means the longest.
         parts: the intended number of chunks of at least k transactions; 1 is AA.
 
     Returns:
         A recoding that suppresses nothing. The cost of a decision is the total NCP of its chunk after the step, its round
         the size of the threat.
-
-    Raises:
-        InputError: items that are not leaves of the taxonomy.
-        InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, tids = load_postings(engine, dataset, taxonomy, OCCURRENCE_BYTES)
     owners, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]

@@ -21,19 +21,12 @@ OCCURRENCE_BYTES = 56  # at the peak: the arrays of Postings, and the images of 
 
 @dataclass
 class Postings:
-    """Non-empty transactions, numbered from 0, as taxonomy leaves, with the transactions below each node.
-
-    Attributes:
-        taxonomy: the taxonomy.
-        leaf: the leaves of all transactions, ascending within each.
-        start: the leaves of transaction t are ``leaf[start[t] : start[t + 1]]``.
-        occurrences: O(v), the leaf occurrences below each node.
-    """
+    """Non-empty transactions, numbered from 0, as taxonomy leaves, with the transactions below each node."""
 
     taxonomy: Taxonomy
-    leaf: Rows
-    start: Ints
-    occurrences: Ints = field(init=False)
+    leaf: Rows  # the leaves of all transactions, ascending within each
+    start: Ints  # the leaves of transaction t are ``leaf[start[t] : start[t + 1]]``
+    occurrences: Ints = field(init=False)  # O(v), the leaf occurrences below each node
 
     def __post_init__(self) -> None:
         size = self.taxonomy.size
@@ -81,7 +74,6 @@ class Postings:
         """The nodes of transactions under a cut: pairs (position in ``tids``, node), each once.
 
         Args:
-            tids: the transactions.
             image: for each leaf the node of the cut above or equal to it.
         """
         length = self.start[tids + 1] - self.start[tids]
@@ -111,10 +103,6 @@ def load_postings(
     """Load the non-empty transactions of a dataset, and the tid of each.
 
     ``bytes_each`` is the memory that the algorithm needs for each occurrence.
-
-    Raises:
-        InputError: items that are not leaves of the taxonomy.
-        BudgetExceeded: more occurrences than fit in memory.
     """
     check_occurrences(engine, dataset.n_occurrences, bytes_each, "use mhghs, which keeps them in DuckDB")
     nodes = taxonomy.leaf_nodes(dataset)

@@ -45,20 +45,9 @@ def parts(
 def vpa(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
     """Achieve k^m-anonymity by generalization only: first below each child of the root, then on all data.
 
-    Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: a taxonomy with every item of the data as a leaf.
-        model: k and m; m above the longest transaction (or infinity) means the longest.
-
     Returns:
         A recoding that suppresses nothing. The cost of a decision is the total NCP of its part after the step, and in the
         last phase that of all data; its round is the size of the threat.
-
-    Raises:
-        InputError: items that are not leaves of the taxonomy.
-        InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, _ = load_postings(engine, dataset, taxonomy)
     order = label_order(taxonomy)

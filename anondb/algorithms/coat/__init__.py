@@ -36,10 +36,12 @@ def _coat(engine: Engine, task: Task) -> Recoding:
 
 
 def _pcta(engine: Engine, task: Task) -> Recoding:
-    from anondb.algorithms.coat.pcta import pcta
+    """COAT with all items in one utility constraint: the rarest generalized item always has a companion until a single one
+    is left (docs/algorithms/pcta.md)."""
+    from anondb.algorithms.coat.coat import coat
 
     requirements = task.requirements
-    return pcta(engine, task.dataset, task.model, privacy=requirements.privacy, weights=requirements.weights)
+    return coat(engine, task.dataset, task.model, privacy=requirements.privacy, weights=requirements.weights)
 
 
 COAT = Method(

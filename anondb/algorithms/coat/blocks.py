@@ -61,18 +61,6 @@ class Blocks:
 
     Each merge looks at all blocks for the cheapest union. Heaps of the blocks by size gained nothing at 30,000 to 100,000
     items, where reading the transactions of a block takes the time.
-
-    Attributes:
-        n: number of items; block numbers are below it.
-        n_transactions: N.
-        support: number of transactions that hold each block.
-        size: number of original items of each block.
-        least: smallest item of each block, which orders blocks by their labels.
-        born: the clock of the last change of each block, 0 for unchanged items, ``NEVER`` for dead blocks.
-        clock: number of merges and suppressions so far.
-        block_of: block of each item, -1 if suppressed.
-        members: items of each block, in no order.
-        suppressed: items suppressed so far, in order.
     """
 
     def __init__(
@@ -81,7 +69,7 @@ class Blocks:
         """Make one block of each item.
 
         Args:
-            n, n_transactions: number of items; N.
+            n, n_transactions: number of items, and block numbers are below it; N.
             tid, item: the occurrences, sorted by transaction; transactions are numbered from 0. Merging changes ``item``.
             group: utility constraint of each item, numbered from 0.
             weights: w, None for 1.
@@ -91,15 +79,18 @@ class Blocks:
         self.slot = item
         self.length: Ints = np.bincount(tid, minlength=n_transactions).astype(np.int64)
         self.start: Ints = np.cumsum(self.length) - self.length
+        # number of transactions that hold each block
         self.support: Ints = np.bincount(item, minlength=n).astype(np.int64)
         self.position: list[Slots] = _positions(item, self.support)
-        self.size: Ints = np.ones(n, dtype=np.int64)
+        self.size: Ints = np.ones(n, dtype=np.int64)  # number of original items of each block
+        # smallest item of each block, which orders blocks by their labels
         self.least: Ints = np.arange(n, dtype=np.int64)
+        # the clock of the last change of each block, 0 for unchanged items, ``NEVER`` for dead blocks
         self.born: Ints = np.zeros(n, dtype=np.int64)
-        self.block_of: Ints = np.arange(n, dtype=np.int64)
-        self.members: list[list[int]] = [[i] for i in range(n)]
-        self.clock = 0
-        self.suppressed: list[int] = []
+        self.block_of: Ints = np.arange(n, dtype=np.int64)  # block of each item, -1 if suppressed
+        self.members: list[list[int]] = [[i] for i in range(n)]  # items of each block, in no order
+        self.clock = 0  # number of merges and suppressions so far
+        self.suppressed: list[int] = []  # items suppressed so far, in order
         self.group = group
         groups = int(group.max()) + 1 if n else 0
         by_group = np.argsort(group, kind="stable")

@@ -49,16 +49,13 @@ _PART_LENGTH = 60
 
 
 class UtilityViolated(InfeasibleError):
-    """The algorithm would have to suppress more items than the limit allows.
-
-    Attributes:
-        suppressed: the labels of the items suppressed so far, for the owner; as data they are not in the message.
-    """
+    """The algorithm would have to suppress more items than the limit allows."""
 
     default_code = "utility_violated"
 
     def __init__(self, message: str, suppressed: tuple[str, ...], *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
+        # the labels of the items suppressed so far, for the owner; as data they are not in the message
         self.suppressed = suppressed
 
 
@@ -74,46 +71,31 @@ class _Constraints(Protocol):
 
 @dataclass
 class Step:
-    """One step of a run: the choice of a ``constraint``, a ``merge`` or a ``suppress``.
+    """One step of a run: the choice of a ``constraint``, a ``merge`` or a ``suppress``."""
 
-    Attributes:
-        action: one of the three.
-        items: the constraint's items, or the block's, ascending.
-        before, after: the support of the constraint's image before and after the step.
-        loss_log2: base-2 logarithm of UL(D) x N x (2^M - 1) after the step. The exact number would have as many binary
-            digits as the largest group has items.
-    """
-
-    action: str
-    items: tuple[int, ...]
+    action: str  # one of the three
+    items: tuple[int, ...]  # the constraint's items, or the block's, ascending
+    # before, after: the support of the constraint's image before and after the step
     before: int
     after: int
+    # base-2 logarithm of UL(D) x N x (2^M - 1) after the step. The exact number would have as many binary digits as the
+    # largest group has items.
     loss_log2: float
 
 
 @dataclass
 class Run:
-    """Algorithm 1 on prepared arrays.
+    """Algorithm 1 on prepared arrays."""
 
-    Attributes:
-        labels: label of each item of the data and of the constraints, sorted by code point.
-        blocks: the generalized items.
-        constraints: the privacy constraints.
-        groups: names of the utility constraints.
-        limit: maximal percentage of suppressed items.
-        tell: is told of the groups of items that are left.
-        steps: the steps so far.
-    """
-
-    labels: tuple[str, ...]
-    blocks: Blocks
-    constraints: _Constraints
+    labels: tuple[str, ...]  # label of each item of the data and of the constraints, sorted by code point
+    blocks: Blocks  # the generalized items
+    constraints: _Constraints  # the privacy constraints
     k: int
-    groups: tuple[str, ...]
-    limit: Fraction
+    groups: tuple[str, ...]  # names of the utility constraints
+    limit: Fraction  # maximal percentage of suppressed items
     literal: bool
-    tell: Tell = silent
-    steps: list[Step] = field(default_factory=list)
+    tell: Tell = silent  # is told of the groups of items that are left
+    steps: list[Step] = field(default_factory=list)  # the steps so far
     loss: Fraction | int = 0
 
     def run(self) -> None:
@@ -209,8 +191,6 @@ def coat(
     """Satisfy privacy constraints by set-based generalization within utility constraints, and by suppression.
 
     Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
         model: k, and for k^m-anonymity m: all m-itemsets are protected unless ``privacy`` says otherwise.
         privacy: ``PrivacyConstraints``, a source of ``load_privacy_constraints``, or ``"pgen"``.
         utility: ``UtilityConstraints`` or a source of ``load_utility_constraints``; without them, any items may be

@@ -64,21 +64,13 @@ def _least(words: list[Ints], among: Ints) -> int:
 
 @dataclass
 class _Batch:
-    """Threats of one size, mined at the same clock.
+    """Threats of one size, mined at the same clock."""
 
-    Attributes:
-        sets: the blocks of each threat, one row each.
-        support: their supports.
-        clock: the clock when they were mined; a threat is still valid if none of its blocks changed later.
-        words: the packed order of the threats; None until it is needed.
-        image: marks of the threats that are images of m-itemsets.
-    """
-
-    sets: Sets
-    support: Ints
-    clock: int
-    words: list[Ints] | None = None
-    image: npt.NDArray[np.bool_] | None = None
+    sets: Sets  # the blocks of each threat, one row each
+    support: Ints  # their supports
+    clock: int  # the clock when they were mined; a threat is still valid if none of its blocks changed later
+    words: list[Ints] | None = None  # the packed order of the threats; None until it is needed
+    image: npt.NDArray[np.bool_] | None = None  # marks of the threats that are images of m-itemsets
 
     def drop_dead(self, born: Ints) -> None:
         """Remove threats with a block that changed later."""
@@ -353,11 +345,7 @@ def _numbered(code: Ints, top: int, prefixes: Ints, n: int, *, number: bool) -> 
 
 
 def check_sets(total: int, size: int, limit: int = MAX_SETS) -> None:
-    """Refuse to enumerate too many sets.
-
-    Raises:
-        BudgetExceeded: with their number.
-    """
+    """Refuse to enumerate too many sets."""
     if total > limit:
         raise BudgetExceeded(
             f"COAT would enumerate {total:,} sets of {size} items in transactions; the limit is {limit:,}.",

@@ -24,11 +24,7 @@ OCCURRENCE_BYTES = 16  # at the peak, without what is read and sorted in chunks
 
 
 def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots, Slots]:
-    """The occurrences as (transaction numbered from 0, item), sorted.
-
-    Raises:
-        BudgetExceeded: more of them than fit in memory.
-    """
+    """The occurrences as (transaction numbered from 0, item), sorted."""
     total = dataset.n_occurrences
     check_occurrences(engine, total, OCCURRENCE_BYTES, "use an algorithm with a taxonomy")
     tid, item = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)

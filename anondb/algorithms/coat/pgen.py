@@ -24,8 +24,6 @@ def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
     the result is empty.
 
     Args:
-        engine: inside a transaction; work tables are dropped before the return.
-        dataset: the coded transactions.
         k: the least number of copies of a transaction that needs no protection.
     """
     sets = engine.create("pgen_sets", "coat/distinct_sets", {"transactions": dataset.transactions})

@@ -53,7 +53,6 @@ class TaxonomyWeights:
 
     Args:
         leaf: the leaf of each item, by number; -1 if it has none.
-        taxonomy: the taxonomy of the items.
     """
 
     def __init__(self, leaf: Ints, taxonomy: Taxonomy) -> None:

@@ -11,8 +11,7 @@ from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.occurrences import Occurrences
 from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples
-from anondb.algorithms.hghs.triangle import Triangle, restricted
-from anondb.algorithms.hghs.triples import rare_triples
+from anondb.algorithms.hghs.triangle import Triangle, rare_triples, restricted
 from anondb.data.taxonomy import Taxonomy
 
 Ints = npt.NDArray[np.int64]
@@ -195,7 +194,6 @@ def numbers_above(taxonomy: Taxonomy, above: Rows, nodes: Ints) -> Rows:
     """For each leaf the numbers of those of the nodes that are above or equal to it, from the root on; -1 for none.
 
     Args:
-        taxonomy: the taxonomy.
         above: the nodes above its leaves (``ancestors``).
         nodes: some nodes without the root, ascending; their places are their numbers.
     """

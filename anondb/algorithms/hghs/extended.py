@@ -19,16 +19,12 @@ NO_FAMILY = -1
 
 
 class Extended:
-    """The ancestor-extended transactions of a dataset; the table is made when it is first needed.
-
-    Attributes:
-        engine, dataset, taxonomy: what it is made of.
-        leaves: the leaf of each item, by item number.
-    """
+    """The ancestor-extended transactions of a dataset; the table is made when it is first needed."""
 
     def __init__(self, engine: Runner, dataset: Dataset, taxonomy: Taxonomy) -> None:
+        # engine, dataset, taxonomy: what it is made of
         self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
-        self.leaves = taxonomy.leaf_nodes(dataset)
+        self.leaves = taxonomy.leaf_nodes(dataset)  # the leaf of each item, by item number
         self._made: Table | None = None
 
     @cached_property

@@ -18,18 +18,14 @@ class Growth:
     """Mines the threats of sizes 3 to m among some nodes.
 
     A level joins occurrences (tid, prefix, member) of frequent (s-1)-antichains that share all but the last element.
-
-    Attributes:
-        rows: for each size, an (n, size) array of nodes, ascending in each row.
-        supports: for each size, the n supports.
-        exhausted: whether no antichain of m nodes can be frequent: no transaction holds two frequent (m-1)-antichains that
-            differ only in their last elements (nested ones and nodes of two families included).
     """
 
     def __init__(self, engine: Runner, k: int) -> None:
         self._engine, self._k = engine, k
-        self.rows: dict[int, Rows] = {}
-        self.supports: dict[int, Rows] = {}
+        self.rows: dict[int, Rows] = {}  # for each size, an (n, size) array of nodes, ascending in each row
+        self.supports: dict[int, Rows] = {}  # for each size, the n supports
+        # whether no antichain of m nodes can be frequent: no transaction holds two frequent (m-1)-antichains that
+        # differ only in their last elements (nested ones and nodes of two families included)
         self.exhausted = False
 
     def grow(self, reachable: Table, m: int) -> None:

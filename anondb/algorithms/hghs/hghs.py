@@ -230,18 +230,7 @@ def recode(taxonomy: Taxonomy, dataset: Dataset, result: Anonymization) -> Globa
 
 
 def hghs(engine: Runner, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """Find a k^m-anonymous recoding by one search over all cuts.
-
-    Args:
-        engine: what runs the statements, inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: the taxonomy; every item of the data is a leaf.
-        model: k and m; a larger m than the longest transaction means its length.
-
-    Raises:
-        InputError: an item is not a leaf of the taxonomy.
-        BudgetExceeded: mining threats of size m would need too much memory or time.
-    """
+    """Find a k^m-anonymous recoding by one search over all cuts."""
     miner = ThreatMiner(engine, dataset, taxonomy, model.k)
     m = int(min(model.m, max(dataset.longest, 1)))
     result = Search(taxonomy, Costs.of(taxonomy, dataset), miner, m).run()

@@ -37,18 +37,7 @@ def rounds(
 
 
 def mhghs(engine: Runner, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """Find a k^m-anonymous recoding by multi-round search; the default for data with a taxonomy.
-
-    Args:
-        engine: what runs the statements, inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: the taxonomy; every item of the data is a leaf.
-        model: k and m; a larger m than the longest transaction, or infinity, means its length.
-
-    Raises:
-        InputError: an item is not a leaf of the taxonomy.
-        BudgetExceeded: mining the threats of a round would need too much memory or time.
-    """
+    """Find a k^m-anonymous recoding by multi-round search; the default for data with a taxonomy."""
     miner = ThreatMiner(engine, dataset, taxonomy, model.k)
     results = list(rounds(engine, dataset, taxonomy, model, miner))
     miner.close()

@@ -17,30 +17,20 @@ Rows = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of nodes and their supports.
+    """Pairs of nodes and their supports."""
 
-    Attributes:
-        rows: an (n, 2) array of nodes, ascending in each row.
-        supports: the n supports.
-    """
-
-    rows: Rows
-    supports: Rows
+    rows: Rows  # an (n, 2) array of nodes, ascending in each row
+    supports: Rows  # the n supports
 
 
 @dataclass(frozen=True)
 class Triples:
-    """Threats of three nodes.
+    """Threats of three nodes."""
 
-    Attributes:
-        rows: an (n, 3) array of nodes, ascending in each row.
-        supports: the n supports.
-        exhausted: whether no transaction holds three nodes of which the first is frequent with both others, be these
-            nested or of two families: as ``Growth`` decides it.
-    """
-
-    rows: Rows
-    supports: Rows
+    rows: Rows  # an (n, 3) array of nodes, ascending in each row
+    supports: Rows  # the n supports
+    # whether no transaction holds three nodes of which the first is frequent with both others, be these nested or of
+    # two families: as ``Growth`` decides it
     exhausted: bool
 
 
@@ -49,18 +39,12 @@ class Extension:
     """Nodes whose threats of two nodes are asked for in addition to known ones.
 
     All are frequent. They have one role each, but ``entered`` nodes may be ``missing``, too.
-
-    Attributes:
-        active: nodes among which all threats are known.
-        entered: nodes that join them; their threats with ``active`` and with their siblings are known.
-        passive: other nodes of which the same threats are known as of ``entered``.
-        missing: nodes to add; their threats with ``active``, ``entered`` and their siblings are not known.
     """
 
-    active: Ints
-    entered: Ints
-    passive: Ints
-    missing: Ints
+    active: Ints  # nodes among which all threats are known
+    entered: Ints  # nodes that join them; their threats with ``active`` and with their siblings are known
+    passive: Ints  # other nodes of which the same threats are known as of ``entered``
+    missing: Ints  # nodes to add; their threats with ``active``, ``entered`` and their siblings are not known
 
 
 class PairCounter(Protocol):
@@ -77,19 +61,12 @@ class PairCounter(Protocol):
         ...
 
     def among(self, nodes: Ints) -> Pairs:
-        """All rare pairs among frequent nodes.
-
-        Raises:
-            BudgetExceeded: there are too many.
-        """
+        """All rare pairs among frequent nodes."""
         ...
 
     def added(self, extension: Extension) -> Pairs:
         """The rare pairs among ``entered``, between these and ``passive``, of ``missing`` with ``active`` and ``entered``,
         and of ``missing`` with their siblings there; a pair may be listed twice.
-
-        Raises:
-            BudgetExceeded: there are too many.
         """
         ...
 

@@ -31,26 +31,15 @@ Rows = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Threats:
-    """Threats of two and more nodes.
+    """Threats of two and more nodes."""
 
-    Attributes:
-        rows: for each size s, an (n, s) array of nodes, ascending in each row.
-        supports: for each size, the n supports.
-        exhausted: whether it is known that no antichain of m nodes is frequent; a larger m then adds no threat.
-    """
-
-    rows: dict[int, Rows]
-    supports: dict[int, Rows]
-    exhausted: bool
+    rows: dict[int, Rows]  # for each size s, an (n, s) array of nodes, ascending in each row
+    supports: dict[int, Rows]  # for each size, the n supports
+    exhausted: bool  # whether it is known that no antichain of m nodes is frequent; a larger m then adds no threat
 
 
 class ThreatMiner:
-    """Mines the threats of one dataset under one taxonomy.
-
-    Attributes:
-        supports: the support of each node, by node (0 if it does not occur).
-        k: the least support of a frequent itemset.
-    """
+    """Mines the threats of one dataset under one taxonomy."""
 
     def __init__(
         self,
@@ -62,8 +51,8 @@ class ThreatMiner:
     ) -> None:
         self._extended = Extended(engine, dataset, taxonomy)
         self._pairs = counter(self._extended, k)
-        self.k = k
-        self.supports: Ints = self._pairs.supports
+        self.k = k  # the least support of a frequent itemset
+        self.supports: Ints = self._pairs.supports  # the support of each node, by node (0 if it does not occur)
 
     @property
     def infrequent(self) -> npt.NDArray[np.bool_]:
@@ -81,10 +70,6 @@ class ThreatMiner:
             nodes: the nodes to mine among.
             family: for each node the number of its family, or ``NO_FAMILY``. For m > 2, threats with nodes of two families
                 are omitted (a cut under evaluation has the children of only one replaced node).
-            m: the largest size.
-
-        Raises:
-            BudgetExceeded: a level would join or keep too many rows; the message has their number.
         """
         frequent = (self.supports[nodes] >= self.k) & (nodes > 0)  # the root is above all others
         if self.k == 1 or m < 2 or frequent.sum() < 2:

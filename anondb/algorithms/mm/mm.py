@@ -30,9 +30,6 @@ def mm(
     """Achieve (h,k,p)-coherence by deleting public items from all transactions; for k^m-anonymity all items are public.
 
     Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
-        model: h, k and p, or k and m.
         private: labels of the private items, which are published unchanged; those that do not occur are ignored.
 
     Returns:
@@ -41,7 +38,6 @@ def mm(
 
     Raises:
         InputError: ``all_sensitive``, if every item is private.
-        BudgetExceeded: mining the minimal moles would need too much memory or time.
     """
     if isinstance(model, KmAnonymity):
         model, private = HkpCoherence(Fraction(1), model.k, model.m), ()

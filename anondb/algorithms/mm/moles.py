@@ -26,32 +26,20 @@ Rows = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Moles:
-    """The minimal moles.
+    """The minimal moles."""
 
-    Attributes:
-        single: the public items that are moles by themselves, ascending.
-        rows: for each size from 2 on, an (n, size) array of items, ascending in each row.
-        supports: for each size, the n supports.
-    """
-
-    single: Ints
-    rows: dict[int, Rows]
-    supports: dict[int, Rows]
+    single: Ints  # the public items that are moles by themselves, ascending
+    rows: dict[int, Rows]  # for each size from 2 on, an (n, size) array of items, ascending in each row
+    supports: dict[int, Rows]  # for each size, the n supports
 
 
 @dataclass
 class _Level:
-    """The sets of one size without a mole; set i consists of set ``prefix[i]`` of the previous size and ``member[i]``.
+    """The sets of one size without a mole; set i consists of set ``prefix[i]`` of the previous size and ``member[i]``."""
 
-    Attributes:
-        key: ``prefix * n_items + member``, ascending.
-        items: the items of each set.
-        without: for each position j, the number of the set without its item j, among the sets of the previous size.
-    """
-
-    key: Ints
-    items: Rows
-    without: Ints
+    key: Ints  # ``prefix * n_items + member``, ascending
+    items: Rows  # the items of each set
+    without: Ints  # for each position j, the number of the set without its item j, among the sets of the previous size
 
     def find(self, key: Ints) -> Ints:
         """The numbers of the sets with these keys; -1 for a key without a set."""
@@ -65,10 +53,7 @@ class MoleMiner:
     """Mines the minimal moles of a dataset.
 
     Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
         private: marks of the private items, by number.
-        model: h, k and p.
     """
 
     def __init__(self, engine: Engine, dataset: Dataset, private: npt.NDArray[np.bool_], model: HkpCoherence) -> None:
@@ -81,11 +66,7 @@ class MoleMiner:
             engine.drop(items)
 
     def mine(self) -> Moles:
-        """Mine all minimal moles of up to p items.
-
-        Raises:
-            BudgetExceeded: a size would join or keep too many rows; the message has their number.
-        """
+        """Mine all minimal moles of up to p items."""
         engine, n = self._engine, self._dataset.n_items
         supports = self._dataset.supports
         most = np.zeros(n, dtype=np.int64)

@@ -31,11 +31,7 @@ _UNSURE = 1e-9  # sums of UL are doubles with errors below 1e-12; closer to delt
 
 
 class BoundViolated(InfeasibleError):
-    """No clustering that the algorithm reaches is within delta.
-
-    Attributes:
-        smallest: the least delta that the algorithm reaches, exact for Rum.
-    """
+    """No clustering that the algorithm reaches is within delta."""
 
     default_code = "bound_violated"
 
@@ -45,25 +41,21 @@ class BoundViolated(InfeasibleError):
             f"{what} cannot be brought to delta = {float(delta):g}; the smallest feasible delta is {shown:.4f}.",
             hint="Raise --delta, or lower k or m.",
         )
-        self.smallest = smallest
+        self.smallest = smallest  # the least delta that the algorithm reaches, exact for Rum
 
 
 class Merging:
-    """The current clusters during merging. A union has the smaller of the two numbers.
-
-    Attributes:
-        members: the records of each cluster.
-        total: sum of the NCP numerators over all records; ``total / (denominator * n)`` is Rum(D).
-    """
+    """The current clusters during merging. A union has the smaller of the two numbers."""
 
     def __init__(self, measure: Generalization, clusters: Sequence[Ints], order: Order | None = None) -> None:
         self.measure = measure
-        self.members = list(clusters)
+        self.members = list(clusters)  # the records of each cluster
         self._order = order
         self._groups = measure.groups(self.members)
         self._costs = measure.costs(self._groups)
         self._least = np.zeros_like(self._costs)  # of the NCP of a union; more than any for clusters that are no more
         self.n, self.left = int(self._groups.size.sum()), len(clusters)
+        # sum of the NCP numerators over all records; ``total / (denominator * n)`` is Rum(D)
         self.total = int((self._costs * self._groups.size).sum())
 
     @property
@@ -181,8 +173,6 @@ def rum_bound(
     """RMERGE: merge clusters while Rum(D) <= delta.
 
     Args:
-        measure: the records and their NCP.
-        clusters: the clusters of CLUSTER.
         delta: the threshold for Rum, from 0 to 1.
         by: ``r``, ``t`` or ``rt``.
         order: the order by transactions for ``t`` and ``rt``.

@@ -45,12 +45,7 @@ class Order(Protocol):
 
 
 class BtdOrder:
-    """The order by BTD(C u X); ties go to the first cluster.
-
-    Args:
-        items: the item sets.
-        clusters: the initial clusters.
-    """
+    """The order by BTD(C u X); ties go to the first cluster."""
 
     def __init__(self, items: ItemSets, clusters: Sequence[Ints]) -> None:
         self._items = items

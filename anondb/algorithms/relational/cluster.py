@@ -22,16 +22,8 @@ Ints = npt.NDArray[np.int64]
 def cluster(measure: Generalization, k: int, tell: Tell = silent) -> list[Ints]:
     """Partition records into groups of at least k with low NCP.
 
-    Args:
-        measure: the records and their NCP.
-        k: the least size.
-        tell: is told of the records that are left.
-
     Returns:
         The records of each cluster, ascending; clusters in the order of their first records.
-
-    Raises:
-        InfeasibleError: fewer than k records.
     """
     n = measure.records.n
     if n < k:

@@ -14,15 +14,11 @@ _NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
 class Companions:
-    """The sizes of the blocks of a cluster, and how near they are to each other.
-
-    Attributes:
-        size: the number of items of each block.
-        leaves: the number of leaves below the lowest common ancestor of each two blocks; None without a taxonomy.
-    """
+    """The sizes of the blocks of a cluster, and how near they are to each other."""
 
     def __init__(self, n: int, leaves: Ints | None = None) -> None:
-        self.size = np.ones(n, dtype=np.int64)
+        self.size = np.ones(n, dtype=np.int64)  # the number of items of each block
+        # the number of leaves below the lowest common ancestor of each two blocks; None without a taxonomy
         self.leaves = leaves
         sizes = np.arange(n + 1, dtype=np.float64)
         with np.errstate(divide="ignore"):
@@ -32,8 +28,6 @@ class Companions:
         """The one of ``others`` whose union with a block has the least UL; of equal ones the first.
 
         Args:
-            block: the block.
-            others: other blocks.
             supports: of the union with each of them.
         """
         sizes = self.size[others] + self.size[block]

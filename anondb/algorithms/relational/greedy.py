@@ -77,25 +77,20 @@ def _without(result: ClusterRecoding, lost: set[int]) -> ClusterRecoding:
 
 
 class _Blocks:
-    """The generalized items of one cluster, as sets of items; a block has the number of its first item.
-
-    Attributes:
-        block_of: block of each item.
-        groups: the records that hold each sensitive item.
-        together: the number of records that hold each two blocks, then the same for the records of each group.
-    """
+    """The generalized items of one cluster, as sets of items; a block has the number of its first item."""
 
     def __init__(
         self, marks: Bools, groups: list[Ints], k: int, ell: int, m: int | float, leaves: Ints | None = None
     ) -> None:
         self.n, self.k, self.ell, self.m = len(marks), k, ell, m
-        self.block_of = np.arange(self.n)
+        self.block_of = np.arange(self.n)  # block of each item
         self.alive = np.ones(self.n, dtype=np.bool_)
-        self.groups = groups
+        self.groups = groups  # the records that hold each sensitive item
         self._marks = marks
         self._companions = Companions(self.n, leaves)
         parts = [marks, *(marks[:, g] for g in groups)]
         self._bits, self._first = _packed(parts)
+        # the number of records that hold each two blocks, then the same for the records of each group
         self.together = np.stack([_common(part) for part in parts])
         self._bad: Bools = self._violates(self.together)  # pairs of blocks, and blocks on the diagonal, that violate
 
@@ -234,14 +229,7 @@ class _Nodes(_Blocks):
     """The generalized items of one cluster as nodes of a taxonomy."""
 
     def __init__(
-        self,
-        marks: Bools,
-        groups: list[Ints],
-        k: int,
-        ell: int,
-        m: int | float,
-        taxonomy: Taxonomy,
-        leaf: Ints,
+        self, marks: Bools, groups: list[Ints], k: int, ell: int, m: int | float, taxonomy: Taxonomy, leaf: Ints
     ) -> None:
         super().__init__(marks, groups, k, ell, m)
         self.taxonomy, self.leaf = taxonomy, leaf

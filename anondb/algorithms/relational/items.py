@@ -28,19 +28,14 @@ ALL_LOST = (0, 0)  # counts records that lost all their items; their UL is 1, th
 
 @dataclass(frozen=True)
 class ItemSets:
-    """The items of every record, split into nonsensitive and sensitive ones.
+    """The items of every record, split into nonsensitive and sensitive ones."""
 
-    Attributes:
-        n: number of records, which are numbered from 0 in the order of the transactions.
-        n_items: number of items, which are numbered in code-point order of their labels.
-        start, item: nonsensitive items of record r are ``item[start[r]:start[r + 1]]``, ascending.
-        sensitive_start, sensitive: the sensitive ones likewise.
-    """
-
-    n: int
-    n_items: int
+    n: int  # number of records, which are numbered from 0 in the order of the transactions
+    n_items: int  # number of items, which are numbered in code-point order of their labels
+    # start, item: nonsensitive items of record r are ``item[start[r]:start[r + 1]]``, ascending
     start: Ints
     item: Ints
+    # sensitive_start, sensitive: the sensitive ones likewise
     sensitive_start: Ints
     sensitive: Ints
 
@@ -73,7 +68,6 @@ class ItemTree:
     """The taxonomy of the items.
 
     Args:
-        taxonomy: the taxonomy.
         leaf: the leaf of each item; sensitive items need none.
     """
 
@@ -115,23 +109,14 @@ def _marks(start: Ints, item: Ints, records: Ints) -> tuple[Ints, Bools]:
 
 @dataclass(frozen=True)
 class ClusterRecoding:
-    """The recoding of the items of one cluster.
+    """The recoding of the items of one cluster."""
 
-    Attributes:
-        items: its nonsensitive items, ascending.
-        block: for each of them, the number of its generalized item in ``keys``; -1 if suppressed.
-        keys: the generalized items: tuples of item numbers, or nodes of a taxonomy.
-        sizes: number of items that each stands for.
-        profile: the UL of its records.
-        lost: sensitive items that are suppressed in this cluster.
-    """
-
-    items: Ints
-    block: Ints
-    keys: tuple[tuple[int, ...] | int, ...]
-    sizes: Ints
-    profile: Profile
-    lost: frozenset[int] = field(default=frozenset())
+    items: Ints  # its nonsensitive items, ascending
+    block: Ints  # for each of them, the number of its generalized item in ``keys``; -1 if suppressed
+    keys: tuple[tuple[int, ...] | int, ...]  # the generalized items: tuples of item numbers, or nodes of a taxonomy
+    sizes: Ints  # number of items that each stands for
+    profile: Profile  # the UL of its records
+    lost: frozenset[int] = field(default=frozenset())  # sensitive items that are suppressed in this cluster
 
     @property
     def suppresses(self) -> bool:

@@ -16,11 +16,7 @@ BLOCK = 128  # records
 
 
 class Neighbours:
-    """The records that are left.
-
-    Args:
-        measure: the records and their NCP.
-    """
+    """The records that are left."""
 
     def __init__(self, measure: Generalization) -> None:
         self._measure = measure

@@ -34,8 +34,6 @@ def publish(
     """Make the recoding of all clusters.
 
     Args:
-        engine: inside a transaction.
-        dataset, measure, items: the data.
         clusters: the records of each cluster.
         recoded: the recoding of each cluster by T.
         taxonomy: the taxonomy if ``recoded`` has nodes; None for sets of items.

@@ -20,16 +20,7 @@ from anondb.algorithms.relational.bounds import BoundViolated, Merging, nearest,
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster, fused
 from anondb.algorithms.relational.greedy import diversity_recoder
-from anondb.algorithms.relational.items import (
-    Bools,
-    ClusterRecoding,
-    Ints,
-    ItemSets,
-    ItemTree,
-    Profile,
-    Recoder,
-    ul,
-)
+from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, ItemTree, Profile, Recoder, ul
 from anondb.algorithms.relational.publish import publish
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
@@ -74,9 +65,7 @@ def relational(
     """Achieve (k,k^m)-anonymity or (k,l^m)-diversity of relational and transaction data.
 
     Args:
-        engine: inside a transaction.
         dataset, records: the transactions and the quasi-identifiers of the same persons.
-        model: the promise.
         algorithm: one of ``RT_ALGORITHMS``.
         delta: how much of the attributes' detail may be given up for that of the items, 0 to 1: the bound on Rum; for
             ``tum_bound`` the reverse, the bound on Tum. 0.65 by default.
@@ -199,12 +188,7 @@ def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints
     changes.
 
     Args:
-        items: the item sets.
-        k: the least size.
         place: position of each item among the bits; by default its number.
-
-    Raises:
-        InfeasibleError: fewer than k records.
     """
     if items.n < k:
         raise InfeasibleError(f"There are {items.n} records, fewer than k = {k}.", hint="Lower k.")

@@ -58,13 +58,7 @@ def pair_supports(n: int, tid: Slots, label: Slots) -> Slots:
 
 
 class Labels:
-    """The labels during the grouping, each with the transactions that hold it.
-
-    Attributes:
-        members: the items of each label, by its smallest item; empty for other items.
-        left: the number of labels.
-        merges: the smallest items of the two labels of each merge, the smaller one first.
-    """
+    """The labels during the grouping, each with the transactions that hold it."""
 
     def __init__(
         self, n: int, n_transactions: int, tid: Slots, item: Slots, k: int, pair_k: int, nearness: Nearness | None
@@ -78,8 +72,10 @@ class Labels:
             pair_k: a pair of labels is rare if at least one and fewer transactions hold it.
             nearness: distances in a taxonomy.
         """
+        # the items of each label, by its smallest item; empty for other items
         self.members: list[list[int]] = [[i] for i in range(n)]
-        self.left = n
+        self.left = n  # the number of labels
+        # the smallest items of the two labels of each merge, the smaller one first
         self.merges: list[tuple[int, int]] = []
         self._k, self._pair_k, self._nearness = k, pair_k, nearness
         self._tid, self._slot = tid, item.copy()  # an occurrence beside another one of its label has the slot n

@@ -18,13 +18,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Cells:
-    """The published transactions while rows are opened and divided.
-
-    Attributes:
-        tid: the transaction of each cell, numbered from 0, ascending.
-        shown: the released item that each cell shows.
-        opened: the number of cells that show an item instead of its group.
-    """
+    """The published transactions while rows are opened and divided."""
 
     def __init__(
         self, group: Ints, pairs: Slots, n_transactions: int, tid: Slots, item: Slots, k: int, pair_k: int
@@ -47,8 +41,8 @@ class Cells:
         key = tid.astype(np.int64) * max(n_groups, 1) + group[item]
         order = np.argsort(key, kind="stable")
         first = np.flatnonzero(np.diff(key[order], prepend=-1))
-        self.tid = tid[order[first]]
-        self.shown = group[item[order[first]]].astype(np.int32)
+        self.tid = tid[order[first]]  # the transaction of each cell, numbered from 0, ascending
+        self.shown = group[item[order[first]]].astype(np.int32)  # the released item that each cell shows
         self._length = np.bincount(self.tid, minlength=n_transactions)
         self._start = np.cumsum(self._length) - self._length
         alone = np.flatnonzero((np.diff(first, append=len(key)) == 1) & (self._sizes[self.shown] > 1))
@@ -57,7 +51,7 @@ class Cells:
         self._supports = np.bincount(of_item, minlength=n_items)
         by_item = alone[np.argsort(of_item, kind="stable")]
         self._alone = np.split(by_item, np.cumsum(self._supports)[:-1]) if n_items else []
-        self.opened = 0
+        self.opened = 0  # the number of cells that show an item instead of its group
 
     def open(self) -> None:
         """Open the rows of each item, those of the largest groups first, then those of the fewest rows.

@@ -35,8 +35,6 @@ def similar(
     """Achieve k^m-anonymity by generalization only, so that pair counts are estimated well from item supports.
 
     Args:
-        engine: inside a transaction.
-        dataset: the coded transactions.
         model: k and m; m above the longest transaction (or infinity) means the longest. For m of 3 and more, COAT merges
             groups until no set of m is rare; none are split, and no rows opened.
         taxonomy: a taxonomy of the items. Items near in it are preferred in a group, and a group of all items of the data
@@ -89,7 +87,6 @@ def _check_size(engine: Engine, dataset: Dataset) -> None:
 
 
 def _group_of_items(groups: list[list[int]], n: int) -> Ints:
-    """The group of each item."""
     of_item = np.zeros(n, dtype=np.int64)
     for number, members in enumerate(groups):
         of_item[members] = number

@@ -19,11 +19,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Splits:
-    """The groups while they are split.
-
-    Attributes:
-        groups: the items of each group, those of earlier labels side by side.
-    """
+    """The groups while they are split."""
 
     def __init__(
         self,
@@ -45,6 +41,7 @@ class Splits:
             k: a group must be in no transaction or at least k.
             pair_k: two groups must be together in no transaction or at least so many.
         """
+        # the items of each group, those of earlier labels side by side
         self.groups: list[Ints] = [np.array(items, dtype=np.int64) for items in groups]
         self._k, self._pair_k, self._tid = k, pair_k, tid
         self._shown = shown + 1  # so that those beside others are 0

@@ -45,14 +45,10 @@ COMPACT = 0.9  # closed clusters are removed from the index when less than this 
 
 @dataclass(frozen=True)
 class Clustering:
-    """The clusters and their LCGs; a place is the position of a transaction in the order of processing.
+    """The clusters and their LCGs; a place is the position of a transaction in the order of processing."""
 
-    Attributes:
-        cluster: the cluster of each place.
-        label_cluster, label_node, copies: the LCGs, one row for each cluster and node.
-    """
-
-    cluster: Ints
+    cluster: Ints  # the cluster of each place
+    # label_cluster, label_node, copies: the LCGs, one row for each cluster and node
     label_cluster: Ints
     label_node: Ints
     copies: Ints
@@ -72,10 +68,6 @@ def clump(
     """Find a transactionally k-anonymous recoding of bags by clustering.
 
     Args:
-        engine: an engine inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: the taxonomy; every item of the data is a leaf.
-        model: k.
         bags: table ``(tid, item, copies)`` with the number of times that a transaction has an item; None counts each once.
         empty: ``keep`` clusters transactions without items like all others; ``absorb`` publishes them as a class of their
             own, and if there are fewer than k, empties the shortest others until there are k.
@@ -85,7 +77,6 @@ def clump(
             of them, in blocks of the order if transactions times clusters exceed ``EXACT_PAIRS``.
 
     Raises:
-        InfeasibleError: fewer than k transactions.
         InputError: an item is not a leaf of the taxonomy, or ``bad_parameter``.
     """
     check(dataset, model, empty)
@@ -138,7 +129,6 @@ def _blocks(transactions: int, k: int, candidates: int | None) -> tuple[list[int
 
 
 def _together(blocks: list[Clustering]) -> Clustering:
-    """The clusterings of all blocks as one."""
     before = np.cumsum([0, *(int(block.cluster.max(initial=-1)) + 1 for block in blocks)])[:-1]
     parts = [(b.cluster + n, b.label_cluster + n, b.label_node, b.copies) for b, n in zip(blocks, before, strict=True)]
     return Clustering(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
@@ -210,21 +200,13 @@ class _Clusters:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        taxonomy: Taxonomy,
-        up: Ints,
-        k: int,
-        extended: Table,
-        length: Ints,
-        objective: str,
+        self, engine: Engine, taxonomy: Taxonomy, up: Ints, k: int, extended: Table, length: Ints, objective: str
     ) -> None:
         self.engine, self.taxonomy, self.up, self.k, self.length = engine, taxonomy, up, k, length
         self.number = len(length) // k
         self.denominator = max(taxonomy.n_leaves - 1, 1)
-        above = np.where(
-            self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up]
-        )  # w of the root: 0, 1 if M = 1
+        # w of the root: 0, 1 if M = 1
+        above = np.where(self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up])
         self.weight = (above - taxonomy.leaf_count).astype(np.float64)
         self._total = objective == "total"
         self._extended = extended
@@ -246,9 +228,8 @@ class _Clusters:
         self.cluster[first] = np.arange(self.number)
         self.size = np.ones(self.number)
         self.occurrences = self.length[first].astype(np.float64)
-        self.w = np.bincount(
-            self._cluster, weights=self._count * self.weight[self._node], minlength=self.number
-        )  # W of each cluster
+        # W of each cluster
+        self.w = np.bincount(self._cluster, weights=self._count * self.weight[self._node], minlength=self.number)
         self.nodes = np.bincount(self._cluster, minlength=self.number)  # how many nodes each cluster has
         self.open = np.ones(self.number, dtype=np.bool_)
         self.base = np.zeros(self.number)  # the objective without the term of x; infinite for closed clusters

@@ -20,28 +20,23 @@ SAME = -1  # the node of an item that is published with the item before it
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attempt:
-    """One attempt to split each open group.
+    """One attempt to split each open group."""
 
-    Attributes:
-        chosen: the column to split of each group.
-        touched, members: the rows below these columns, and the transaction of each; a transaction has one such row.
-        inside, child, start, size: the rows that would replace these: the place of the replaced row, the child, its items.
-        rank: the number of inner children of the same transaction before this one.
-        kind: the class of each member. Members of a group with the same children have the same class; single transactions
-            that were moved to the leftover of a group are a class, too.
-        example, group, weight, children: for each class: the place of a member that has its children, the group, and the
-            numbers of transactions and of inner children that would replace the node.
-    """
-
-    chosen: Ints
+    chosen: Ints  # the column to split of each group
+    # touched, members: the rows below these columns, and the transaction of each; a transaction has one such row
     touched: Ints
     members: Ints
+    # inside, child, start, size: the rows that would replace these: the place of the replaced row, the child, its items
     inside: Ints
     child: Ints
     start: Ints
     size: Ints
-    rank: Ints
+    rank: Ints  # the number of inner children of the same transaction before this one
+    # the class of each member. Members of a group with the same children have the same class; single transactions that
+    # were moved to the leftover of a group are a class, too.
     kind: Ints
+    # example, group, weight, children: for each class: the place of a member that has its children, the group, and the
+    # numbers of transactions and of inner children that would replace the node
     example: Ints
     group: Ints
     weight: Ints

@@ -54,18 +54,10 @@ def partition(
     totals of docs/data.md#exact-results depend on them.
 
     Args:
-        engine: an engine inside a transaction.
-        dataset: the coded transactions.
-        taxonomy: the taxonomy; every item of the data is a leaf.
-        model: k.
         empty: if some, but fewer than k, transactions have no items, ``absorb`` empties the shortest others until there
             are k, and ``keep`` empties all, so that they are one class.
         leftover: ``fill`` brings a leftover of fewer than k to k with single transactions; with ``whole`` the smallest new
             group always joins it, and a leftover is not split again.
-
-    Raises:
-        InfeasibleError: fewer than k transactions.
-        InputError: an item is not a leaf of the taxonomy.
     """
     check(dataset, model, empty)
     contents = Contents.load(engine, dataset, taxonomy)

@@ -48,7 +48,6 @@ def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
     The cheapest are chosen, which are the shortest (tie: input order). If fewer than k would be left, these are too.
 
     Args:
-        dataset: the transactions.
         tids, lengths: those with items, and their numbers of occurrences.
         k: the least size of a class.
     """
@@ -141,14 +140,10 @@ def ranked(values: Ints, of: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Steps:
-    """Finds the child of a node on the path to a leaf, for many nodes at once.
+    """Finds the child of a node on the path to a leaf, for many nodes at once."""
 
-    Attributes:
-        label_rank: the position of each node in code-point order of the labels.
-        ordinal, siblings: the position of each node among the children of its parent, and their number.
-    """
-
-    label_rank: Ints
+    label_rank: Ints  # the position of each node in code-point order of the labels
+    # ordinal, siblings: the position of each node among the children of its parent, and their number
     ordinal: Ints
     siblings: Ints
     _below: Ints
@@ -187,27 +182,19 @@ class Steps:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contents:
-    """The distinct non-empty transactions, as leaves of a taxonomy in preorder.
+    """The distinct non-empty transactions, as leaves of a taxonomy in preorder."""
 
-    Attributes:
-        of, leaf: the distinct transaction (from 0) and the leaf of each item, sorted.
-        weight: the number of transactions in the data that equal each distinct one.
-        tids, content: the non-empty transactions of the data, and the distinct one that each equals.
-    """
-
+    # of, leaf: the distinct transaction (from 0) and the leaf of each item, sorted
     of: Ints
     leaf: Ints
-    weight: Ints
+    weight: Ints  # the number of transactions in the data that equal each distinct one
+    # tids, content: the non-empty transactions of the data, and the distinct one that each equals
     tids: Ints
     content: Ints
 
     @classmethod
     def load(cls, engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> Contents:
-        """Read the transactions of a dataset.
-
-        Raises:
-            InputError: an item is not a leaf of the taxonomy.
-        """
+        """Read the transactions of a dataset."""
         occurrences = engine.select(reads.rows(dataset.transactions, "tid, item"))
         rows = occurrences["tid"].astype(np.int64) << 32
         rows |= taxonomy.leaf_nodes(dataset)[occurrences["item"]]
@@ -267,8 +254,6 @@ def node_recoding(
     """Build the local recoding that publishes all transactions of a group as the same nodes of a taxonomy.
 
     Args:
-        engine: an engine inside a transaction.
-        taxonomy: the taxonomy of the nodes.
         rows: group, node and copies, one row for each published node of a group.
         members: transaction and group of each transaction that has a group; the others are published without items.
         incomplete: the transactions of classes in which something may have been suppressed.

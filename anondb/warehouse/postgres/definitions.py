@@ -133,9 +133,8 @@ def function(
     properties: list[exp.Expr] = [
         exp.ReturnsProperty(this=columns, is_table=True),
         exp.LanguageProperty(this=exp.var("sql")),
-        exp.StabilityProperty(
-            this=exp.Literal.string("STABLE SECURITY DEFINER")
-        ),  # sqlglot writes "SQL SECURITY" for MySQL
+        # sqlglot writes "SQL SECURITY" for MySQL
+        exp.StabilityProperty(this=exp.Literal.string("STABLE SECURITY DEFINER")),
         exp.SetConfigProperty(this=exp.Set(expressions=[exp.SetItem(this=path)])),
     ]
     signature = exp.UserDefinedFunction(this=place(schema, name), expressions=listed, wrapped=True)

@@ -17,21 +17,17 @@ BEFORE = "anondb_before"  # the schema of the ledger as it was fetched
 
 
 class Fetched:
-    """What is here of the database of PostgreSQL.
-
-    Attributes:
-        version: the version of the ledger; None without a ledger.
-        releases: the schemas of releases, each with the number of the release that is here, if it is.
-        sources, filled: the tables of the owner that are here, and those with their rows.
-        kept: whether DuckDB has committed it.
-        touched: whether a statement of it named the ledger or a release.
-    """
+    """What is here of the database of PostgreSQL."""
 
     def __init__(self) -> None:
+        # the version of the ledger; None without a ledger
         self.version: str | None = ""  # not asked yet
+        # the schemas of releases, each with the number of the release that is here, if it is
         self.releases: dict[str, str | None] = {}
+        # sources, filled: the tables of the owner that are here, and those with their rows
         self.sources: dict[tuple[str, str], SourceTable] = {}
         self.filled: set[tuple[str, str]] = set()
+        # whether DuckDB has committed it, and whether a statement of it named the ledger or a release
         self.kept = self.touched = False
 
     def copy(self) -> Fetched:
@@ -97,7 +93,6 @@ def changes(engine: DuckDBEngine, tables: list[str], known: set[str]) -> dict[st
     """The tables of the ledger that are not as they were fetched: whether rows were changed or removed.
 
     Args:
-        engine: the engine.
         tables: the tables of the ledger.
         known: those that were fetched.
     """

@@ -175,7 +175,6 @@ class PostgresEngine(LedgerEngine):
         return sorted((t for t in alike if t.schema in path), key=lambda t: path.index(t.schema))[:1]
 
     def _fetch_rows(self, table: SourceTable) -> None:
-        """Fetch the rows of a table."""
         self._fetched.filled.add((table.schema, table.name))
         self.progress(f"fetching {table.schema}.{table.name}")
         with self._reading():

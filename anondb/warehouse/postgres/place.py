@@ -16,29 +16,17 @@ _REFUSED = ("options", "client_encoding", "dbname")  # anondb sets the first two
 
 @dataclass(frozen=True)
 class Place:
-    """A database of a PostgreSQL server, or a schema in it.
+    """A database of a PostgreSQL server, or a schema in it."""
 
-    Attributes:
-        server: the part of the URL before the path: scheme, user, password, host and port.
-        database: the name of the database.
-        schema: the name of the schema; None for the database.
-        settings: the parameters of the URL.
-        analysts: the roles that may read the release.
-        counters: the roles that may only call ``count_bounds``.
-        same_database: whether the release may lie in the database of its source.
-        union: of a part of a partitioned view: the schema that shows all parts as one release.
-        beside: the numbers of the releases that it shows, too; those of other numbers go.
-    """
-
-    server: str = field(repr=False)
-    database: str
-    schema: str | None = None
-    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    analysts: tuple[str, ...] = ()
-    counters: tuple[str, ...] = ()
-    same_database: bool = False
-    union: str | None = None
-    beside: tuple[str, ...] = ()
+    server: str = field(repr=False)  # the part of the URL before the path: scheme, user, password, host and port
+    database: str  # the name of the database
+    schema: str | None = None  # the name of the schema; None for the database
+    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # the parameters of the URL
+    analysts: tuple[str, ...] = ()  # the roles that may read the release
+    counters: tuple[str, ...] = ()  # the roles that may only call ``count_bounds``
+    same_database: bool = False  # whether the release may lie in the database of its source
+    union: str | None = None  # of a part of a partitioned view: the schema that shows all parts as one release
+    beside: tuple[str, ...] = ()  # the numbers of the releases that it shows, too; those of other numbers go
 
     def part(self, value: str, beside: Sequence[str] = ()) -> Place:
         """The schema of a value of a partitioned view that is published here.

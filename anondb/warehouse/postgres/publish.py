@@ -66,14 +66,9 @@ def check_parts(engine: DuckDBEngine, where: Place, values: Sequence[str], *, re
     """Check, before the long work, that releases of some values can be published in schemas beside a union of them.
 
     Args:
-        engine: the engine.
         where: the schema of the union.
-        values: the values.
         replace: whether all that is published there goes.
         fresh: whether the view is new.
-
-    Raises:
-        InputError: see ``check_target`` and ``union.check_free``.
     """
     with contextlib.closing(Server(where, engine.say)) as server, server.undone():
         union.check_free(server, where, fresh=fresh and not replace)
@@ -219,9 +214,6 @@ def publish(
 ) -> SealedFile:
     """Write a frozen release into a schema of PostgreSQL; see ``release.publish.publish``. Call it inside a transaction of
     the engine: that of PostgreSQL commits after it.
-
-    Raises:
-        AnondbError: see ``check_target`` and ``release.publish.publish``; nothing was written.
     """
     server = Server(where, engine.say)
     try:

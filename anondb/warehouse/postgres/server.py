@@ -100,15 +100,6 @@ _CONNECTING: Sequence[tuple[str, type[AnondbError], str, str]] = (  # by the wor
 class Server:
     """One connection, with a pinned search path, all of whose statements are in transactions, which are REPEATABLE READ.
 
-    Args:
-        place: the database.
-        on_statement: called with the text of every statement before it runs.
-
-    Attributes:
-        version: the version of the server, as a number.
-        path: the schemas of the role's search path, in which names without a schema are looked up.
-        inside: whether a transaction is open.
-
     Raises:
         InputError: ``no_driver``, ``login``, ``no_such_database``, ``old_server`` or ``bad_encoding``.
         EngineError: ``connection``: the server cannot be reached.
@@ -117,7 +108,7 @@ class Server:
     def __init__(self, place: Place, on_statement: Callable[[str], None] | None = None) -> None:
         self.place = place
         self.on_statement = on_statement
-        self.inside = False
+        self.inside = False  # whether a transaction is open
         failures, connect = _driver()
         self._failures = failures
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb-postgres")
@@ -128,6 +119,7 @@ class Server:
             failure = _typed(error, f"connecting to {place.shown}", connecting=True)
         if failure is not None:  # raised here, without PostgreSQL's error as its context
             raise failure
+        # version, path: of the server, as a number; the schemas in which names without a schema are looked up
         self.version, self.path = 0, tuple[str, ...]()
         try:
             text = _named_text("postgres/session", ())

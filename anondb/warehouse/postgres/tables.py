@@ -141,7 +141,6 @@ def reading(server: Server, table: SourceTable, *, stored_order: bool = False) -
 
     Args:
         server: its server, which is asked for what DuckDB has to know of numbers and dates.
-        table: the table.
         stored_order: whether the rows come in the order in which they are stored; for base tables.
 
     Raises:

@@ -74,8 +74,6 @@ def check_free(server: Server, where: Place, *, fresh: bool) -> None:
     """Check, before the long work, that a schema can become that of a view, or is it.
 
     Args:
-        server: the server.
-        where: the schema.
         fresh: whether a new view is made, which replaces none.
 
     Raises:

@@ -27,10 +27,6 @@ class PostgresWarehouse(PortableWarehouse):
 
     Every work table is analyzed, since the planner believes that a table without statistics is small. No item, id or key
     stands in the text of a statement, which administrators can read: texts go to the server by COPY.
-
-    Args:
-        server: the connection.
-        on_progress: called with a short text on the current step of long work.
     """
 
     name, dialect, schema = "PostgreSQL", "postgres", "pg_temp"
@@ -133,10 +129,7 @@ class PostgresWarehouse(PortableWarehouse):
 
 
 def opened(
-    source: str,
-    *,
-    on_statement: Callable[[str], None] | None = None,
-    on_progress: Callable[[str], None] | None = None,
+    source: str, *, on_statement: Callable[[str], None] | None = None, on_progress: Callable[[str], None] | None = None
 ) -> tuple[PostgresWarehouse, str]:
     """The warehouse of a URL of a database and, behind ``#``, the name of a table."""
     url, _, table = source.partition("#")

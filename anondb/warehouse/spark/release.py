@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from anondb.engine import Table, load
 from anondb.release.definitions import view_queries
-from anondb.release.holders import expected_holders
+from anondb.release.item_supports import expected_holders
 from anondb.release.objects import GLOBAL
 
 UNFINISHED = "unfinished release of anondb, whose work is in "  # comments of a schema
