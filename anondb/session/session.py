@@ -22,7 +22,7 @@ from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups
 from anondb.answers.ranged.known import Known
-from anondb.answers.ranged.laterals import with_subqueries
+from anondb.answers.ranged.laterals import with_joins, with_subqueries
 from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.spread import Spread
@@ -205,6 +205,7 @@ class Session:
     def _answer(self, tree: exp.Expr, bounds: str, text: str = "", *, empty: bool = False) -> Result:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
+        tree = with_joins(tree, self._releases.persons_tables)
         empty = empty or is_empty(tree, self.roles())
         try:
             made, notes = answered(tree, bound, self, spread=bounds == SPREAD, empty=empty)
