@@ -17,7 +17,7 @@ from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, describ
 from anondb.answers.ranged.leading import check_limits, leading, number_of_rows, orderings_of
 from anondb.answers.ranged.listed_groups import by_constants
 from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
-from anondb.answers.ranged.running import running
+from anondb.answers.ranged.running import rank_as_number, running
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
@@ -143,6 +143,8 @@ class SelectRows:
                 return value if total is None else narrowed(value, scalar(total, self.compiler, self.env))
             terms = node.args["order"].expressions if node.args.get("order") is not None else ()
             if not all(read(term.this, self.resolve).exact for term in terms):
+                if (number := rank_as_number(node)) is not None:
+                    return read(number, self.resolve)
                 if up_to := running(node, self._windowed, self.sources, self.resolve, tables, every):
                     return up_to
                 self.compiler.notes[ORDER_NOTE] = None
