@@ -138,7 +138,9 @@ class Estimator(InWorlds):
             table, columns = self._spread(table, columns, made)
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
         numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
-        ruled = self.make("ruled", self._united(exp.select("*", self.copies()).from_(numbered.subquery("k")), known), made)
+        ruled = self.make(
+            "ruled", self._united(exp.select("*", self.copies()).from_(numbered.subquery("k")), known), made
+        )
         columns, zeros = self._marked(ruled, columns), self._zeros(ruled, columns)
         table = self.make("rows", self._joined(drawn, ruled, known, half), made)
         table, columns = self._spread(table, columns, made)

@@ -1,8 +1,8 @@
 """LATERAL sources without LATERAL: aggregates as scalar subqueries, and rows of a table of persons as a join.
 
-In ``t, LATERAL (SELECT count(*) AS n FROM s WHERE s.item = t.item) l``, an aggregate without GROUP BY has one row, whatever its
-rows are. So such a source adds its columns to each row of those before it, as scalar subqueries do, and no row is lost by
-the join, whose condition is TRUE. Columns of a table's rows are those of a join on the condition of WHERE.
+In ``t, LATERAL (SELECT count(*) AS n FROM s WHERE s.item = t.item) l``, an aggregate without GROUP BY has one row, whatever
+its rows are. So such a source adds its columns to each row of those before it, as scalar subqueries do, and no row is lost
+by the join, whose condition is TRUE. Columns of a table's rows are those of a join on the condition of WHERE.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
     inside, own = lowered(table.alias_or_name), tables[lowered(table.name)]
 
     def moved(node: exp.Expr) -> exp.Expr:
-        of_table = isinstance(node, exp.Column) and lowered(node.table) in ("", inside)
-        if of_table and (node.table or lowered(node.name) in own):
-            return exp.column(node.this.copy(), alias.this.copy())
-        return node
+        of = isinstance(node, exp.Column) and (lowered(node.table) or ("" if lowered(node.name) not in own else inside))
+        return exp.column(node.this.copy(), alias.this.copy()) if of == inside else node
 
     shown = {lowered(e.alias_or_name): e.unalias() for e in query.expressions}
-    columns = {name: moved(of.copy()) for name, of in shown.items() if isinstance(of, exp.Column) and moved(of) is not of}
+    columns = {
+        name: moved(of.copy()) for name, of in shown.items() if isinstance(of, exp.Column) and moved(of) is not of
+    }
     nested = where is not None and where.find(exp.Query) is not None
     if nested or len(columns) < len(query.expressions) or not _is_replaceable(select, join, columns):
         return

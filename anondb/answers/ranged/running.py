@@ -1,4 +1,4 @@
-"""Running totals and ranks in an order of estimates: aggregates over the rows that come up to a row, for certain or possibly.
+"""Running totals and ranks in an order of estimates: aggregates over the rows up to a row, for certain or possibly.
 
 The frame of a row has the rows before it, those that no term of the order tells from it, and the row itself. A row comes
 before another by the first term that differs, so d comes up to r by the terms x, y if ``d.x < r.x OR (d.x <= r.x AND
