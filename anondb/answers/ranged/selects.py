@@ -79,13 +79,10 @@ class SelectRows:
         if clause is None:
             return
         only(clause, "this")
-        self.sources.tree.set("from_", exp.From(this=self._source(clause.this)))
+        source = self.sources.add(*source_rows(self.compiler, clause.this, self.env))
+        self.sources.tree.set("from_", exp.From(this=source))
         for join in self.node.args.get("joins") or ():
             self._join(join)
-
-    def _source(self, node: exp.Expr) -> exp.Expr:
-        relation, alias = source_rows(self.compiler, node, self.env)
-        return self.sources.add(relation, lowered(alias))
 
     def _join(self, join: exp.Join) -> None:
         """Join known rows: each two for which the condition is possible, unless rows without another stay, too.
@@ -101,7 +98,7 @@ class SelectRows:
             raise unsupported(f"{join.side} JOIN of rows that an estimate chose")
         if left and not flagged:
             relation = replace(relation, tree=exp.select("*", exp.true().as_(SURE)).from_(relation.tree.subquery("r")))
-        source = self.sources.add(replace(relation, flagged=flagged and not left), lowered(alias))
+        source = self.sources.add(replace(relation, flagged=flagged and not left), alias)
         conditions = []
         if join.args.get("on") is not None:
             condition = read(join.args["on"], self.resolve)
