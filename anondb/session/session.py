@@ -17,6 +17,7 @@ from anondb.answers.in_worlds import Drawn
 from anondb.answers.named import counts_of_items, items_named
 from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler
+from anondb.answers.ranged.dependent_keys import with_other_groups
 from anondb.answers.ranged.equivalents import with_known_names
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.item_windows import with_item_windows
@@ -296,7 +297,8 @@ class Session:
                 releases.bind(made)
             item = lowered(releases.manifest["item_column"])
             table = lowered(releases.manifest["table"])
-            made = with_extremes(with_subqueries(with_joined_groups(with_known_names(made, item), table, item)))
+            made = with_joined_groups(with_other_groups(with_known_names(made, item)), table, item)
+            made = with_extremes(with_subqueries(made))
             compiler = Compiler(Persons(releases), releases, releases.start())
             made = with_item_windows(made, releases.persons, item)
             return compiler.query(made, {}, ended=ended), list(compiler.notes)

@@ -917,8 +917,8 @@ SELECT sex, COUNT(*) FROM (SELECT c.sex, ROW_NUMBER() OVER (PARTITION BY c.tid O
 
 -- rank_of_every_item
 SELECT item, rank() OVER (ORDER BY count(*) DESC) AS r FROM sales GROUP BY item;
-WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, 1 + (SELECT count(*) FROM c x WHERE x.n > c.n AND x.item <> c.item) AS r FROM c;
-WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT c.item, 1 + l.k AS r FROM c, LATERAL (SELECT count(*) AS k FROM c d WHERE d.n > c.n AND d.item <> c.item) l;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, 1 + (SELECT count(*) FROM c x WHERE x.n > c.n) AS r FROM c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT c.item, 1 + l.k AS r FROM c, LATERAL (SELECT count(*) AS k FROM c d WHERE d.n > c.n) l;
 
 -- place_of_chocolate
 SELECT r FROM (SELECT item, rank() OVER (ORDER BY count(*) DESC) AS r FROM sales GROUP BY item) WHERE item = 'chocolate';
