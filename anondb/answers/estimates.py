@@ -138,7 +138,9 @@ class Estimator(InWorlds):
             table, columns = self._spread(table, columns, made)
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
         numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
-        ruled = self.make("ruled", exp.select("*", self.copies()).from_(numbered.subquery("k")), made)
+        ruled = self.make(
+            "ruled", self._united(exp.select("*", self.copies()).from_(numbered.subquery("k")), known), made
+        )
         columns, zeros = self._marked(ruled, columns), self._zeros(ruled, columns)
         table = self.make("rows", self._joined(drawn, ruled, known, half), made)
         table, columns = self._spread(table, columns, made)
@@ -153,6 +155,27 @@ class Estimator(InWorlds):
             flagged = replace(flagged, flagged=True, asked=True)
         told = len(belong) == len(self.asked.ends) == 1 and not (self.asked.ends[0].limit or self.asked.ends[0].offset)
         return Estimated(self._ended(flagged, table, told=told), made, bad, [*zeros, *notes])
+
+    def _united(self, rows: exp.Select, known: Known) -> exp.Select:
+        """The rows that rules list, where several that need not exist have the same keys each with the bounds of all of
+        them: it is not known which of them a row of a world is."""
+        if self.asked.unique or not known.flagged:
+            return rows
+
+        def over(call: exp.Expr) -> exp.Window:
+            return exp.Window(this=call, partition_by=[exp.column(key) for key in self.keys], over="OVER")
+
+        every: list[exp.Expr] = [over(exp.LogicalAnd(this=exp.column(SURE))).as_(SURE)]
+        for n, column in enumerate(known.columns):
+            for end, extreme in (("_l", exp.Min), ("_u", exp.Max)) if column.bounded else ():
+                cell = exp.column(f"c{n}{end}")
+                without = exp.EQ(this=over(exp.Count(this=cell.copy())), expression=over(exp.Count(this=exp.Star())))
+                united = exp.Case(ifs=[exp.If(this=without, true=over(extreme(this=cell.copy())))])
+                every.append(united.as_(cell.name))
+            if column.bounded and column.maybe:
+                mark = exp.func("coalesce", exp.column(f"c{n}_s"), exp.false())
+                every.append(over(exp.LogicalAnd(this=mark)).as_(f"c{n}_s"))
+        return exp.select(exp.Star(replace=every)).from_(rows.subquery("k"))
 
     def _column(self, n: int, ruled: Column | None) -> Column:
         """What is known of a column; a computed number that no rule reads has bounds that are NULL."""

@@ -914,3 +914,28 @@ SELECT sex, COUNT(*) FROM customers WHERE tid IN (SELECT tid FROM sales WHERE it
 SELECT sex, COUNT(*) FROM (SELECT c.tid, c.sex FROM customers c JOIN sales s ON c.tid = s.tid GROUP BY c.tid, c.sex HAVING COUNT(*) FILTER (WHERE s.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream')) >= 2) q GROUP BY sex;
 SELECT c.sex, COUNT(DISTINCT c.tid) FROM customers c, sales a, sales b WHERE a.tid = c.tid AND b.tid = c.tid AND a.item < b.item AND a.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream') AND b.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream') GROUP BY c.sex;
 SELECT sex, COUNT(*) FROM (SELECT c.sex, ROW_NUMBER() OVER (PARTITION BY c.tid ORDER BY s.item) AS k FROM customers c JOIN sales s USING (tid) WHERE s.item IN ('aspirin', 'ibuprofen', 'pregnancy test', 'glucose test strips', 'sun cream')) WHERE k = 2 GROUP BY sex;
+
+-- rank_of_every_item
+SELECT item, rank() OVER (ORDER BY count(*) DESC) AS r FROM sales GROUP BY item;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, 1 + (SELECT count(*) FROM c x WHERE x.n > c.n) AS r FROM c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT c.item, 1 + l.k AS r FROM c, LATERAL (SELECT count(*) AS k FROM c d WHERE d.n > c.n) l;
+
+-- place_of_chocolate
+SELECT r FROM (SELECT item, rank() OVER (ORDER BY count(*) DESC) AS r FROM sales GROUP BY item) WHERE item = 'chocolate';
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT (SELECT count(*) FROM c WHERE c.n > ch.n) + 1 AS r FROM c ch WHERE ch.item = 'chocolate';
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT 1 + count(*) FILTER (WHERE o.n > ch.n) AS r FROM c ch CROSS JOIN c o WHERE ch.item = 'chocolate' GROUP BY ch.item;
+
+-- pairs_by_both_items
+SELECT a.item AS i, b.item AS j, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item GROUP BY a.item, b.item;
+SELECT least(a.item, b.item) AS i, greatest(a.item, b.item) AS j, count(*) // 2 AS n FROM sales a JOIN sales b USING (tid) WHERE a.item <> b.item GROUP BY i, j;
+SELECT s.item AS i, l.item AS j, count(*) AS n FROM sales s, LATERAL (SELECT item FROM sales t WHERE t.tid = s.tid AND t.item > s.item) l GROUP BY ALL;
+
+-- mean_age_of_coffee_buyers [records]
+SELECT avg(age) AS a FROM customers JOIN sales USING (tid) WHERE item = 'coffee';
+SELECT avg((SELECT age FROM customers c WHERE c.tid = s.tid)) AS a FROM sales s WHERE item = 'coffee';
+SELECT sum(age * n) / nullif(sum(n), 0) AS a FROM (SELECT age, count(*) AS n FROM customers NATURAL JOIN sales WHERE item = 'coffee' GROUP BY age);
+
+-- shares_of_every_item
+SELECT item, count(*) / (SELECT count(DISTINCT tid) FROM sales) AS p FROM sales GROUP BY item;
+SELECT DISTINCT item, count(*) OVER (PARTITION BY item) / (SELECT count(*) FROM (SELECT tid FROM sales GROUP BY tid)) AS p FROM sales;
+SELECT DISTINCT item, n / (SELECT count(DISTINCT tid) FROM sales) AS p FROM (SELECT item, count(*) OVER (PARTITION BY item) AS n FROM sales);

@@ -190,3 +190,50 @@ def compared_groups(a: Analyst) -> Asked:
     if a.rnd.random() < 0.3:
         return Asked(shown, f"FROM c WHERE n {sign} {one}", before, filtered=True)
     return Asked(("item AS k0", f"{number} AS n1"), "FROM c", before)
+
+
+def ranks(a: Analyst) -> Asked:
+    """Ranks of groups in an order of counts, and what is computed from them."""
+    number = a.one("count(*)", "count(DISTINCT tid)")
+    counts = f"SELECT item, length(item) AS l, {number} AS n FROM sales{a.where()} GROUP BY item"
+    part, way = a.one("", "", "PARTITION BY l "), a.one("", " DESC", " DESC")
+    order = a.one(f"n{way}", f"n{way}, item", f"l, n{way}", f"n / 2{way}", f"-n{way}, item DESC")
+    call = a.one("rank()", "rank()", "row_number()" if "item" in order else "rank()")
+    ranked, shape = f"{call} OVER ({part}ORDER BY {order})", a.rnd.random()
+    if shape < 0.5:
+        number = a.one(ranked, ranked, f"{ranked} / 2", f"n - {ranked}", f"2 * {ranked} + 1")
+        return Asked(("item AS k0", f"{number} AS n1"), f"FROM ({counts}){a.one('', f' WHERE {a.test()}')}")
+    before = f"WITH c AS (SELECT *, {ranked} AS r FROM ({counts}))"
+    few = f"r {a.one('<=', '<', '>', '=')} {a.rnd.randint(1, 4)}"
+    if shape < 0.75:
+        total = a.one("sum(n)", "count(*)", "max(n)", f"count(*) FILTER (WHERE {few})")
+        return Asked((f"{total} AS n0",), f"FROM c WHERE {few}", before)
+    on = a.one("b.r = a.r + 1", "b.r < a.r AND b.l = a.l")
+    return Asked((a.one("count(*) AS n0", "sum(a.n - b.n) AS n0"),), f"FROM c a JOIN c b ON {on}", before)
+
+
+def parts_of_keys(a: Analyst) -> Asked:
+    """Groups by an expression of both items of a self-join."""
+    on = a.one("a.item <> b.item", "a.item < b.item", f"{a.test('a.item')}", f"a.item <> {a.item()}")
+    key = a.one("least(a.item, b.item)", "a.item || b.item", "length(a.item) + length(b.item)", "a.item = b.item")
+    column = a.one(
+        "count(*) AS c1",
+        "count(*) // 2 AS c1",
+        "sum(length(a.item)) AS n1",
+        f"count(*) FILTER (WHERE {a.test('b.item')}) AS c1",
+    )
+    having = a.one("", "", f" HAVING count(*) > {a.rnd.randint(0, 4)}")
+    rows = f"FROM sales a JOIN sales b ON a.tid = b.tid AND {on} GROUP BY {a.one('k0', key, '1')}{having}"
+    return Asked((f"{key} AS k0", column), rows, filtered=bool(having))
+
+
+def lateral_rows(a: Analyst) -> Asked:
+    """Rows of the same person beside each row."""
+    met = a.one("t.item <> s.item", "t.item > s.item", a.test("t.item"), "true")
+    left = a.one(", LATERAL ({}) l", " CROSS JOIN LATERAL ({}) l", " LEFT JOIN LATERAL ({}) l ON true")
+    source = left.format(f"SELECT t.item{a.one('', ' AS item')} FROM sales t WHERE t.tid = s.tid AND {met}")
+    where = a.one("", f" WHERE {a.test('s.item')}", f" WHERE {a.test('l.item')}")
+    shown = a.one(("l.item AS k0", "count(*) AS c1"), ("s.item AS k0", "count(l.item) AS c1"))
+    if a.rnd.random() < 0.3:
+        return Asked(("count(*) AS c0",), f"FROM sales s{source}{where}")
+    return Asked(shown, f"FROM sales s{source}{where} GROUP BY {shown[0].split(' ')[0]}")

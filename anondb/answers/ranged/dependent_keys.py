@@ -1,4 +1,5 @@
-"""``GROUP BY c.item, c.n`` of groups ``c`` by the item: the item says which number it is."""
+"""What the keys of groups say: ``GROUP BY c.item, c.n`` of groups ``c`` by the item is that by the item alone, and groups of
+which one has a greater number than the other are different groups."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.query.parsing import lowered
+from anondb.query.parsing import bare, lowered
 
 
 def without_dependent_keys(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
@@ -61,6 +62,37 @@ def _rewrite(node: exp.Select, named: Mapping[str, exp.CTE], ids: Collection[str
             plain = column.parent is node
             column.replace(exp.alias_(value, column.name, quoted=True) if plain else value)
     group.set("expressions", [group.expressions[n] for n in kept])
+
+
+def with_other_groups(tree: exp.Expr) -> exp.Expr:
+    """A query in which conditions ``d.n > c.n`` on two groups of one common table expression say that their keys differ."""
+    if tree.find(exp.CTE) is None or tree.find(exp.GT, exp.LT, exp.NEQ) is None:
+        return tree
+    made = tree.copy()
+    listed, tables = list(made.find_all(exp.CTE)), list(made.find_all(exp.Table))
+    named, aliases = {lowered(cte.alias): cte for cte in listed}, [lowered(table.alias_or_name) for table in tables]
+    once = {alias: table for alias, table in zip(aliases, tables, strict=True) if aliases.count(alias) == 1}
+    for node in list(made.find_all(exp.GT, exp.LT, exp.NEQ)) if len(named) == len(listed) else ():
+        sides = [bare(side) for side in (node.this, node.expression)]
+        if not all(isinstance(side, exp.Column) for side in sides) or sides[0].name != sides[1].name:
+            continue
+        places = [once.get(lowered(side.text("table"))) for side in sides]
+        if places[0] is None or places[1] is None or lowered(places[0].name) != lowered(places[1].name):
+            continue
+        own, others = group_columns(places[0], named)
+        if places[0] is not places[1] and lowered(sides[0].name) in others and _is_chosen_by(node):
+            keys = [[exp.column(exp.to_identifier(k, quoted=True), side.text("table")) for side in sides] for k in own]
+            same = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in keys))
+            node.replace(exp.paren(exp.and_(node.copy(), exp.not_(same))))
+    return made
+
+
+def _is_chosen_by(node: exp.Expr) -> bool:
+    """Whether a condition only matters where it is true: connected by AND and OR in a clause that chooses rows."""
+    around = node.parent
+    while isinstance(around, exp.And | exp.Or | exp.Paren):
+        around = around.parent
+    return isinstance(around, exp.Where | exp.Having | exp.Join)
 
 
 def _is_of_group(column: exp.Column) -> bool:

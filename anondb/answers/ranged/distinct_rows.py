@@ -31,16 +31,43 @@ def with_groups(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
     if tree.find(exp.Window, exp.Subquery) is None or tree.find(exp.Distinct) is None:
         return tree
     made = tree.copy()
-    for select in list(made.find_all(exp.Select)):
+    for select in list(made.find_all(exp.Select)):  # outer ones first
+        inner = _of_any_number(select)
+        if inner is not None and not _keys_of(inner) & set(ids):
+            inner.set("distinct", exp.Distinct())
+            keys = {lowered(e.alias_or_name) for e in inner.expressions if e.find(exp.Window) is None}
+            if _groups(inner) is not None and keys <= _keys_of(select):  # each of the groups is one row
+                select.set("distinct", None)
         groups = _groups(select) or _with_nested(select)
-        keys = groups.args["group"].expressions if groups is not None else ()
-        if groups is None or any(isinstance(key, exp.Column) and lowered(key.name) in ids for key in keys):
+        if groups is None or _keys_of(select) & set(ids):
             continue
         if select is made:
             made = groups
         else:
             select.replace(groups)
     return made
+
+
+def _keys_of(node: exp.Select) -> set[str]:
+    """The names of the columns that a SELECT shows, in lower case."""
+    return {lowered(e.unalias().name) for e in node.expressions if isinstance(e.unalias(), exp.Column)}
+
+
+def _of_any_number(node: exp.Select) -> exp.Select | None:
+    """The SELECT with windows that is the only source of another one, for which it does not matter how often a row is there;
+    None for others."""
+    source = node.args["from_"].this if node.args.get("from_") else None
+    inner = source.this if isinstance(source, exp.Subquery) else None
+    others = any(node.args.get(key) for key in ("joins", "laterals", "qualify", "windows"))
+    if not isinstance(inner, exp.Select) or others or inner.find(exp.Window) is None or inner.is_star:
+        return None
+    if any(inner.args.get(key) for key in ("distinct", "group", "having", "limit", "offset")):
+        return None
+    parts = [*node.expressions, *(node.args[key] for key in ("having", "order") if node.args.get(key))]
+    calls = [call for part in parts for call in part.find_all(exp.AggFunc, exp.Window, exp.Anonymous)]
+    once = all(isinstance(call, exp.Min | exp.Max) or isinstance(call.this, exp.Distinct) for call in calls)
+    merged = node.args.get("distinct") is not None or (calls and node.args.get("group") is None)
+    return inner if once and merged else None
 
 
 def _groups(node: exp.Select) -> exp.Select | None:
@@ -65,7 +92,7 @@ def _groups(node: exp.Select) -> exp.Select | None:
         if value is None:
             return None
         window.replace(exp.alias_(value, window.alias) if window.alias and window in made.expressions else value)
-    if not all(_is_of(e.unalias(), keys) for e in made.expressions):
+    if not all(_is_of(e.unalias(), keys, made) for e in made.expressions):
         return None
     made.set("distinct", None)
     made.set("group", exp.Group(expressions=[key.copy() for key in dict.fromkeys(keys)]))
@@ -137,10 +164,13 @@ def _over_groups(window: exp.Window, keys: list[exp.Expr]) -> exp.Expr | None:
     return exp.Window(this=total(this=window.this.copy()), partition_by=[part.copy() for part in by], over="OVER")
 
 
-def _is_of(node: exp.Expr, keys: list[exp.Expr]) -> bool:
-    """Whether an expression is of keys and aggregates alone."""
+def _is_of(node: exp.Expr, keys: list[exp.Expr], of: exp.Select) -> bool:
+    """Whether an expression is of keys, aggregates, and subqueries over the same table that name no row around them."""
     if node in keys or isinstance(node, exp.AggFunc | exp.Filter):
         return True
+    if isinstance(node, exp.Subquery):
+        names = {table.name for table in node.find_all(exp.Table) if not table.args.get("alias")}
+        return names == {of.args["from_"].this.name} and not any(column.table for column in node.find_all(exp.Column))
     if isinstance(node, exp.Column | exp.Query):
         return False
-    return all(_is_of(part, keys) for part in node.iter_expressions())
+    return all(_is_of(part, keys, of) for part in node.iter_expressions())

@@ -134,16 +134,16 @@ def write_first_rows(node: exp.Select) -> None:
     keys = None if distinct is None else distinct.args.get("on")
     if keys is None or node.args.get("qualify") is not None or (order is not None and order.find(exp.Var)):
         return  # ORDER BY ALL is a Var
-    by = [_resolved(key, node) for key in (keys.expressions if isinstance(keys, exp.Tuple) else [bare(keys)])]
+    by = [resolved(key, node) for key in (keys.expressions if isinstance(keys, exp.Tuple) else [bare(keys)])]
     ordered = None if order is None else order.copy()
     for part in () if ordered is None else ordered.expressions:
-        part.set("this", _resolved(part.this, node))
+        part.set("this", resolved(part.this, node))
     window = exp.Window(this=exp.RowNumber(), partition_by=by, order=ordered, over="OVER")
     node.set("distinct", None)
     node.set("qualify", exp.Qualify(this=exp.EQ(this=window, expression=exp.Literal.number(1))))
 
 
-def _resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
+def resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
     """The selected expression behind a position or an alias."""
     if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
         selected: exp.Expr = node.expressions[whole(key) - 1]

@@ -172,7 +172,7 @@ class Sources:
     def add(self, relation: Known, alias: str) -> exp.Expr:
         """Register a relation; returns it as a source for FROM or JOIN."""
         name = fresh("s")
-        self.by_alias.append((alias, relation.values(name)))
+        self.by_alias.append((lowered(alias), relation.values(name)))
         self.open, self.cut = self.open or relation.open, self.cut or relation.cut
         if relation.flagged:
             self.sure.append(exp.column(SURE, name))

@@ -1,16 +1,38 @@
-"""Aggregates beside each row: ``t, LATERAL (SELECT count(*) AS n FROM s WHERE s.item = t.item) l`` as subqueries.
+"""LATERAL sources without LATERAL: aggregates as scalar subqueries, and rows of a table of persons as a join.
 
-An aggregate without GROUP BY has one row, whatever its rows are. So such a source adds its columns to each row of those
-before it, as scalar subqueries do, and no row is lost by the join, whose condition is TRUE.
+In ``t, LATERAL (SELECT count(*) AS n FROM s WHERE s.item = t.item) l``, an aggregate without GROUP BY has one row, whatever
+its rows are. So such a source adds its columns to each row of those before it, as scalar subqueries do, and no row is lost
+by the join, whose condition is TRUE. Columns of a table's rows are those of a join on the condition of WHERE.
 """
 
 from __future__ import annotations
+
+from collections.abc import Container, Mapping
 
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
 
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}
+
+
+def with_joins(tree: exp.Expr, tables: Mapping[str, Container[str]]) -> exp.Expr:
+    """A query with joins in place of LATERAL sources of the rows of a table of persons.
+
+    Args:
+        tree: the query.
+        tables: the columns of each table of persons, in lower case.
+    """
+    if tree.find(exp.Lateral) is None:
+        return tree
+    made = tree.copy()
+    names = {lowered(cte.alias) for cte in made.find_all(exp.CTE)}
+    known = {name: columns for name, columns in tables.items() if name not in names}
+    for select in list(made.find_all(exp.Select)):
+        for join in select.args.get("joins") or ():
+            if (query := _query(join)) is not None:
+                _write_join(select, join, query, known)
+    return made
 
 
 def with_subqueries(tree: exp.Expr) -> exp.Expr:
@@ -21,23 +43,56 @@ def with_subqueries(tree: exp.Expr) -> exp.Expr:
     for select in list(made.find_all(exp.Select)):
         joins = select.args.get("joins") or []
         for join in reversed(joins):  # a later one may name an earlier one
-            columns = _columns(join)
+            query = _query(join)
+            columns = None if query is None else _columns(join.this, query)
             if columns is not None and _is_replaceable(select, join, columns):
                 joins.remove(join)
                 _put(select, lowered(join.this.alias), columns)
     return made
 
 
-def _columns(join: exp.Join) -> dict[str, exp.Expr] | None:
-    """The columns of a LATERAL source with one row, by their names in lower case; None for other sources."""
+def _query(join: exp.Join) -> exp.Select | None:
+    """The SELECT of a LATERAL source that is joined on TRUE; None for other sources."""
     source, on = join.this, join.args.get("on")
     query = source.this.unnest() if isinstance(source, exp.Lateral) and isinstance(source.this, exp.Query) else None
     if not isinstance(query, exp.Select) or not source.alias or join.args.get("using") or join.method:
         return None
     if not {key for key, part in query.args.items() if part} <= _ONE_ROW or on not in (None, exp.true()):
         return None
-    if join.side not in ("", "LEFT") or join.kind not in ("", "INNER", "CROSS", "OUTER"):
-        return None
+    plain = join.side in ("", "LEFT") and join.kind in ("", "INNER", "CROSS", "OUTER")
+    return query if plain else None
+
+
+def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: Mapping[str, Container[str]]) -> None:
+    """Write a source of columns of the rows of a table of persons as a join with the table."""
+    clause, where, alias = query.args.get("from_"), query.args.get("where"), join.this.args["alias"]
+    table = None if clause is None else clause.this
+    if not isinstance(table, exp.Table) or table.db or lowered(table.name) not in tables:
+        return
+    named = table.args.get("alias")
+    if alias.columns or (named is not None and named.columns) or query.args.get("joins") or query.args.get("with_"):
+        return
+    inside, own = lowered(table.alias_or_name), tables[lowered(table.name)]
+
+    def moved(node: exp.Expr) -> exp.Expr:
+        of = isinstance(node, exp.Column) and (lowered(node.table) or ("" if lowered(node.name) not in own else inside))
+        return exp.column(node.this.copy(), alias.this.copy()) if of == inside else node
+
+    shown = {lowered(e.alias_or_name): e.unalias() for e in query.expressions}
+    columns = {
+        name: moved(of.copy()) for name, of in shown.items() if isinstance(of, exp.Column) and moved(of) is not of
+    }
+    nested = where is not None and where.find(exp.Query) is not None
+    if nested or len(columns) < len(query.expressions) or not _is_replaceable(select, join, columns):
+        return
+    _put(select, lowered(alias.name), columns)
+    join.set("this", exp.Table(this=table.this.copy(), alias=exp.TableAlias(this=alias.this.copy())))
+    join.set("on", exp.true() if where is None else exp.paren(where.this.transform(moved)))
+    join.set("kind", None)
+
+
+def _columns(source: exp.Lateral, query: exp.Select) -> dict[str, exp.Expr] | None:
+    """The columns of a LATERAL source with one row, by their names in lower case; None for other sources."""
     shown = [e.unalias() for e in query.expressions]
     if not all(_is_aggregate(e) for e in shown) or any(e.find(exp.Window, exp.Explode) for e in shown):
         return None

@@ -1,10 +1,11 @@
-"""Running totals in an order of estimates: aggregates over the rows that come up to a row, for certain or possibly.
+"""Running totals and ranks in an order of estimates: aggregates over the rows up to a row, for certain or possibly.
 
 The frame of a row has the rows before it, those that no term of the order tells from it, and the row itself. A row comes
 before another by the first term that differs, so d comes up to r by the terms x, y if ``d.x < r.x OR (d.x <= r.x AND
 d.y <= r.y)``. Where this is certain, and d is there for certain, d is in the frame of r for certain; where it is not
 possible, it is not. The row itself always is, wherever there is anything to say of it. What counts rows (ROWS) takes equal
-rows in any order, and so needs terms that tell all of them apart.
+rows in any order, and so needs terms that tell all of them apart. A rank is one more than the number of rows before a row,
+without those that no term tells from it (EXCLUDE GROUP).
 """
 
 from __future__ import annotations
@@ -26,6 +27,22 @@ MOST_ROWS = 2_000  # each of them is compared with each
 MOST_TOTALS = 3  # of one SELECT, each of which reads the rows with the ones before it three times
 Term = tuple[Value, bool]
 """A number or an exact value by which rows are ordered, and whether the order is descending."""
+
+
+def rank_as_number(node: exp.Window) -> exp.Expr | None:
+    """``rank()`` and ``row_number()`` as numbers of rows; None for other windows."""
+    of = type(node.this)
+    if of not in (exp.Rank, exp.RowNumber) or node.args.get("spec") is not None or node.args.get("order") is None:
+        return None
+    made = node.copy()
+    made.set("this", exp.Count(this=exp.Star(), big_int=True))
+    frame = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
+    made.set("spec", frame)
+    if of is exp.RowNumber:
+        return made
+    frame.set("kind", "RANGE")
+    frame.set("exclude", exp.Var(this="GROUP"))
+    return exp.Add(this=made, expression=exp.Literal.number(1))
 
 
 def running(
@@ -51,7 +68,8 @@ def running(
     within = [read(part, resolve) for part in node.args.get("partition_by") or ()]
     exact = [value for value, _ in terms if value.exact]
     place = sources.tree.args["from_"].this
-    by_rows = node.args.get("spec") is not None and node.args["spec"].text("kind").upper() == "ROWS"
+    frame = node.args.get("spec") or exp.WindowSpec()
+    by_rows, others = frame.text("kind").upper() == "ROWS", frame.args.get("exclude") is not None
     own = [*within, *exact, *(() if by_rows else (v for _, v in sources.by_alias[0][1] if v.exact))]
     ends_of = [end for value in (*within, *(v for v, _ in terms)) for end in value.ends]
     plain = all(c.table == place.alias for end in ends_of for c in end.find_all(exp.Column)) and all(
@@ -60,14 +78,16 @@ def running(
     if not own or not plain or not all(map(_is_ordered, terms)):
         return None
     row = fresh("row")
-    before = _up_to([(value, _moved(value, row), desc) for value, desc in terms])
-    same, alike = ([_same(value, _moved(value, row)) for value in of] for of in (own, within))
-    sure = exp.or_(exp.and_(rows.sure or exp.true(), holds(before.truths[0], unknown=False)), exp.and_(*same))
+    before = _up_to([(value, _moved(value, row), desc) for value, desc in terms], strict=others)
+    equal, alike = ([_same(value, _moved(value, row)) for value in of] for of in (own, within))
+    same = exp.and_(*equal)
+    sure = exp.and_(rows.sure or exp.true(), holds(before.truths[0], unknown=False))
+    sure = sure if others else exp.or_(sure, same)
     total = replace(rows, sure=sure).aggregate(node.this, resolve)  # which may add columns to the source
     place = sources.tree.args["from_"].this
     if not _told_apart(tables, place, where, own, exact):
         return None
-    parts = [*([where.this] if where is not None else []), *alike, before.truths[1]]
+    parts = [*([where.this] if where is not None else []), *alike, before.truths[1], *([same.not_()] if others else [])]
     up_to = exp.Select().from_(place.copy()).where(*(exp.paren(part.copy()) for part in parts))
     up_to.set("group", ONE_GROUP.copy())  # an end need not have an aggregate
     ends = {fresh("w"): up_to.select(end.copy()).subquery() for end in total.ends}
@@ -86,7 +106,8 @@ def _is_up_to_row(node: exp.Window) -> bool:
     ends = ("UNBOUNDED", "PRECEDING", "CURRENT ROW") if frame is None else (
         *(frame.text(key).upper() for key in ("start", "start_side")), frame.text("end").upper() or "CURRENT ROW"
     )  # fmt: skip
-    kinds = frame is None or (frame.text("kind").upper() in ("ROWS", "RANGE") and not frame.args.get("exclude"))
+    excluded = "" if frame is None else frame.text("exclude").upper()
+    kinds = frame is None or (frame.text("kind").upper(), excluded) in (("ROWS", ""), ("RANGE", ""), ("RANGE", "GROUP"))
     return plain and kinds and ends == ("UNBOUNDED", "PRECEDING", "CURRENT ROW")
 
 
@@ -109,12 +130,14 @@ def _same(one: Value, other: Value) -> exp.Expr:
     return exp.NullSafeEQ(this=exp.paren(one.expression), expression=exp.paren(other.expression))
 
 
-def _up_to(terms: Sequence[tuple[Value, Value, bool]]) -> Value:
-    """The condition that a row comes before another one, or is equal to it, by terms of both."""
+def _up_to(terms: Sequence[tuple[Value, Value, bool]], *, strict: bool) -> Value:
+    """The condition that a row comes before another one, or, unless it is ``strict``, is equal to it, by terms of both."""
     (one, other, desc), *rest = terms
-    strict, loose = (exp.GT, exp.GTE) if desc else (exp.LT, exp.LTE)
-    ahead, level = (compared(kind(this=exp.null(), expression=exp.null()), one, other) for kind in (strict, loose))
-    return connected(exp.Or, [ahead, connected(exp.And, [level, _up_to(rest)])]) if rest else level
+    more, loose = (exp.GT, exp.GTE) if desc else (exp.LT, exp.LTE)
+    ahead, level = (compared(kind(this=exp.null(), expression=exp.null()), one, other) for kind in (more, loose))
+    if not rest:
+        return ahead if strict else level
+    return connected(exp.Or, [ahead, connected(exp.And, [level, _up_to(rest, strict=strict)])])
 
 
 def _told_apart(

@@ -17,7 +17,7 @@ from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, describ
 from anondb.answers.ranged.leading import check_limits, leading, number_of_rows, orderings_of
 from anondb.answers.ranged.listed_groups import by_constants
 from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
-from anondb.answers.ranged.running import running
+from anondb.answers.ranged.running import rank_as_number, running
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
@@ -79,13 +79,10 @@ class SelectRows:
         if clause is None:
             return
         only(clause, "this")
-        self.sources.tree.set("from_", exp.From(this=self._source(clause.this)))
+        source = self.sources.add(*source_rows(self.compiler, clause.this, self.env))
+        self.sources.tree.set("from_", exp.From(this=source))
         for join in self.node.args.get("joins") or ():
             self._join(join)
-
-    def _source(self, node: exp.Expr) -> exp.Expr:
-        relation, alias = source_rows(self.compiler, node, self.env)
-        return self.sources.add(relation, lowered(alias))
 
     def _join(self, join: exp.Join) -> None:
         """Join known rows: each two for which the condition is possible, unless rows without another stay, too.
@@ -101,7 +98,7 @@ class SelectRows:
             raise unsupported(f"{join.side} JOIN of rows that an estimate chose")
         if left and not flagged:
             relation = replace(relation, tree=exp.select("*", exp.true().as_(SURE)).from_(relation.tree.subquery("r")))
-        source = self.sources.add(replace(relation, flagged=flagged and not left), lowered(alias))
+        source = self.sources.add(replace(relation, flagged=flagged and not left), alias)
         conditions = []
         if join.args.get("on") is not None:
             condition = read(join.args["on"], self.resolve)
@@ -143,6 +140,8 @@ class SelectRows:
                 return value if total is None else narrowed(value, scalar(total, self.compiler, self.env))
             terms = node.args["order"].expressions if node.args.get("order") is not None else ()
             if not all(read(term.this, self.resolve).exact for term in terms):
+                if (number := rank_as_number(node)) is not None:
+                    return read(number, self.resolve)
                 if up_to := running(node, self._windowed, self.sources, self.resolve, tables, every):
                     return up_to
                 self.compiler.notes[ORDER_NOTE] = None
