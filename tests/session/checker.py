@@ -188,5 +188,6 @@ def _check_rows(result: anondb.Result, original: duckdb.DuckDBPyConnection, sql:
         return name if name == "certain" else f"{'k' if of is None else 'n'}_{name}"
 
     columns = [*map(marked, result.columns)]
-    found = faults(columns, result.fetchall(), [*map(marked, names)], true.fetchall(), filtered=True, every=every)
+    how = {"filtered": True, "every": every, "nullable": says_null(result.notes)}
+    found = faults(columns, result.fetchall(), [*map(marked, names)], true.fetchall(), **how)
     assert not found, (sql, found)

@@ -99,6 +99,11 @@ SHAPES = [
         "SELECT DISTINCT item, count(*) OVER (PARTITION BY item) / (SELECT count(DISTINCT tid) FROM sales) AS n FROM sales",
         "SELECT item, count(*) / (SELECT count(DISTINCT tid) FROM sales) AS n FROM sales GROUP BY item",
     ),
+    (
+        "SELECT price, count(*) AS n FROM prices SEMI JOIN sales USING (item) GROUP BY price",
+        "SELECT price, count(*) AS n FROM prices WHERE item IN (SELECT item FROM sales) GROUP BY price",
+    ),
+    (f"{LENGTHS} SELECT a.item, a.n FROM c a ANTI JOIN c b ON b.l = a.l AND b.n > a.n", BEST),
 ]
 EQUAL = {
     "ranks are numbers of rows before": RANKS,

@@ -1,4 +1,5 @@
-"""Rows without a match: ``FROM a LEFT JOIN b ON ... WHERE b.k IS NULL`` as NOT EXISTS, which may compare estimates."""
+"""Rows with and without a match as EXISTS, which may compare estimates: of SEMI JOIN and ANTI JOIN, and of ``FROM a LEFT
+JOIN b ON ... WHERE b.k IS NULL``."""
 
 from __future__ import annotations
 
@@ -11,6 +12,28 @@ from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 _NAMING = ("expressions", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset")
 """The parts of a SELECT that may name a column of its sources, beside the conditions of joins."""
+
+
+def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+    """A SELECT of other rows than those of persons with EXISTS in place of SEMI JOIN and ANTI JOIN; None without these."""
+    clause, joins = node.args.get("from_"), node.args.get("joins") or []
+    tested = [join for join in joins if join.kind in ("SEMI", "ANTI")]
+    if clause is None or not tested or any(join.side in ("RIGHT", "FULL") for join in joins):
+        return None
+    if compiler.people.is_source(clause.this, env):
+        return None
+    made = node.copy()
+    made.set("joins", [join.copy() for join in joins if join not in tested])
+    for join in tested:
+        on, using = join.args.get("on"), join.args.get("using") or ()
+        sides = clause.this.alias_or_name, join.this.alias_or_name
+        if (using and (len(joins) > 1 or not all(sides))) or (on is None and not using):
+            return None
+        equal = [exp.EQ(this=exp.column(n.copy(), sides[0]), expression=exp.column(n.copy(), sides[1])) for n in using]
+        matches = exp.Select(expressions=[exp.convert(1)]).from_(join.this.copy())
+        exists: exp.Expr = exp.Exists(this=matches.where(*equal, *([on.copy()] if on is not None else [])))
+        made.where(exists if join.kind == "SEMI" else exp.Not(this=exists), copy=False)
+    return made
 
 
 def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:

@@ -91,7 +91,7 @@ class SelectRows:
         """
         only(join, "this", "side", "kind", "on", "using")
         if join.kind in ("SEMI", "ANTI"):
-            raise unsupported(f"{join.kind} JOIN of known rows", "Use IN or NOT IN.")
+            raise unsupported(f"{join.kind} JOIN beside RIGHT or FULL JOIN", "Use IN or NOT IN.")
         relation, alias = source_rows(self.compiler, join.this, self.env)
         left, flagged = join.side == "LEFT", relation.flagged
         if join.side and (relation.open or (not left and (flagged or self.sources.sure))):
