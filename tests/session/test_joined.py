@@ -158,7 +158,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[
     with duckdb.connect(str(folder / "raw.duckdb")) as raw:
         fill(raw)
     with anondb.connect(folder / "raw.duckdb") as db:
-        plain = db.anonymize("sales", name="plain", model=anondb.KmAnonymity(2, 2), algorithm="coat")
+        plain = db.anonymize("sales", name="plain", model=anondb.KmAnonymity(2, 2), algorithm="coat", queries=1)
         plain.publish(folder / "plain.duckdb")
         quasi = {"records": "people", "quasi_identifiers": "age,town,day", "algorithm": "rfirst", "infeasible": "merge"}
         records = db.anonymize("sales", name="records", model=anondb.KkmAnonymity(3, 2), queries=1, **quasi)
