@@ -18,7 +18,7 @@ from each import each
 from portions import portions
 
 GROUPS = groups()
-QUICK = {"persons_one", "two_of_three", "rows_or", "mean_size", "items_or_zero", "top_items", "revenue"}
+QUICK = {"persons_one", "rows_or", "top_items", "revenue"}
 LISTED = (judging.CONTRADICTION, judging.ESTIMATE, judging.IN_PART, judging.WIDER)
 NAMED = ["milk", "bread", "coffee", "cornflakes", "migraine tablets", "butter", "tea"]
 
