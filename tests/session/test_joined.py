@@ -238,7 +238,8 @@ def test_an_estimate_is_as_precise_as_its_bounds(asked: dict[str, Any]) -> None:
     session, _ = asked["sales"]
     session.register("rate", duckdb.sql("SELECT 0.1::FLOAT AS f").to_arrow_table())
     sql = "SELECT item, count(*) * (SELECT f FROM rate) AS n FROM sales GROUP BY item"
-    assert all(low <= estimate <= high for _, estimate, low, high in session.sql(sql).fetchall())
+    rows = session.sql(sql).fetchall()
+    assert rows and all(low <= estimate <= high for _, estimate, low, high in rows)
 
 
 def test_notes_name_items_that_the_analyst_wrote(named: tuple[str, Session]) -> None:

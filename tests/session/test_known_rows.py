@@ -29,9 +29,9 @@ def test_the_median_over_rows_without_bounds_has_none(named: Named, value: str) 
 
 def test_a_row_that_an_estimate_chooses_has_no_bounds(named: Named) -> None:
     result = named[1].sql(f"SELECT k, lag(n, n::INTEGER) OVER (ORDER BY k) AS v FROM ({COUNTS})")
-    assert all(row[2:] == (None, None) for row in result.fetchall())
+    assert len(result) and all(row[2:] == (None, None) for row in result.fetchall())
     result = named[1].sql(f"SELECT k, ntile(n::INTEGER + 1) OVER (ORDER BY k) AS v FROM ({COUNTS})")
-    assert all(row[2:] == (None, None) for row in result.fetchall())
+    assert len(result) and all(row[2:] == (None, None) for row in result.fetchall())
     assert result.columns == ["k", "v", "v_lower", "v_upper"]
     assert any("No bounds" in note or "no bounds" in note for note in result.notes)
 
