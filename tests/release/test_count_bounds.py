@@ -275,6 +275,7 @@ def test_two_releases_attached(owner: Engine, sealed: Path, tmp_path: Path) -> N
                 assert analyst.sql(ASK.format(f"{asked}.")).fetchall() == answer
 
 
+@pytest.mark.slow
 def test_in_the_owners_database_under_any_name(owner: Engine, tmp_path: Path) -> None:
     frozen(owner)
     frozen(owner, SHOP[:3], SHOP_BLOCKS, name="autumn")

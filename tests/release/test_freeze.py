@@ -271,6 +271,7 @@ def _recoding(**changes: Any) -> dict[str, Any]:
     return {**right, **changes}
 
 
+@pytest.mark.slow
 @each(
     "changes",
     [

@@ -162,6 +162,7 @@ def test_infeasible_clusters(database: Database) -> None:
             of(infeasible)
 
 
+@pytest.mark.slow
 def test_merged_clusters_are_counted(database: Database) -> None:
     """In each cluster of two one person holds the item; together they are two."""
     sql(

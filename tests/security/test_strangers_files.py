@@ -168,7 +168,7 @@ def test_nothing_of_a_strangers_file_runs(
     assert time.perf_counter() - begun < 50  # nothing waits: the views do for a minute each
 
 
-@pytest.mark.parametrize("stranger", some(HOSTILE, *list(HOSTILE)[::6]), indirect=True)
+@pytest.mark.parametrize("stranger", some(HOSTILE, *list(HOSTILE)[::16]), indirect=True)
 def test_nothing_of_a_strangers_file_runs_beside_others(stranger: Path, sealed: Path, tmp_path: Path) -> None:
     """A session on several files attaches all of them to one connection."""
     seen, begun = Touched(tmp_path), time.perf_counter()

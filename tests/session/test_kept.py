@@ -134,6 +134,7 @@ def test_the_rows_of_all_items_are_put_on_the_desk_once(shop: Path) -> None:
     assert len([text for text in said if text.startswith('CREATE TABLE "memory"."main"."facts')]) == 1
 
 
+@pytest.mark.slow
 def test_the_desk_keeps_few_answers(shop: Path) -> None:
     said: list[str] = []
     with anondb.open(shop / "supports.duckdb", on_statement=said.append) as session:

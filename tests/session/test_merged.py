@@ -88,6 +88,7 @@ def test_different_values_of_items_with_several_rows(named: Named, shop: Path) -
         check_shop(named, shop, f"SELECT count(*) AS n FROM ({inner}) WHERE n > 1")
 
 
+@pytest.mark.slow
 def test_too_many_values(named: Named) -> None:
     rows = pd.DataFrame({"item": ["milk"] * 60, "v": range(60)})
     named[1].register("many", rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from each import each
 from session.conftest import Named
 from session.test_other_spellings import rows
@@ -70,6 +71,7 @@ def test_a_sum_of_nothing_is_what_takes_its_place(named: Named, sql: str, plain:
     assert named[0] == "suppressed" or rows(named, sql) == rows(named, plain)
 
 
+@pytest.mark.slow
 def test_keys_of_scores_have_the_type_of_the_sum(named: Named) -> None:
     """So the estimates of a row are those of the rows of worlds, and its text is the same."""
     for one, two, texts in (

@@ -607,6 +607,7 @@ def test_refresh_after_a_change_of_the_columns(db: anondb.Database) -> None:
     assert refreshed(db, "v").causes == ("columns",) and not refreshed(db, "v").changed
 
 
+@pytest.mark.slow
 def test_explain_does_not_need_the_taxonomy_again(db: anondb.Database) -> None:
     db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="plain", queries=1)
     db.sql("DROP TABLE food; DROP TABLE sales")
