@@ -47,7 +47,7 @@ def check(shop: Shop, release: str, chosen: Callable[[str], bool]) -> None:
 
 
 def test_some_equal_queries_have_equal_answers(shop: Shop) -> None:
-    check(shop, "mhghs", lambda name: name in QUICK)
+    check(shop, "kkm", lambda name: name in QUICK)
 
 
 @pytest.mark.slow

@@ -118,6 +118,7 @@ def test_temporary_tables_are_sources(mine: duckdb.DuckDBPyConnection) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_open_transaction_is_not_touched(mine: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     database = anondb.connect(mine)
     release = database.anonymize("sales", name="spring", **SMALL)

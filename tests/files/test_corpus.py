@@ -112,9 +112,7 @@ def check_sizes(profile: Any, case: Case) -> None:
     assert profile.occurrences == sum(map(len, held.values()))
 
 
-AS_TABLES = some(
-    TABLES, *chosen("kaggle", "wide_domains", "onehot_words", "list_json", "missing_ids_dropped"), ids=named
-)
+AS_TABLES = some(TABLES, *chosen("kaggle", "list_json"), ids=named)
 
 
 @pytest.mark.parametrize("case", AS_TABLES)

@@ -150,6 +150,7 @@ def test_many_blocks(bench: Bench) -> None:
     assert 0.5 < share < 1 and estimate == pytest.approx(2 * share**40)
 
 
+@pytest.mark.slow
 @each("asked", ["NULL", "[NULL]", "['apple', NULL]", "NULL::VARCHAR[]", "[NULL]::VARCHAR[]"])
 @each("form", ["FROM {}", "SELECT upper_bound FROM {}", "SELECT count(*) FROM {}", "SELECT EXISTS (FROM {})"])
 def test_null_is_refused(bench: Bench, asked: str, form: str) -> None:

@@ -278,5 +278,6 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         assert caught.value.code == code
 
 
+@pytest.mark.slow
 def test_a_copy_is_clean_too(sealed: Path, tmp_path: Path) -> None:
     assert inspect(shutil.copy(sealed, tmp_path / "elsewhere é'.duckdb")).clean

@@ -157,6 +157,7 @@ def test_it_is_left_out_where_fewer_than_k_rows_are_empty(owner: Engine) -> None
     assert frozen(owner, ["a", "a", "a", "x"], "lists")["suppressed_items"] == "1"
 
 
+@pytest.mark.slow
 def test_it_is_left_out_under_other_models(owner: Engine) -> None:
     model = HkpCoherence()
     assert "suppressed_items" not in frozen(owner, ["ax", "bx"], model=model)

@@ -181,6 +181,7 @@ def test_what_a_forger_signs_is_refused(published: Published, tmp_path: Path, wh
         assert not opens_at_all(place, published.key)
 
 
+@pytest.mark.slow
 def test_a_signature_of_another_release_is_refused(published: Published, tmp_path: Path) -> None:
     place = copied(published.unsigned, tmp_path / "spring.duckdb")
     with duckdb.connect(str(published.file), read_only=True) as reader:

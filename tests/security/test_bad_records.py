@@ -186,6 +186,7 @@ def test_values_of_queries(database: Database) -> None:
         database.anonymize("held", model=anondb.KmAnonymity(2, 2), values=1)
 
 
+@pytest.mark.slow
 def test_several_transaction_attributes(database: Database) -> None:
     sql(
         database,

@@ -116,6 +116,7 @@ def test_a_date_may_be_written_in_another_way(session: Session) -> None:
     assert found == same and found and all(None not in row for row in found)
 
 
+@pytest.mark.slow
 @each(
     "key, expected",
     [

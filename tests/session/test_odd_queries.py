@@ -246,6 +246,7 @@ def test_what_duckdb_refuses_for_the_type_of_the_items_is_refused(numbers: Any) 
         numbers[1].execute(OF_TEXTS)
 
 
+@pytest.mark.slow
 def test_items_have_the_order_of_their_type(numbers: Any, codes: Any) -> None:
     sql = "SELECT item FROM sales GROUP BY item ORDER BY item"
     for session, original in (numbers, codes):

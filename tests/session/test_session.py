@@ -291,6 +291,7 @@ def test_copies_whose_items_are_compared(shop: Path, sql: str) -> None:
             check_bounds(session, raw, sql)
 
 
+@pytest.mark.slow
 def test_a_file_of_the_analyst_is_read_as_files_are(shop: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     rows = ["007;1.5;1.50;2024-02-29;true;2024-01-01 10:00:00;;9", "8;2;2.25;2024-03-01;false;2024-01-01 11:00:00;;08"]
@@ -364,6 +365,7 @@ def test_results_stay_when_the_session_is_closed_and_can_be_printed(shop: Path) 
     assert "<td>bread</td>" in result._repr_html_() and result.to_json()["columns"] == result.columns
 
 
+@pytest.mark.slow
 def test_numbers_of_items_are_counts_of_listed_items(shop: Path) -> None:
     with anondb.open(shop / "supports.duckdb") as session:
         ((number, lower, upper),) = session.sql("SELECT count(DISTINCT item) AS n FROM sales").fetchall()

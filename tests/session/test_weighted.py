@@ -110,6 +110,7 @@ def test_sums_that_are_rounded_or_of_unknown_weights_are_not_listed(named: Named
         assert len(result) and all(row[2:] == (None, None) for row in result.fetchall())
 
 
+@pytest.mark.slow
 @each("sql, plain", OUTER)
 def test_sides_of_a_full_join_are_persons_with_a_row(named: Named, sql: str, plain: str) -> None:
     assert rows(named, sql) == rows(named, plain)
@@ -165,6 +166,7 @@ def test_other_conditions_on_looked_up_values_have_no_bounds(named: Named, met: 
     assert not any("Internal error" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @each("sql, plain", FLAGGED)
 def test_the_greatest_of_two_numbers_is_whether_some_row_has_it(named: Named, sql: str, plain: str) -> None:
     assert rows(named, sql) == rows(named, plain)

@@ -566,6 +566,7 @@ def test_explain(db: anondb.Database) -> None:
         db.explain("other", "a")
 
 
+@pytest.mark.slow
 def test_explain_suppression(db: anondb.Database) -> None:
     db.sql("INSERT INTO food VALUES ('rare', 'all'), ('never', 'all'); INSERT INTO sales VALUES (1, 'rare')")
     made(db, CREATE)
