@@ -134,6 +134,7 @@ def test_a_condition_to_group_by_is_null_for_null(session: Session, key: str, ex
     assert all(bounds[k][0] <= n <= bounds[k][1] for k, n in expected.items()), rows
 
 
+@pytest.mark.slow
 def test_values_that_are_missing_in_one_of_two_files(tmp_path: Path) -> None:
     with anondb.connect() as db:
         for name, ages, towns in (("a", [20, 21, 22], "ABA"), ("b", [20, None, 23], ["B", None, "A"])):
