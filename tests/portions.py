@@ -11,6 +11,18 @@ BATCHES = 4  # of one portion, which workers share
 
 FEWEST = 10  # seeds of a batch of make check
 
+FIRST_AND_OTHERS = [
+    pytest.param(slice(0, 2), id="first"),
+    pytest.param(slice(2, None), id="others", marks=pytest.mark.slow),
+]
+"""Parameters that are parts of the cases of a group: in ``make test`` the first two."""
+
+
+def parts(cases: Sequence[Any], step: int = 3) -> list[Any]:
+    """Parameters that are lists of cases of one rule: every ``step``-th, and the others, which are marked slow."""
+    others = [case for n, case in enumerate(cases) if n % step]
+    return [pytest.param(cases[::step], id="some"), pytest.param(others, id="others", marks=pytest.mark.slow)]
+
 
 def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> list[Any]:
     """Parameters that are ranges of seeds, from ``first`` on.

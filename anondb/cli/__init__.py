@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -64,6 +65,12 @@ def program(command: str | None = None) -> typer.Typer:
     return app
 
 
+@functools.cache
+def _built(command: str | None) -> Callable[..., Any]:
+    """The program with one command, or with all, as Click calls it; a process that runs several builds each once."""
+    return typer.main.get_command(program(command))
+
+
 def _fail(error: AnondbError) -> NoReturn:
     for say in (
         partial(json_error, error.code, str(error), error.place),
@@ -82,7 +89,7 @@ def main() -> None:
     asked = next((word for word in words[:1] if word in COMMANDS), None)
     try:
         with speaking("command line"):
-            code = program(asked)(words, prog_name="anondb", standalone_mode=False)
+            code = _built(asked)(words, prog_name="anondb", standalone_mode=False)
     except AnondbError as error:
         _fail(error)
     except (KeyboardInterrupt, typer.Abort):

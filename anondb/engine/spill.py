@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import shutil
@@ -39,11 +40,14 @@ def new_private(place: Path, prefix: str) -> Path:
 def sweep(place: Path, prefix: str) -> None:
     """Remove the directories of ``new_private`` that this user's dead processes of this machine left in a place."""
     mine = f"{prefix}{_host()}-"
+    runs = functools.cache(_runs)  # a process may have many
     for path in place.glob(f"{mine}*"):
         with contextlib.suppress(OSError, ValueError):
-            status = path.lstat()
             process, begun, _ = path.name.removeprefix(mine).split("-")
-            if status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode) and not _runs(int(process), begun):
+            if runs(int(process), begun):
+                continue
+            status = path.lstat()
+            if status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode):
                 shutil.rmtree(path, ignore_errors=True)
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from answers.shop import Shop
 from each import each
+from portions import parts
 
 import anondb
 
@@ -87,12 +88,13 @@ def session(shop: Shop) -> Iterator[anondb.Session]:
         yield opened
 
 
-@each("sql", MISUSES)
-def test_ids_are_compared_with_ids_alone(session: anondb.Session, sql: str) -> None:
+@pytest.mark.parametrize("queries", parts(MISUSES, 4))
+def test_ids_are_compared_with_ids_alone(session: anondb.Session, queries: list[str]) -> None:
     """A real person's number must not find a modelled row, nor be computed from one."""
-    with pytest.raises(anondb.InputError) as refusal:
-        session.sql(sql)
-    assert refusal.value.code in ("unsupported_query", "bad_sql")
+    for sql in queries:
+        with pytest.raises(anondb.InputError) as refusal:
+            session.sql(sql)
+        assert refusal.value.code in ("unsupported_query", "bad_sql"), sql
 
 
 ANSWERED = [

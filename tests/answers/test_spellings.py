@@ -18,7 +18,7 @@ from each import each
 from portions import portions
 
 GROUPS = groups()
-QUICK = {"persons_one", "two_of_three", "rows_or", "mean_size", "items_or_zero", "top_items", "revenue"}
+QUICK = {"persons_one", "rows_or", "top_items", "revenue"}
 LISTED = (judging.CONTRADICTION, judging.ESTIMATE, judging.IN_PART, judging.WIDER)
 NAMED = ["milk", "bread", "coffee", "cornflakes", "migraine tablets", "butter", "tea"]
 
@@ -47,7 +47,7 @@ def check(shop: Shop, release: str, chosen: Callable[[str], bool]) -> None:
 
 
 def test_some_equal_queries_have_equal_answers(shop: Shop) -> None:
-    check(shop, "mhghs", lambda name: name in QUICK)
+    check(shop, "kkm", lambda name: name in QUICK)
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_equal_queries_have_equal_answers(shop: Shop, release: str) -> None:
 
 def test_what_is_listed_is_in_the_corpus() -> None:
     names = {group.name: len(group.spellings) for group in GROUPS}
-    assert len(names) == len(GROUPS) == 156 and min(names.values()) >= 2 and set(names) >= QUICK
+    assert len(names) == len(GROUPS) == 161 and min(names.values()) >= 2 and set(names) >= QUICK
     for kind in LISTED:
         for release in RELEASES:
             for line in known(kind, release):

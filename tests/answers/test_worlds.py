@@ -48,7 +48,7 @@ def check(folder: Path, name: str, chosen: Sequence[Query], worlds: int) -> None
 
 
 def test_some_worlds_lie_within_the_bounds(folder: Path) -> None:
-    check(folder, "similar", QUERIES[::32], 4)
+    check(folder, "apriori_supports", QUERIES[::64], 4)
 
 
 @pytest.mark.slow

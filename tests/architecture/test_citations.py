@@ -93,6 +93,7 @@ def test_links_resolve() -> None:
     assert len(PAGES) > 20 and not {where(p): links for p in PAGES if (links := broken(p))}
 
 
+@pytest.mark.slow
 def test_no_text_elsewhere_is_cited() -> None:
     texts = {where(p): p.read_text("utf-8") for p in TEXTS if p != Path(__file__)}
     cited = {(name, m[0]) for name, text in texts.items() for pattern in ELSEWHERE for m in pattern.finditer(text)}

@@ -59,6 +59,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_source_distribution(source: Path) -> None:
     assert queries(source / "sql") == queries(SQL_ROOT) != {}
     for name in ("tests", "docs", "examples", "Makefile", "README.md"):

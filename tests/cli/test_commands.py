@@ -474,6 +474,7 @@ def test_ctrl_c_while_the_command_starts(wait: float, shop: Path) -> None:
     assert state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_reading_a_sealed_file_imports_what_it_needs(shop: Path) -> None:
     """Imports are most of the time of a command on a small file."""
     sealed = shop.with_name("sealed.duckdb")
@@ -618,6 +619,7 @@ def test_a_release_that_was_tampered_with(run: Run, shop: Path) -> None:
     assert found.code in (4, 5) and not sealed.exists() and left(shop.parent) == {"shop.duckdb"}
 
 
+@pytest.mark.slow
 def test_a_schema_that_is_no_release(run: Run, shop: Path) -> None:
     with duckdb.connect(str(shop)) as connection:
         connection.execute("CREATE SCHEMA release_notes")

@@ -107,6 +107,7 @@ def test_a_connection_is_left_as_it_was_after_errors(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_temporary_tables_are_sources(mine: duckdb.DuckDBPyConnection) -> None:
     mine.execute("CREATE TEMP TABLE recent AS FROM sales")
     mine.execute("CREATE TEMP TABLE tree AS FROM food")
@@ -117,6 +118,7 @@ def test_temporary_tables_are_sources(mine: duckdb.DuckDBPyConnection) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_open_transaction_is_not_touched(mine: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     database = anondb.connect(mine)
     release = database.anonymize("sales", name="spring", **SMALL)
@@ -558,6 +560,7 @@ def test_the_same_release_whatever_threads_and_hash_seed(seeds: str) -> None:
     assert len(found) == 1 and len(found.pop()) > 1000
 
 
+@pytest.mark.slow
 def test_transactions_and_records_from_frames() -> None:
     sales = pd.DataFrame([(t, f"i{(t * step) % 5}") for t in range(40) for step in (1, 2)], columns=["tid", "item"])
     people = pd.DataFrame({"tid": range(40), "age": [20 + t % 7 for t in range(40)]})

@@ -65,6 +65,7 @@ def test_examples_in_python(place: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     names["session"].close()
 
 
+@pytest.mark.slow
 def test_what_the_page_shows_is_printed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     (shown,) = (text for kind, text in BLOCKS if not kind and text.startswith("item "))

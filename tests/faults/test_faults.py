@@ -129,6 +129,7 @@ def _kill(place: Path, seed: int, repeats: int) -> tuple[set[str], int]:
     return seen, met
 
 
+@pytest.mark.slow
 def test_the_scan_finds_what_is_raw(place: Path) -> None:
     assert raw_files(place) == [str(place / "shop.duckdb")]
     with duckdb.connect(str(place / "shop.duckdb")) as owner:

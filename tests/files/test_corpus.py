@@ -88,9 +88,10 @@ def check_account(read: dict[str, Any], case: Case, path: Path) -> None:
 
 ACCOUNTS = some(
     READ,
-    *chosen("plain", "excel_german", "excel_sep_skipped", "arules_basket", "fimi_empty_lines", "kaggle", "mlxtend"),
-    *chosen("list_json", "spmf_named", "quoted_newlines", "missing_ids_dropped", "no_header", "csv_gz", "ndjson"),
-    *chosen("parquet_lists", "header_only"),
+    *chosen(
+        "excel_german", "arules_basket", "fimi_empty_lines", "kaggle", "list_json", "spmf_named", "quoted_newlines"
+    ),
+    *chosen("missing_ids_dropped", "no_header", "csv_gz", "parquet_lists"),
     ids=named,
 )
 
@@ -111,9 +112,7 @@ def check_sizes(profile: Any, case: Case) -> None:
     assert profile.occurrences == sum(map(len, held.values()))
 
 
-AS_TABLES = some(
-    TABLES, *chosen("kaggle", "wide_domains", "onehot_words", "list_json", "missing_ids_dropped"), ids=named
-)
+AS_TABLES = some(TABLES, *chosen("kaggle", "list_json"), ids=named)
 
 
 @pytest.mark.parametrize("case", AS_TABLES)

@@ -149,6 +149,7 @@ def test_mysql_nulls_are_no_items(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- the account
 
 
+@pytest.mark.slow
 def test_the_account_everywhere(run: Run, tmp_path: Path) -> None:
     path = purchases(tmp_path)
     wanted = {
@@ -209,6 +210,7 @@ def test_the_source_of_a_release_may_be_a_file(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- layouts
 
 
+@pytest.mark.slow
 def test_frames_have_layouts(tmp_path: Path) -> None:
     database = anondb.connect()
     onehot = pd.DataFrame({"milk": [True, False, True], "bread": [True, True, False]})

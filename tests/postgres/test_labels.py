@@ -95,6 +95,7 @@ def test_no_value_of_work_inside_is_in_the_log(odd: Databases) -> None:
     assert not [value for value in VALUES if value in log]
 
 
+@pytest.mark.slow
 def test_a_nul_character_is_refused(odd: Databases, tmp_path: Any) -> None:
     import pandas as pd
 

@@ -120,15 +120,15 @@ def test_an_event_trigger_is_refused(release: Databases) -> None:
     assert refused.value.code == "event_trigger" and trapped(release) == before
 
 
-def test_what_cannot_be_read(release: Databases) -> None:
+def test_what_cannot_be_read(databases: Databases) -> None:
     refusals = {
-        release.url("nothing"): "no_such_release",
-        release.server.url("nowhere", "x"): "no_such_database",
-        release.server.url(release.releases): "bad_url",
+        databases.url("nothing"): "no_such_release",
+        databases.server.url("nowhere", "x"): "no_such_database",
+        databases.server.url(databases.releases): "bad_url",
         "postgresql://127.0.0.1:1/a/b": "connection",
         "postgresql://u:secret@h/a/b/c": "bad_url",
         "postgresql://u:secret@h/a/pg_x": "bad_name",
-        release.url("spring") + "&options=-csearch_path%3Dx": "bad_url",
+        databases.url("spring") + "&options=-csearch_path%3Dx": "bad_url",
     }
     for url, code in refusals.items():
         with pytest.raises(anondb.AnondbError) as refused:

@@ -197,6 +197,7 @@ def test_phi_squared_and_pam_agree_with_their_references(engine: Engine, seeds: 
         assert names == tuple(str(n) for n in range(1, columns + 1))
 
 
+@pytest.mark.slow
 def test_pam_with_ties_takes_the_first_label(engine: Engine) -> None:
     """All items alike: every medoid is as good as another."""
     distance = np.full((6, 6), 5, dtype=np.int64)

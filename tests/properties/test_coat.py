@@ -119,6 +119,7 @@ def test_coat_with_pgen_is_k_inf_anonymous(engine: Engine, seeds: range) -> None
         assert not ref.rare_transactions(published(transactions, recoding), k)
 
 
+@pytest.mark.slow
 def test_weights_of_a_taxonomy(engine: Engine) -> None:
     leaves = "abcdefgh"
     edges = [(leaf, f"n{i // 2}") for i, leaf in enumerate(leaves)] + [(f"n{i}", f"m{i // 2}") for i in range(4)]

@@ -233,6 +233,7 @@ def test_few_candidates_keep_the_promise(engine: Engine, seeds: range) -> None:
             check_published(found, children, root, transactions, k, sets=False)
 
 
+@pytest.mark.slow
 def test_above_the_limit_blocks_are_clustered_on_their_own(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each block of the order by length gets the clusters that it has as data of its own."""
     monkeypatch.setattr(clump_module, "EXACT_PAIRS", 7)

@@ -246,6 +246,7 @@ def test_patterns_never_lie(engine: Engine, asked: Sessions, seed: int) -> None:
             assert (lower, upper) == (least, most)
 
 
+@pytest.mark.slow
 def test_a_large_number_of_items_has_bounds(engine: Engine, asked: Sessions) -> None:
     """A released item stands for one to all of its members, so numbers of items lie between the sums of these."""
     blocks = {f"k{n}": [f"k{n}.{i}" for i in range(40)] for n in range(60)}

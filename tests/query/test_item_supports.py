@@ -215,6 +215,7 @@ REFUSED: list[tuple[anondb.models.Model, dict[str, object]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "options"), some(REFUSED, REFUSED[3], ids=lambda case: case[0].name))
 def test_releases_that_cannot_have_them(model: anondb.models.Model, options: dict[str, object]) -> None:
     with anondb.connect() as database:

@@ -389,6 +389,7 @@ def test_truth(engine: Engine, asked: Sessions, seeds: range) -> None:
     assert answered > len(seeds) * 3 and refused < 0.1 * answered
 
 
+@pytest.mark.slow
 def test_lists_may_lack_persons_without_items(engine: Engine) -> None:
     """Whether the original lists who has no items, the records do not tell: the bounds hold for both."""
     with engine.transaction():

@@ -20,6 +20,7 @@ STATEMENTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="allocators that can be told to fill memory are Linux's")
 def test_many_rows_are_written_alike(tmp_path: Path) -> None:
     """Enough rows that buffers are used again, with texts long enough to leave gaps behind them."""

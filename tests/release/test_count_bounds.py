@@ -150,6 +150,7 @@ def test_many_blocks(bench: Bench) -> None:
     assert 0.5 < share < 1 and estimate == pytest.approx(2 * share**40)
 
 
+@pytest.mark.slow
 @each("asked", ["NULL", "[NULL]", "['apple', NULL]", "NULL::VARCHAR[]", "[NULL]::VARCHAR[]"])
 @each("form", ["FROM {}", "SELECT upper_bound FROM {}", "SELECT count(*) FROM {}", "SELECT EXISTS (FROM {})"])
 def test_null_is_refused(bench: Bench, asked: str, form: str) -> None:
@@ -275,6 +276,7 @@ def test_two_releases_attached(owner: Engine, sealed: Path, tmp_path: Path) -> N
                 assert analyst.sql(ASK.format(f"{asked}.")).fetchall() == answer
 
 
+@pytest.mark.slow
 def test_in_the_owners_database_under_any_name(owner: Engine, tmp_path: Path) -> None:
     frozen(owner)
     frozen(owner, SHOP[:3], SHOP_BLOCKS, name="autumn")

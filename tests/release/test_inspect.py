@@ -101,9 +101,8 @@ BY_BYTES = ("a macro of the name for scalars", "a deleted row", "a dropped table
     "what",
     some(
         CHANGES,
-        *("a table", "a second macro of the name", "no comment on a table", "a default"),
-        *("another macro of the name", "a deleted row", "a label twice", "labels that are numbered otherwise"),
-        *("a key twice", "a number with a zero before it", "transactions that are complete in part", "a dropped table"),
+        *("a second macro of the name", "a default", "a deleted row", "labels that are numbered otherwise"),
+        "transactions that are complete in part",
     ),
 )
 def test_changes_are_found(sealed: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,5 +278,6 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         assert caught.value.code == code
 
 
+@pytest.mark.slow
 def test_a_copy_is_clean_too(sealed: Path, tmp_path: Path) -> None:
     assert inspect(shutil.copy(sealed, tmp_path / "elsewhere é'.duckdb")).clean

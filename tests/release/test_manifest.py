@@ -95,6 +95,7 @@ def test_layout_and_types_of_files(tmp_path: Path) -> None:
             assert facts(made) == ("rows", {"tid": ids, "item": "VARCHAR"})
 
 
+@pytest.mark.slow
 def test_types_of_records(con: Any) -> None:
     """Numbers have the type of their column, or of the numbers that texts are; categories that of their column."""
     con.execute(
@@ -148,6 +149,7 @@ def test_the_number_of_suppressed_items(owner: Engine) -> None:
     assert frozen(owner, ["axy", "bx", "az"], "lists")["suppressed_items"] == "3"
 
 
+@pytest.mark.slow
 def test_it_is_left_out_where_fewer_than_k_rows_are_empty(owner: Engine) -> None:
     """Each of these rows of a table of rows would hold a suppressed item for certain; lists may be empty."""
     assert "suppressed_items" not in frozen(owner, ["a", "a", "a", "x"])
@@ -155,6 +157,7 @@ def test_it_is_left_out_where_fewer_than_k_rows_are_empty(owner: Engine) -> None
     assert frozen(owner, ["a", "a", "a", "x"], "lists")["suppressed_items"] == "1"
 
 
+@pytest.mark.slow
 def test_it_is_left_out_under_other_models(owner: Engine) -> None:
     model = HkpCoherence()
     assert "suppressed_items" not in frozen(owner, ["ax", "bx"], model=model)

@@ -271,7 +271,7 @@ def test_attributes_are_modelled_only_if_the_owner_confirms_it(tmp_path: Path) -
     assert len(rows(tmp_path / "b.duckdb", "FROM customers")) == len(baskets())
 
 
-@pytest.mark.parametrize("from_file", [True, False])
+@pytest.mark.parametrize("from_file", some([True, False], True))
 def test_ids_that_the_original_has_are_refused(from_file: bool, tmp_path: Path) -> None:
     """Also from a run over files, which has no ledger."""
     table = "CREATE TABLE sales AS SELECT t - 3 AS tid, 'i' || t % 3 AS item FROM range(60) r(t)"

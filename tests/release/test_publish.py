@@ -300,6 +300,7 @@ def test_reading_a_manifest_refuses_what_is_none(owner: Engine, tmp_path: Path) 
         read_sealed_manifest(tmp_path / "empty.duckdb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transactions", some([[], [[]], SHOP], [[]]))
 def test_small_and_empty_releases(owner: Engine, tmp_path: Path, transactions: list[list[str]]) -> None:
     release = frozen(owner, transactions, {})

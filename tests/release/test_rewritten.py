@@ -117,6 +117,7 @@ def test_a_file_of_another_version_is_not_passed_in_silence(sealed: Path, tmp_pa
     assert "not compared: written by DuckDB v1.9.9" in found.findings[0].what
 
 
+@pytest.mark.slow
 def test_what_hides_behind_another_version_is_found(sealed: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed.duckdb"
     content = other_version(sealed, changed)

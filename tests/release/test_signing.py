@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -45,7 +46,7 @@ class Published:
         self.place = place
         self.key = new_keys(place / "publisher")[2]
         self.other = new_keys(place / "forger")[2]
-        self.file, self.folder, self.unsigned = place / "spring.duckdb", place / "spring", place / "unsigned.duckdb"
+        self.file = place / "spring.duckdb"
         with anondb.connect(place / "shop.duckdb", threads=1) as db:
             db.sql(
                 "CREATE TABLE sales AS SELECT t AS tid, 'i' || (t + n * n) % 7 AS item FROM range(120) r(t), range(3) s(n)"
@@ -59,12 +60,23 @@ class Published:
                 "item_supports": True,
                 "queries": 1,
             }
-            release = db.anonymize("sales", publish=self.file, sign=place / "publisher.key", **options)
-            release.publish(self.folder, format="parquet", sign=place / "publisher.key", allow_overlap=True)
-            release.publish(self.unsigned, allow_overlap=True)
+            db.anonymize("sales", publish=self.file, sign=place / "publisher.key", **options)
             assert db.sql("SELECT count(*) FROM release_sales.item_supports").fetchall() == [(7,)]
             ledger = db.sql("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'anondb'").fetchall()
             self.ledger = {name: str(db.sql(f'FROM anondb."{name}"').fetchall()) for (name,) in ledger}
+
+    def _again(self, name: str, **options: Any) -> Path:
+        with anondb.connect(self.place / "shop.duckdb", threads=1) as db:
+            db.release("sales").publish(self.place / name, allow_overlap=True, **options)
+        return self.place / name
+
+    @functools.cached_property
+    def folder(self) -> Path:
+        return self._again("spring", format="parquet", sign=self.place / "publisher.key")
+
+    @functools.cached_property
+    def unsigned(self) -> Path:
+        return self._again("unsigned.duckdb")
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +181,7 @@ def test_what_a_forger_signs_is_refused(published: Published, tmp_path: Path, wh
         assert not opens_at_all(place, published.key)
 
 
+@pytest.mark.slow
 def test_a_signature_of_another_release_is_refused(published: Published, tmp_path: Path) -> None:
     place = copied(published.unsigned, tmp_path / "spring.duckdb")
     with duckdb.connect(str(published.file), read_only=True) as reader:
@@ -356,6 +369,7 @@ def test_policies_in_toml_sign(published: Published, tmp_path: Path) -> None:
     assert anondb.verify_file(tmp_path / "v.duckdb", trusted=published.key).holds
 
 
+@pytest.mark.slow
 def test_without_the_library(published: Published, monkeypatch: pytest.MonkeyPatch) -> None:
     """Signed releases are read, nothing is signed, and no key is trusted unchecked."""
     import sys

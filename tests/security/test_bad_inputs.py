@@ -391,11 +391,11 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
 
 
 def of_threads(case: Case) -> list[Any]:
-    """With two threads: in ``make test`` every twelfth, in ``make check`` every sixth; the others, and all with one thread,
-    in ``make nightly``."""
+    """With two threads: in ``make test`` every twenty-fourth, in ``make check`` every sixth; the others, and all with one
+    thread, in ``make nightly``."""
     place = CASES.index(case)
     marks = [pytest.mark.slow] if place % 6 == 0 else [pytest.mark.nightly]
-    quick = not case.slow and place % 12 == 0
+    quick = not case.slow and place % 24 == 0
     found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else marks)]
     if case.codes and "-" not in case.id:
         found.append(pytest.param(case, (1, 2), id=f"{case.id}-threads", marks=pytest.mark.nightly))
@@ -566,6 +566,7 @@ def test_27_collations_never_merge_items(kind: str, tmp_path: Path) -> None:
             raise AssertionError(f"accepted: {release.name}")
 
 
+@pytest.mark.slow
 def test_89_the_workload_is_the_same_whatever_the_threads(template: Path, tmp_path: Path) -> None:
     found = set()
     for threads in (1, 2):

@@ -162,6 +162,7 @@ def test_infeasible_clusters(database: Database) -> None:
             of(infeasible)
 
 
+@pytest.mark.slow
 def test_merged_clusters_are_counted(database: Database) -> None:
     """In each cluster of two one person holds the item; together they are two."""
     sql(
@@ -185,6 +186,7 @@ def test_values_of_queries(database: Database) -> None:
         database.anonymize("held", model=anondb.KmAnonymity(2, 2), values=1)
 
 
+@pytest.mark.slow
 def test_several_transaction_attributes(database: Database) -> None:
     sql(
         database,

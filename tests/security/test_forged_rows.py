@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -19,81 +18,61 @@ from anondb.errors import AnondbError, DamagedFile, InternalError
 pytestmark = pytest.mark.usefixtures("few_worlds")
 
 FORGED = {
-    "no labels": ("sets", "DELETE FROM labels"),
-    "a label less": ("sets", "DELETE FROM labels WHERE item_id = 1"),
-    "a label that is NULL": ("sets", "UPDATE labels SET item = NULL WHERE item_id = 1"),
-    "a label under no number": ("sets", "UPDATE labels SET item_id = NULL WHERE item_id = 1"),
-    "numbers of labels from 0": ("sets", "UPDATE labels SET item_id = item_id - 1"),
-    "a far number of a label": ("sets", "UPDATE labels SET item_id = 2147483647 WHERE item_id = 1"),
-    "numbers above the transactions": ("sets", "UPDATE transaction_items SET transaction_id = transaction_id + 1000"),
-    "a far number": ("sets", "UPDATE transaction_items SET transaction_id = 2147483647 WHERE transaction_id < 9"),
-    "numbers below 1": ("sets", "UPDATE transaction_items SET transaction_id = -transaction_id"),
-    "numbers that are NULL": ("sets", "UPDATE transaction_items SET transaction_id = NULL WHERE transaction_id < 9"),
-    "items that are NULL": ("sets", "UPDATE transaction_items SET item_id = NULL WHERE transaction_id < 9"),
-    "items without a label": ("sets", "UPDATE transaction_items SET item_id = 1000 WHERE transaction_id < 9"),
-    "negative items": ("sets", "UPDATE transaction_items SET item_id = -1 WHERE transaction_id < 9"),
-    "no transactions": ("sets", "DELETE FROM transaction_ids"),
-    "twice the transactions": ("sets", "INSERT INTO transaction_ids SELECT transaction_id + 120, complete"
+    "no labels": ("supports", "DELETE FROM labels"),
+    "a label less": ("supports", "DELETE FROM labels WHERE item_id = 1"),
+    "a label that is NULL": ("supports", "UPDATE labels SET item = NULL WHERE item_id = 1"),
+    "a label under no number": ("supports", "UPDATE labels SET item_id = NULL WHERE item_id = 1"),
+    "numbers of labels from 0": ("supports", "UPDATE labels SET item_id = item_id - 1"),
+    "a far number of a label": ("supports", "UPDATE labels SET item_id = 2147483647 WHERE item_id = 1"),
+    "numbers above the transactions": ("supports", "UPDATE transaction_items SET transaction_id = transaction_id + 1000"),
+    "a far number": ("supports", "UPDATE transaction_items SET transaction_id = 2147483647 WHERE transaction_id < 9"),
+    "numbers below 1": ("supports", "UPDATE transaction_items SET transaction_id = -transaction_id"),
+    "numbers that are NULL": ("supports", "UPDATE transaction_items SET transaction_id = NULL WHERE transaction_id < 9"),
+    "items that are NULL": ("supports", "UPDATE transaction_items SET item_id = NULL WHERE transaction_id < 9"),
+    "items without a label": ("supports", "UPDATE transaction_items SET item_id = 1000 WHERE transaction_id < 9"),
+    "negative items": ("supports", "UPDATE transaction_items SET item_id = -1 WHERE transaction_id < 9"),
+    "no transactions": ("supports", "DELETE FROM transaction_ids"),
+    "twice the transactions": ("supports", "INSERT INTO transaction_ids SELECT transaction_id + 120, complete"
                                " FROM transaction_ids"),
-    "fewer transactions than rows": ("sets", "UPDATE manifest SET value = '3' WHERE key = 'transactions'"),
-    "no transaction at all": ("sets", "UPDATE manifest SET value = '0' WHERE key = 'transactions'"),
-    "too many transactions": ("sets", f"UPDATE manifest SET value = '{'9' * 18}' WHERE key = 'transactions'"),
-    "no members": ("sets", "DELETE FROM released_items"),
-    "members that are NULL": ("sets", "UPDATE released_items SET item = NULL"),
-    "a released item that is NULL": ("sets", "UPDATE released_items SET released_item = NULL"),
-    "all members of all": ("sets", "INSERT INTO released_items SELECT a.released_item, b.item FROM released_items a,"
+    "fewer transactions than rows": ("supports", "UPDATE manifest SET value = '3' WHERE key = 'transactions'"),
+    "no transaction at all": ("supports", "UPDATE manifest SET value = '0' WHERE key = 'transactions'"),
+    "too many transactions": ("supports", f"UPDATE manifest SET value = '{'9' * 18}' WHERE key = 'transactions'"),
+    "no members": ("supports", "DELETE FROM released_items"),
+    "members that are NULL": ("supports", "UPDATE released_items SET item = NULL"),
+    "a released item that is NULL": ("supports", "UPDATE released_items SET released_item = NULL"),
+    "all members of all": ("supports", "INSERT INTO released_items SELECT a.released_item, b.item FROM released_items a,"
                            " released_items b WHERE a.released_item <> b.released_item"),
-    "supports that are NULL": ("sets", "UPDATE item_supports SET at_least = NULL, at_most = NULL, weight = NULL"),
-    "endless supports": ("sets", "UPDATE item_supports SET at_least = -1, at_most = 9223372036854775807, weight = 'inf'"),
-    "supports turned round": ("sets", "UPDATE item_supports SET at_least = 500, at_most = 2, weight = 'nan'"),
-    "supports of nobody": ("sets", "INSERT INTO item_supports VALUES ('ghost', 'ghost', 1, 2, 0)"),
-    "bags of sets": ("sets", "UPDATE manifest SET value = 'atomic' WHERE key = 'semantics'"),
-    "many copies": ("sets", "UPDATE transaction_items SET copies = 2147483647"),
-    "k that is no number": ("sets", "UPDATE manifest SET value = 'x' WHERE key = 'k'"),
-    "another model": ("sets", "UPDATE manifest SET value = 'klm' WHERE key = 'model'"),
-    "no table": ("sets", "UPDATE manifest SET value = '' WHERE key = 'table'"),
-    "one name for all": ("sets", "UPDATE manifest SET value = 'x' WHERE key IN ('id_column', 'item_column', 'table')"),
-    "no records": ("records", "DELETE FROM records"),
-    "records of nobody": ("records", "UPDATE records SET transaction_id = transaction_id + 1000"),
-    "records twice": ("records", "INSERT INTO records FROM records"),
-    "ends that are NULL": ("records", "UPDATE records SET age_lo = NULL WHERE transaction_id < 9"),
-    "ends turned round": ("records", "UPDATE records SET age_lo = age_hi + 5"),
-    "far ends": ("records", "UPDATE records SET age_lo = -9223372036854775808, age_hi = 9223372036854775807"),
-    "unknown categories": ("records", "UPDATE records SET colour = 'ghost' WHERE transaction_id < 9"),
-    "no values": ("records", "DELETE FROM released_values"),
-    "values of no attribute": ("records", "UPDATE released_values SET attribute = NULL"),
-    "sensitive numbers": ("records", "UPDATE manifest SET value = '[1, null]' WHERE key = 'sensitive'"),
-    "no buckets": ("buckets", "DELETE FROM buckets"),
-    "values that are NULL": ("buckets", "UPDATE buckets SET items = [NULL]::VARCHAR[] WHERE bucket_id < 9"),
-    "a bucket that is NULL": ("buckets", "UPDATE buckets SET bucket_id = NULL WHERE bucket_id < 9"),
-    "values of nothing": ("buckets", "UPDATE buckets SET items = ['ghost'] WHERE bucket_id < 9"),
-    "a column more": ("buckets", "UPDATE buckets SET column_id = 99 WHERE bucket_id < 9"),
-    "a column less": ("buckets", "DELETE FROM buckets WHERE column_id = 1 AND bucket_id < 9"),
-    "no copies": ("buckets", "UPDATE buckets SET copies = 0 WHERE bucket_id < 9"),
-    "copies that are NULL": ("buckets", "UPDATE buckets SET copies = NULL WHERE bucket_id < 9"),
-    "buckets of bags": ("buckets", "UPDATE manifest SET value = 'atomic' WHERE key = 'semantics'"),
+    "supports that are NULL": ("supports", "UPDATE item_supports SET at_least = NULL, at_most = NULL, weight = NULL"),
+    "endless supports": ("supports", "UPDATE item_supports SET at_least = -1, at_most = 9223372036854775807,"
+                         " weight = 'inf'"),
+    "supports turned round": ("supports", "UPDATE item_supports SET at_least = 500, at_most = 2, weight = 'nan'"),
+    "supports of nobody": ("supports", "INSERT INTO item_supports VALUES ('ghost', 'ghost', 1, 2, 0)"),
+    "bags of sets": ("supports", "UPDATE manifest SET value = 'atomic' WHERE key = 'semantics'"),
+    "many copies": ("supports", "UPDATE transaction_items SET copies = 2147483647"),
+    "k that is no number": ("supports", "UPDATE manifest SET value = 'x' WHERE key = 'k'"),
+    "another model": ("supports", "UPDATE manifest SET value = 'klm' WHERE key = 'model'"),
+    "no table": ("supports", "UPDATE manifest SET value = '' WHERE key = 'table'"),
+    "one name for all": ("supports", "UPDATE manifest SET value = 'x' WHERE key IN ('id_column', 'item_column', 'table')"),
+    "no records": ("kkm", "DELETE FROM records"),
+    "records of nobody": ("kkm", "UPDATE records SET transaction_id = transaction_id + 1000"),
+    "records twice": ("kkm", "INSERT INTO records FROM records"),
+    "ends that are NULL": ("kkm", "UPDATE records SET age_lo = NULL WHERE transaction_id < 9"),
+    "ends turned round": ("kkm", "UPDATE records SET age_lo = age_hi + 5"),
+    "far ends": ("kkm", "UPDATE records SET age_lo = -9223372036854775808, age_hi = 9223372036854775807"),
+    "unknown categories": ("kkm", "UPDATE records SET colour = 'ghost' WHERE transaction_id < 9"),
+    "no values": ("kkm", "DELETE FROM released_values"),
+    "values of no attribute": ("kkm", "UPDATE released_values SET attribute = NULL"),
+    "sensitive numbers": ("kkm", "UPDATE manifest SET value = '[1, null]' WHERE key = 'sensitive'"),
+    "no buckets": ("anatomy", "DELETE FROM buckets"),
+    "values that are NULL": ("anatomy", "UPDATE buckets SET items = [NULL]::VARCHAR[] WHERE bucket_id < 9"),
+    "a bucket that is NULL": ("anatomy", "UPDATE buckets SET bucket_id = NULL WHERE bucket_id < 9"),
+    "values of nothing": ("anatomy", "UPDATE buckets SET items = ['ghost'] WHERE bucket_id < 9"),
+    "a column more": ("anatomy", "UPDATE buckets SET column_id = 99 WHERE bucket_id < 9"),
+    "a column less": ("anatomy", "DELETE FROM buckets WHERE column_id = 1 AND bucket_id < 9"),
+    "no copies": ("anatomy", "UPDATE buckets SET copies = 0 WHERE bucket_id < 9"),
+    "copies that are NULL": ("anatomy", "UPDATE buckets SET copies = NULL WHERE bucket_id < 9"),
+    "buckets of bags": ("anatomy", "UPDATE manifest SET value = 'atomic' WHERE key = 'semantics'"),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    place = tmp_path_factory.mktemp("forged")
-    with anondb.connect(place / "shop.duckdb", threads=1) as db:
-        db.sql("CREATE TABLE sales AS SELECT t AS tid, 'i' || (t + n * n) % 7 AS item FROM range(120) r(t), range(3) s(n)"
-               " WHERE n <= t % 3")  # fmt: skip
-        colours = "['red', 'green'][1 + t % 2] AS colour"
-        db.sql(f"CREATE TABLE people AS SELECT t AS tid, 20 + t % 40 AS age, {colours} FROM range(120) r(t)")
-        nodes = "SELECT DISTINCT item AS node, CASE WHEN item < 'i3' THEN 'A' ELSE 'B' END AS parent FROM sales"
-        db.sql(f"CREATE TABLE food AS {nodes} UNION VALUES ('A', 'all'), ('B', 'all')")
-        about: dict[str, dict[str, Any]] = {
-            "sets": {"model": anondb.KmAnonymity(15, 2), "taxonomy": "food", "item_supports": True},
-            "records": {"model": anondb.KkmAnonymity(3, 2), "records": "people", "quasi_identifiers": "age,colour",
-                        "max_suppression": 100, "delta": 0.5},
-            "buckets": {"model": anondb.Anatomy("3/2"), "columns": 2, "empty_values": "ignore"},
-        }  # fmt: skip
-        for name, options in about.items():
-            db.anonymize("sales", name=name, queries=0, publish=place / f"{name}.duckdb", allow_overlap=True, **options)
-    return {name: place / f"{name}.duckdb" for name in about}
 
 
 QUESTIONS = (
@@ -121,9 +100,9 @@ def ask(path: Path, questions: Sequence[str] = QUESTIONS) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", some(FORGED, *list(FORGED)[::18], "buckets of bags"))
-def test_rows_that_contradict_each_other(releases: dict[str, Path], tmp_path: Path, what: str) -> None:
+def test_rows_that_contradict_each_other(sealed_kind: Callable[[str], Path], tmp_path: Path, what: str) -> None:
     kind, sql = FORGED[what]
-    place = Path(shutil.copy(releases[kind], tmp_path / "forged.duckdb"))
+    place = Path(shutil.copy(sealed_kind(kind), tmp_path / "forged.duckdb"))
     with duckdb.connect(str(place)) as writer:
         writer.execute(sql)
     for call in (lambda: ask(place), lambda: anondb.verify_file(place)):
@@ -135,10 +114,10 @@ def test_rows_that_contradict_each_other(releases: dict[str, Path], tmp_path: Pa
         assert said(words) in ((4,) if words[0] == "inspect" else (0, 2, 4)), what
 
 
-def test_forgeries_that_ended_in_bugs_are_told(releases: dict[str, Path], tmp_path: Path) -> None:
+def test_forgeries_that_ended_in_bugs_are_told(sealed_kind: Callable[[str], Path], tmp_path: Path) -> None:
     for what, question in (("no labels", QUESTIONS[3]), ("a column more", QUESTIONS[1])):
         kind, sql = FORGED[what]
-        place = Path(shutil.copy(releases[kind], tmp_path / "forged.duckdb"))
+        place = Path(shutil.copy(sealed_kind(kind), tmp_path / "forged.duckdb"))
         with duckdb.connect(str(place)) as writer:
             writer.execute(sql)
         with pytest.raises(DamagedFile, match=r"'forged\.duckdb' contradict each other"), anondb.open(place) as session:
@@ -157,11 +136,11 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(3, 60))
-def test_damaged_files_have_exit_code_4(releases: dict[str, Path], tmp_path: Path, seeds: range) -> None:
+def test_damaged_files_have_exit_code_4(sealed_kind: Callable[[str], Path], tmp_path: Path, seeds: range) -> None:
     for seed in seeds:
         rng = random.Random(seed)
         place = tmp_path / "damaged.duckdb"
-        place.write_bytes(damaged(releases[rng.choice(sorted(releases))].read_bytes(), rng))
+        place.write_bytes(damaged(sealed_kind(rng.choice(("anatomy", "kkm", "supports"))).read_bytes(), rng))
         assert said(["inspect", str(place)]) == 4 and said(["verify", str(place)]) in (0, 4), seed
         try:
             ask(place)
@@ -169,8 +148,8 @@ def test_damaged_files_have_exit_code_4(releases: dict[str, Path], tmp_path: Pat
             assert error.exit_code == 4, seed
 
 
-def test_a_damaged_file_is_told(releases: dict[str, Path], tmp_path: Path) -> None:
-    content = releases["sets"].read_bytes()
+def test_a_damaged_file_is_told(sealed_kind: Callable[[str], Path], tmp_path: Path) -> None:
+    content = sealed_kind("supports").read_bytes()
     for number, part in enumerate((content[: len(content) // 2], content[:300_000] + b"\xff" * 9 + content[300_009:])):
         place = tmp_path / f"{number}.duckdb"
         place.write_bytes(part)

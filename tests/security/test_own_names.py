@@ -78,7 +78,7 @@ def test_the_ledger_is_not_read_from_a_table_of_the_users() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", some(["_anondb_items", "_ANONDB_source", "_anondb_input", "_anondb_mine"], "_ANONDB_source", "_anondb_mine")
+    "name", some(["_anondb_items", "_ANONDB_source", "_anondb_input", "_anondb_mine"], "_ANONDB_source")
 )
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
 def test_temporary_names_of_work_tables(name: str, kind: str) -> None:

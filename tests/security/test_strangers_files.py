@@ -168,7 +168,7 @@ def test_nothing_of_a_strangers_file_runs(
     assert time.perf_counter() - begun < 50  # nothing waits: the views do for a minute each
 
 
-@pytest.mark.parametrize("stranger", some(HOSTILE, *list(HOSTILE)[::6]), indirect=True)
+@pytest.mark.parametrize("stranger", some(HOSTILE, *list(HOSTILE)[::16]), indirect=True)
 def test_nothing_of_a_strangers_file_runs_beside_others(stranger: Path, sealed: Path, tmp_path: Path) -> None:
     """A session on several files attaches all of them to one connection."""
     seen, begun = Touched(tmp_path), time.perf_counter()
@@ -186,7 +186,7 @@ OWNERS = {
 }
 
 
-@pytest.mark.parametrize("table", some(TABLES, *TABLES[:2]))
+@pytest.mark.parametrize("table", some(TABLES, TABLES[0]))
 @pytest.mark.parametrize("what", OWNERS)
 def test_a_release_in_a_schema_of_another_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, table: str
@@ -241,7 +241,7 @@ def test_an_honest_file_passes_everywhere(sealed: Path, tmp_path: Path, monkeypa
     "key, value",
     some(
         list(product(["transactions", "semantics"], ["x", "", "-1", "1.5", "9" * 30, "\u0663"])),
-        *(("transactions", "-1"), ("transactions", "9" * 30), ("semantics", "")),
+        *(("transactions", "-1"), ("semantics", "")),
     ),
 )
 def test_a_manifest_of_no_known_kind_is_no_release(sealed: Path, tmp_path: Path, key: str, value: str) -> None:

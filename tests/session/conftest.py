@@ -72,6 +72,13 @@ def plain(shop: Path) -> Iterator[Session]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def supports(shop: Path) -> Iterator[Session]:
+    """The same on the release ``supports``."""
+    with anondb.open(shop / "supports.duckdb") as opened:
+        yield opened
+
+
 @pytest.fixture(scope="session")
 def food() -> pd.DataFrame:
     """The taxonomy, as an analyst has it."""

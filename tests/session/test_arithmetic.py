@@ -120,6 +120,7 @@ def test_what_is_exact_gets_no_bounds(release: tuple[Session, Ranges]) -> None:
 APPLES = "(SELECT count(*) FROM transactions WHERE item = 'apple')"
 
 
+@pytest.mark.slow
 @each(
     "both",
     [

@@ -116,6 +116,7 @@ def test_a_date_may_be_written_in_another_way(session: Session) -> None:
     assert found == same and found and all(None not in row for row in found)
 
 
+@pytest.mark.slow
 @each(
     "key, expected",
     [
@@ -133,8 +134,8 @@ def test_a_condition_to_group_by_is_null_for_null(session: Session, key: str, ex
     assert all(bounds[k][0] <= n <= bounds[k][1] for k, n in expected.items()), rows
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_values_that_are_missing_in_one_of_two_files(tmp_path: Path, order: int) -> None:
+@pytest.mark.slow
+def test_values_that_are_missing_in_one_of_two_files(tmp_path: Path) -> None:
     with anondb.connect() as db:
         for name, ages, towns in (("a", [20, 21, 22], "ABA"), ("b", [20, None, 23], ["B", None, "A"])):
             ids = [f"{name}{n}" for n in range(12)]
@@ -142,9 +143,10 @@ def test_values_that_are_missing_in_one_of_two_files(tmp_path: Path, order: int)
             sales = pd.DataFrame({"tid": ids, "item": ["milk", "figs"] * 6})
             options: Any = {"records": people, "quasi_identifiers": "age,town", "name": name, "queries": 1}
             db.anonymize(sales, model=anondb.KkmAnonymity(2, 1), **options).publish(tmp_path / f"{name}.duckdb")
-    with anondb.open([tmp_path / f"{name}.duckdb" for name in "ab"[::order]]) as session:
-        for column in ("age", "town"):
-            (counted,) = session.sql(f"SELECT count({column}) AS n FROM records").fetchall()
-            (held,) = session.sql(f"SELECT count(*) AS n FROM records WHERE {column} IS NOT NULL").fetchall()
-            assert counted == held
-            assert counted[1] <= 20 < counted[2] == 24
+    for order in ("ab", "ba"):
+        with anondb.open([tmp_path / f"{name}.duckdb" for name in order]) as session:
+            for column in ("age", "town"):
+                (counted,) = session.sql(f"SELECT count({column}) AS n FROM records").fetchall()
+                (held,) = session.sql(f"SELECT count(*) AS n FROM records WHERE {column} IS NOT NULL").fetchall()
+                assert counted == held
+                assert counted[1] <= 20 < counted[2] == 24

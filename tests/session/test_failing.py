@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from each import each
 from session.conftest import TREE, Named
 from session.test_odd_queries import equal, refused
@@ -39,6 +40,7 @@ def test_refused_by_name(named: Named, sql: str, words: str) -> None:
     refused(named[1], sql, words)
 
 
+@pytest.mark.slow
 @each("function", ["product", "mad", "entropy", "bit_xor", "bit_or", "geomean"])
 @each("over", ["OVER ()", "OVER (ORDER BY item)"])
 def test_windows_that_take_no_estimates(named: Named, function: str, over: str) -> None:

@@ -81,6 +81,7 @@ def test_sums_of_computed_numbers_need_all_items(named: Named, shop: Path) -> No
 EACH_NUMBER = "SELECT item, count(*) AS n FROM sales GROUP BY item"
 
 
+@pytest.mark.slow
 def test_the_item_of_the_greatest_number(named: Named) -> None:
     session = named[1]
     first = session.sql("SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT 1").fetchall()

@@ -90,6 +90,7 @@ def test_parameters_tell_results_apart(shop: Path) -> None:
             assert milk != bread
 
 
+@pytest.mark.slow
 def test_results_of_functions_that_vary_are_not_kept(shop: Path) -> None:
     with anondb.open(shop / "supports.duckdb") as session:
         for text in ("SELECT random() AS r", "SELECT count(*) AS n, uuid() AS r FROM sales"):
@@ -134,6 +135,7 @@ def test_the_rows_of_all_items_are_put_on_the_desk_once(shop: Path) -> None:
     assert len([text for text in said if text.startswith('CREATE TABLE "memory"."main"."facts')]) == 1
 
 
+@pytest.mark.slow
 def test_the_desk_keeps_few_answers(shop: Path) -> None:
     said: list[str] = []
     with anondb.open(shop / "supports.duckdb", on_statement=said.append) as session:
@@ -167,6 +169,7 @@ def test_aggregates_over_all_rows_are_those_of_windows(shop: Path, query: str, m
     assert [pytest.approx(row) for row in answer()] == once
 
 
+@pytest.mark.slow
 def test_a_quotient_of_counts_needs_only_the_divisor_to_have_bounds(shop: Path) -> None:
     """Where items were suppressed a count has no upper bound, and a share still has one of its two bounds."""
     with anondb.open(shop / "suppressed.duckdb") as session:

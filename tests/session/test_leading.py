@@ -12,6 +12,7 @@ from each import each
 from sqlglot import exp, parse_one
 
 import anondb
+from anondb import Session
 from anondb.answers.ranged.leading import leading
 
 TOP = "SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT {}"
@@ -51,50 +52,45 @@ def test_flags_hold_for_every_order(largest: bool) -> None:
             assert possible == ever[n]
 
 
-def test_certain_items_are_as_good_as_named_ones(shop: Path) -> None:
-    with anondb.open(shop / "supports.duckdb") as session:
-        named = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
-        for top in (
-            TOP.format(2),
-            "SELECT item FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) ORDER BY n DESC LIMIT 2",
-            "WITH t AS (SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2) SELECT item FROM t",
-        ):
-            assert session.sql(f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ({top})").fetchall() == named
+def test_certain_items_are_as_good_as_named_ones(supports: Session) -> None:
+    named = supports.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
+    for top in (
+        TOP.format(2),
+        "SELECT item FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) ORDER BY n DESC LIMIT 2",
+        "WITH t AS (SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2) SELECT item FROM t",
+    ):
+        assert supports.sql(f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ({top})").fetchall() == named
 
 
-def test_uncertain_items_widen_the_bounds(shop: Path) -> None:
-    with anondb.open(shop / "supports.duckdb") as session:
-        two, three = (
-            session.sql(f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ({TOP.format(n)})").fetchall()[0]
-            for n in (2, 3)
-        )
-        assert three[1] == two[1] and three[0] > two[0]
+def test_uncertain_items_widen_the_bounds(supports: Session) -> None:
+    two, three = (
+        supports.sql(f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ({TOP.format(n)})").fetchall()[0]
+        for n in (2, 3)
+    )
+    assert three[1] == two[1] and three[0] > two[0]
 
 
-def test_rows_that_are_shown_are_cut_by_the_estimates(shop: Path) -> None:
-    with anondb.open(shop / "supports.duckdb") as session:
-        result = session.sql(f"SELECT * FROM ({TOP.format(3)}) LIMIT 1000")
-        assert len(result) == 3 and any("estimates" in note for note in result.notes)
+def test_rows_that_are_shown_are_cut_by_the_estimates(supports: Session) -> None:
+    result = supports.sql(f"SELECT * FROM ({TOP.format(3)}) LIMIT 1000")
+    assert len(result) == 3 and any("estimates" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("direction", ["", " DESC"])
-def test_order_by_all_is_by_the_columns_from_left_to_right(shop: Path, direction: str) -> None:
+def test_order_by_all_is_by_the_columns_from_left_to_right(supports: Session, direction: str) -> None:
     listed = "SELECT count(DISTINCT tid) AS n, item FROM sales GROUP BY ALL ORDER BY"
-    with anondb.open(shop / "supports.duckdb") as session:
-        by_all = session.sql(f"{listed} ALL{direction} LIMIT 3").fetchall()
-        assert by_all == session.sql(f"{listed} n{direction}, item{direction} LIMIT 3").fetchall()
-        (largest, *_, first), *_ = by_all
-        assert (first == "milk" and largest == 20) == bool(direction)
+    by_all = supports.sql(f"{listed} ALL{direction} LIMIT 3").fetchall()
+    assert by_all == supports.sql(f"{listed} n{direction}, item{direction} LIMIT 3").fetchall()
+    (largest, *_, first), *_ = by_all
+    assert (first == "milk" and largest == 20) == bool(direction)
 
 
 LISTED = "SELECT left(item, 1) AS letter, item, count(*) AS n FROM sales GROUP BY item"
 
 
-def test_the_first_row_of_each_group_has_the_estimate_of_the_row(shop: Path) -> None:
-    with anondb.open(shop / "plain.duckdb") as session:
-        every = {row[1]: row[:5] for row in session.sql(LISTED).fetchall()}
-        first = session.sql(f"SELECT DISTINCT ON (letter) letter, item, n FROM ({LISTED}) ORDER BY letter, n DESC")
-        assert [row[:5] for row in first.fetchall()] == [every[item] for _, item, *_ in first.fetchall()] != []
+def test_the_first_row_of_each_group_has_the_estimate_of_the_row(plain: Session) -> None:
+    every = {row[1]: row[:5] for row in plain.sql(LISTED).fetchall()}
+    first = plain.sql(f"SELECT DISTINCT ON (letter) letter, item, n FROM ({LISTED}) ORDER BY letter, n DESC")
+    assert [row[:5] for row in first.fetchall()] == [every[item] for _, item, *_ in first.fetchall()] != []
 
 
 @each(
@@ -107,17 +103,18 @@ def test_the_first_row_of_each_group_has_the_estimate_of_the_row(shop: Path) -> 
         ("rank() OVER (ORDER BY n DESC)", "r BETWEEN 2 AND 3", {False}),
     ],
 )
-def test_rows_that_ranks_choose_say_whether_they_belong(shop: Path, rank: str, met: str, told: set[bool]) -> None:
+def test_rows_that_ranks_choose_say_whether_they_belong(
+    shop: Path, plain: Session, supports: Session, rank: str, met: str, told: set[bool]
+) -> None:
     sql = f"SELECT letter, item, n FROM (SELECT *, {rank} AS r FROM ({LISTED})) WHERE {met}"
     said = set[bool]()
     with duckdb.connect(str(shop / "shop.duckdb"), read_only=True) as owner:
         truth = {row[:2] for row in owner.execute(sql).fetchall()}
-    for release in ("plain", "supports"):
-        with anondb.open(shop / f"{release}.duckdb") as session:
-            result = session.sql(sql)
-            assert result.columns[-1] == "certain"
-            said |= {row[-1] for row in result.fetchall()}
-            assert {row[:2] for row in result.fetchall() if row[-1]} <= truth
+    for session in (plain, supports):
+        result = session.sql(sql)
+        assert result.columns[-1] == "certain"
+        said |= {row[-1] for row in result.fetchall()}
+        assert {row[:2] for row in result.fetchall() if row[-1]} <= truth
     assert said == told
 
 
@@ -136,18 +133,16 @@ def test_first_rows_inside_a_query_keep_their_bounds(shop: Path, rows: str) -> N
         assert shown and all(row[2:4] == every[row[0]] for row in shown)
 
 
-def test_what_no_rule_reads_leaves_the_rest_with_its_bounds(shop: Path) -> None:
-    with anondb.open(shop / "supports.duckdb") as session:
-        counted = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").bounds
-        result = session.sql("SELECT count(*) AS n, count(*) % 7 AS m, mode(item) AS k FROM sales WHERE item = 'milk'")
-        ((*bounds, _, lower, upper, _),) = [(row[1], row[0], row[2], *row[3:]) for row in result.fetchall()]
-        assert tuple(bounds) == counted and (lower, upper) == (None, None)
-        assert any("'m'" in note and "the operator %" in note for note in result.notes)
+def test_what_no_rule_reads_leaves_the_rest_with_its_bounds(supports: Session) -> None:
+    counted = supports.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'").bounds
+    result = supports.sql("SELECT count(*) AS n, count(*) % 7 AS m, mode(item) AS k FROM sales WHERE item = 'milk'")
+    ((*bounds, _, lower, upper, _),) = [(row[1], row[0], row[2], *row[3:]) for row in result.fetchall()]
+    assert tuple(bounds) == counted and (lower, upper) == (None, None)
+    assert any("'m'" in note and "the operator %" in note for note in result.notes)
 
 
-def test_a_join_on_a_count_and_distinct_rows_are_certain_or_possible(shop: Path) -> None:
-    with anondb.open(shop / "supports.duckdb") as session:
-        counts = "SELECT item, count(*) AS n FROM sales GROUP BY item"
-        joined = f"SELECT t.item FROM (VALUES (5), (9)) AS v(least) JOIN ({counts}) t ON t.n > v.least"
-        expected = {row[0]: row[-1] for row in session.sql(f"{counts} HAVING count(*) > 5").fetchall()}
-        assert dict(session.sql(f"SELECT DISTINCT item FROM ({joined})").fetchall()) == expected
+def test_a_join_on_a_count_and_distinct_rows_are_certain_or_possible(supports: Session) -> None:
+    counts = "SELECT item, count(*) AS n FROM sales GROUP BY item"
+    joined = f"SELECT t.item FROM (VALUES (5), (9)) AS v(least) JOIN ({counts}) t ON t.n > v.least"
+    expected = {row[0]: row[-1] for row in supports.sql(f"{counts} HAVING count(*) > 5").fetchall()}
+    assert dict(supports.sql(f"SELECT DISTINCT item FROM ({joined})").fetchall()) == expected

@@ -88,6 +88,7 @@ def test_different_values_of_items_with_several_rows(named: Named, shop: Path) -
         check_shop(named, shop, f"SELECT count(*) AS n FROM ({inner}) WHERE n > 1")
 
 
+@pytest.mark.slow
 def test_too_many_values(named: Named) -> None:
     rows = pd.DataFrame({"item": ["milk"] * 60, "v": range(60)})
     named[1].register("many", rows)
@@ -148,6 +149,7 @@ def test_triples_with_a_fixed_item(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
 
 
+@pytest.mark.slow
 def test_the_most_frequent_triples(named: Named) -> None:
     sql = f"SELECT a.item, b.item, count(*) AS n {TRIPLE} GROUP BY a.item, b.item ORDER BY count(*) DESC"
     assert named[1].sql(f"{sql} LIMIT 2").fetchall() == [row[:5] for row in named[1].sql(sql).fetchall()[:2]]

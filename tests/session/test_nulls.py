@@ -102,6 +102,7 @@ def test_patterns_match_suppressed_items(shop: Path, pattern: str) -> None:
     assert low <= 1 <= high  # one person has saffron, which the release suppresses
 
 
+@pytest.mark.slow
 def test_a_list_that_may_be_null_may_be_a_group(tmp_path: Path) -> None:
     lists = {1: None, 2: None, 3: []} | {tid: ["a", "b"][: 1 + tid % 2] for tid in range(4, 16)}
     baskets = pd.DataFrame({"tid": list(lists), "items": list(lists.values())})

@@ -234,6 +234,7 @@ def test_codes_are_texts(codes: Any, sql: str) -> None:
     check_exact(codes, sql)
 
 
+@pytest.mark.slow
 @each("sql", AMBIGUOUS)
 def test_what_depends_on_the_type_of_the_items(numbers: Any, sql: str) -> None:
     refused(numbers[0], sql, "The items of the release are not texts")
@@ -245,6 +246,7 @@ def test_what_duckdb_refuses_for_the_type_of_the_items_is_refused(numbers: Any) 
         numbers[1].execute(OF_TEXTS)
 
 
+@pytest.mark.slow
 def test_items_have_the_order_of_their_type(numbers: Any, codes: Any) -> None:
     sql = "SELECT item FROM sales GROUP BY item ORDER BY item"
     for session, original in (numbers, codes):

@@ -61,6 +61,7 @@ def test_all_pairs_have_the_bounds_of_single_pairs(tmp_path: Path, seeds: range)
     assert answered > len(seeds) / 3
 
 
+@pytest.mark.slow
 def test_nothing_is_listed_where_every_item_was_suppressed(tmp_path: Path) -> None:
     with anondb.connect(tmp_path / "raw.duckdb") as db:
         db.sql("CREATE TABLE sales AS FROM (VALUES (1, 'a'), (2, 'b'), (3, 'c')) t(tid, item)")

@@ -50,15 +50,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 def test_a_number_of_a_group_has_bounds_where_the_group_exists(
     session: Session, number: str, low: float | None, high: float | None
 ) -> None:
-    for sql in (
-        f"SELECT town, {number} AS n FROM records GROUP BY town ORDER BY town",
-        f"SELECT * FROM (SELECT town, {number} AS n FROM records GROUP BY town) ORDER BY town",
-    ):
-        result = session.sql(sql)
-        assert result.columns == ["town", "n", "n_lower", "n_upper", "certain"]
-        assert [(row[0], *row[2:]) for row in result.fetchall()[:2]] == [
-            (t, low, high, False) for t in ("Bonn", "Cork")
-        ]
+    result = session.sql(f"SELECT town, {number} AS n FROM records GROUP BY town ORDER BY town")
+    assert result.columns == ["town", "n", "n_lower", "n_upper", "certain"]
+    assert [(row[0], *row[2:]) for row in result.fetchall()[:2]] == [(t, low, high, False) for t in ("Bonn", "Cork")]
+    if number in ("avg(age)", "count(*) - 1"):
+        inside = session.sql(f"SELECT * FROM (SELECT town, {number} AS n FROM records GROUP BY town) ORDER BY town")
+        assert inside.columns == result.columns and inside.fetchall() == result.fetchall()
 
 
 @each(
@@ -136,6 +133,7 @@ def test_averages_lie_where_their_conditions_say(session: Session) -> None:
     assert session.sql(asked).fetchall() == [(1, 1, 1)]
 
 
+@pytest.mark.slow
 @each(
     "numbers",
     [
@@ -177,6 +175,7 @@ def test_a_key_is_null_where_filter_chooses_nobody(session: Session) -> None:
     assert rows and {row[1:3] for row in rows} == {(None, None)}
 
 
+@pytest.mark.slow
 def test_a_number_with_one_bound_may_be_null_too(tmp_path: Path) -> None:
     """Suppressed items have any number: there is no least value, and perhaps nobody at all."""
     sales = pd.DataFrame([(n, item) for n in range(4) for item in ("milk", f"x{n}")], columns=["tid", "item"])
@@ -192,6 +191,7 @@ def test_a_number_with_one_bound_may_be_null_too(tmp_path: Path) -> None:
         assert any("may be NULL" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @each(
     "condition, decided",
     [
@@ -216,6 +216,7 @@ def test_is_distinct_from_chooses_groups(session: Session) -> None:
     assert one.fetchall() == two.fetchall() and one.notes == two.notes
 
 
+@pytest.mark.slow
 @each(
     "sql",
     [

@@ -566,6 +566,7 @@ def test_explain(db: anondb.Database) -> None:
         db.explain("other", "a")
 
 
+@pytest.mark.slow
 def test_explain_suppression(db: anondb.Database) -> None:
     db.sql("INSERT INTO food VALUES ('rare', 'all'), ('never', 'all'); INSERT INTO sales VALUES (1, 'rare')")
     made(db, CREATE)
@@ -607,6 +608,7 @@ def test_refresh_after_a_change_of_the_columns(db: anondb.Database) -> None:
     assert refreshed(db, "v").causes == ("columns",) and not refreshed(db, "v").changed
 
 
+@pytest.mark.slow
 def test_explain_does_not_need_the_taxonomy_again(db: anondb.Database) -> None:
     db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="plain", queries=1)
     db.sql("DROP TABLE food; DROP TABLE sales")

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ import uvicorn
 
 from anondb.ui.app import application
 from anondb.ui.guard import Guard
-from anondb.ui.window import Project, Window
+from anondb.ui.window import PARTS, Project, Window
 from anondb.ui.worker import DONE, Job, Worker, _outcome
 
 WAIT = 60  # seconds
@@ -149,9 +149,14 @@ class AtOnce(Worker):
 
 
 @contextmanager
-def window_on(project: Project, worker: type[Worker] = AtOnce) -> Iterator[Client]:
-    """A window of this process in which a project is loaded; its work is done at once, or by processes as usual."""
-    opened = Window(worker(), worker(), source=project.database, project=project)
+def window_on(
+    source: str | Project, worker: type[Worker] = AtOnce, parts: Sequence[str] = tuple(PARTS)
+) -> Iterator[Client]:
+    """A window of this process on a file, or with a project loaded; its work is done at once, or by processes as usual."""
+    if isinstance(source, Project):
+        opened = Window(worker(), worker(), source=source.database, project=source)
+    else:
+        opened = Window(worker(), worker(), tuple(parts), source)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         guard = Guard(application(opened), port)

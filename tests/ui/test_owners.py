@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from cli.shop import BASKETS, EDGES, Run
-from ui.client import Client, window
+from ui.client import Client, window_on
 from ui.conftest import HOSTILE
 
 import anondb
@@ -44,9 +44,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[Client]:
-    with window("purchases.txt", folder=folder) as opened:
-        opened.enter()
-        yield opened
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with window_on("purchases.txt") as opened:
+            opened.enter()
+            yield opened
 
 
 def commands_on(page: str) -> list[list[str]]:

@@ -16,18 +16,19 @@ from pathlib import Path
 import duckdb
 import pytest
 from cli.shop import Run
-from ui.client import Client, window
+from ui.client import Client, window, window_on
 from ui.conftest import HOSTILE
 
 import anondb
 from anondb.ui.ask import Answer
+from anondb.ui.serve import READERS
 
 COUNT = "SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item ORDER BY n DESC, item"
 
 
 @pytest.fixture(scope="module")
-def client(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with window(str(files / "spring.duckdb"), folder=tmp_path_factory.mktemp("reader")) as opened:
+def client(files: Path) -> Iterator[Client]:
+    with window_on(str(files / "spring.duckdb"), parts=READERS) as opened:
         opened.enter()
         yield opened
 

@@ -227,6 +227,7 @@ def test_a_workload_without_queries_or_counts(tmp_path: Path) -> None:
         same(found.to_json()["relative_error"], [(0, Fraction(0), 0, 0), (6, Fraction(6), 6, 6)], 2)
 
 
+@pytest.mark.slow
 def test_the_report_of_records_has_the_same_figures() -> None:
     """Queries of values and items have no bounds, so no width."""
     with anondb.connect() as database:

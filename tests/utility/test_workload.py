@@ -27,12 +27,17 @@ from anondb.utility.counting import count_itemsets
 Itemsets = list[tuple[int, ...]]
 
 
+@pytest.fixture(scope="module")
+def opened() -> Iterator[DuckDBEngine]:
+    engine = DuckDBEngine.open(threads=1)
+    yield engine
+    engine.close()
+
+
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    opened = DuckDBEngine.open(threads=1)
+def engine(opened: DuckDBEngine) -> Iterator[Engine]:
     with opened.transaction():
         yield opened
-    opened.close()
 
 
 def load(engine: Engine, transactions: Sequence[Sequence[int]]) -> Dataset:

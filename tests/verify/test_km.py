@@ -109,6 +109,7 @@ def test_definition(engine: Engine, transactions: list[list[str]], k: int, m: in
     check(engine, transactions, k, m, 2)
 
 
+@pytest.mark.slow
 def test_no_threat_of_any_size_if_and_only_if_all_have_k_supersets(engine: Engine) -> None:
     rnd = random.Random(7)
     for _ in range(6 * ROUNDS):
@@ -129,6 +130,7 @@ def test_k_1_promises_nothing(engine: Engine, m: int | float) -> None:
     assert verified(engine, [["a"], ["b", "c"]], 1, m).verified
 
 
+@pytest.mark.slow
 def test_m_beyond_the_longest_transaction_counts_minimal_threats(engine: Engine) -> None:
     transactions = [["a", "b", "c"], ["a", "b"], ["a", "b"], ["c"], ["c", "a"], ["b", "c"]]
     counts = {m: verified(engine, transactions, 2, m).violations for m in (2, 3, 4, 10**6, math.inf)}

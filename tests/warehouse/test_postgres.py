@@ -96,6 +96,7 @@ def test_items_that_a_collation_takes_for_equal_stay_distinct(place: OnPostgres)
     assert supports(place, table, "a", "A") == {"A": 2, "a": 2}
 
 
+@pytest.mark.slow
 def test_texts_that_are_equal_though_they_differ_are_refused(debian: Any) -> None:
     from postgres.databases import make
 
