@@ -918,6 +918,7 @@ SELECT sex, COUNT(*) FROM (SELECT c.sex, ROW_NUMBER() OVER (PARTITION BY c.tid O
 -- rank_of_every_item
 SELECT item, rank() OVER (ORDER BY count(*) DESC) AS r FROM sales GROUP BY item;
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT item, 1 + (SELECT count(*) FROM c x WHERE x.n > c.n) AS r FROM c;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT a.item, count(b.item) + 1 AS r FROM c a LEFT JOIN c b ON b.n > a.n GROUP BY a.item;
 WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT c.item, 1 + l.k AS r FROM c, LATERAL (SELECT count(*) AS k FROM c d WHERE d.n > c.n) l;
 
 -- place_of_chocolate

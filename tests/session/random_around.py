@@ -208,6 +208,12 @@ def ranks(a: Analyst) -> Asked:
     if shape < 0.75:
         total = a.one("sum(n)", "count(*)", "max(n)", f"count(*) FILTER (WHERE {few})")
         return Asked((f"{total} AS n0",), f"FROM c WHERE {few}", before)
+    if shape < 0.9:
+        near = f"d.n {a.one('>', '<=', '>=')} c.n{a.one('', ' AND d.l = c.l', ' AND d.item <> c.item')}"
+        call = a.one("count(d.item)", "sum(d.n)", "max(d.n) - 1", "count(d.n) FILTER (WHERE d.l > 4)")
+        having = a.one("", "", f" HAVING count(d.l) < {a.rnd.randint(1, 4)}")
+        rows = f"FROM c LEFT JOIN c d ON {near} GROUP BY c.item{having}"
+        return Asked(("c.item AS k0", f"{call} AS n1"), rows, f"WITH c AS ({counts})", filtered=bool(having))
     on = a.one("b.r = a.r + 1", "b.r < a.r AND b.l = a.l")
     return Asked((a.one("count(*) AS n0", "sum(a.n - b.n) AS n0"),), f"FROM c a JOIN c b ON {on}", before)
 

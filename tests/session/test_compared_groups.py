@@ -60,6 +60,11 @@ RANKS = [
         f"SELECT item, 1 + {OTHERS} AS n FROM ({COUNTS}) c",
     ),
     (
+        f"WITH c AS ({COUNTS}) SELECT a.item, 1 + count(b.item) AS n FROM c a LEFT JOIN c b ON b.n > a.n "
+        "GROUP BY a.item, a.n",
+        f"SELECT item, 1 + {OTHERS} AS n FROM ({COUNTS}) c",
+    ),
+    (
         f"SELECT item, row_number() OVER (ORDER BY n DESC, item) AS n FROM ({COUNTS})",
         f"SELECT item, 1 + (SELECT count(*) FROM ({COUNTS}) d WHERE {BEFORE}) AS n FROM ({COUNTS}) c",
     ),

@@ -147,7 +147,7 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env, ended=ended, around=around)
-        from anondb.answers.ranged.anti_joins import with_exists, without_matches
+        from anondb.answers.ranged.anti_joins import with_counted_matches, with_exists, without_matches
         from anondb.answers.ranged.constants import beside_totals
         from anondb.answers.ranged.key_parts import by_parts
         from anondb.answers.ranged.rollups import over_rows
@@ -166,6 +166,7 @@ class Compiler:
         other = over_rows(node, env) or beside_table(node, env, self) or beside_totals(node, env, self)
         persons = {name: of for name, of in self.tables.persons_tables.items() if name not in env}
         other = other or with_exists(node, env, self) or without_matches(node, env, self) or by_parts(node, persons)
+        other = other or with_counted_matches(node, env, self)
         if other is not None:
             return self.query(other, env, ended=ended)
         if self.people.of_persons(node, env):
