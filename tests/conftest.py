@@ -21,6 +21,8 @@ pytest_plugins = ["postgres.fixtures"]
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+gc.set_threshold(200_000, 20, 20)  # as the command has it: parse trees are seldom garbage, and long to look through
+
 connect = duckdb.connect
 
 

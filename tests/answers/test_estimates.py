@@ -233,6 +233,7 @@ SAME_TOP = [
 ]
 
 
+@pytest.mark.slow
 def test_top_lists_are_equal_however_they_are_written(session: anondb.Session) -> None:
     first, *others = ([row[:2] for row in session.sql(sql).fetchall()] for sql in SAME_TOP)
     assert len(first) == 4 and first == sorted(first, key=lambda row: (-row[1], row[0]))

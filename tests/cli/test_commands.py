@@ -563,6 +563,7 @@ def test_a_damaged_database_is_not_called_locked(run: Run, shop: Path) -> None:
 # ---------------------------------------------------------------------- verify
 
 
+@pytest.mark.slow
 def test_verify_a_table(run: Run, shop: Path) -> None:
     words = ("verify", shop, "--transactions", "sales")
     held = run(*words, "--k", 2, "--m", 1)

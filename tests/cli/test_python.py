@@ -292,6 +292,7 @@ def test_a_file_beside_the_database_is_only_read(shop: Path, tmp_path: Path) -> 
         anondb.connect(mine, attach=shop)
 
 
+@pytest.mark.slow
 def test_a_table_with_the_name_of_a_releases_table_is_read_beside_the_database(tmp_path: Path) -> None:
     """Releases have views ``transactions`` in schemas of their own, in both databases."""
     source = tmp_path / "source.duckdb"
@@ -465,6 +466,7 @@ def test_a_release_just_made(shop: Path, tmp_path: Path) -> None:
                 release.count_bounds(items)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_release_of_an_earlier_session(shop: Path) -> None:
     with anondb.connect(shop) as database:
         release = database.release("OLD")

@@ -288,6 +288,7 @@ OF_COLUMNS = (  # words, also of several rows of a person; questions
 )
 
 
+@pytest.mark.slow
 @each("items", CODES)
 def test_codes_are_not_columns(items: Callable[[int], list[str]]) -> None:
     report = anondb.connect().anonymize(many(items), model=MODEL, queries=0).report

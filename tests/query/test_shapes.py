@@ -561,6 +561,7 @@ def test_long_chains_are_no_depth(engine: Engine, schemas: dict[tuple[str, str],
     assert answer.bounds == (5, 5.0, 5)
 
 
+@pytest.mark.slow
 def test_a_row_count_of_suppressed_items_has_no_upper_bound(
     engine: Engine, schemas: dict[tuple[str, str], SchemaName]
 ) -> None:
@@ -570,6 +571,7 @@ def test_a_row_count_of_suppressed_items_has_no_upper_bound(
     assert answer_of(engine, schemas["t", "coarse"], "SELECT count(*) FROM t WHERE item <> 'milk'").bounds[0] > 0
 
 
+@pytest.mark.slow
 def test_an_unknown_item(engine: Engine, schemas: dict[tuple[str, str], SchemaName]) -> None:
     sql = "SELECT count(DISTINCT tid) FROM t WHERE item = 'caviar'"
     assert answer_of(engine, schemas["t", "suppressed"], sql).bounds == (0, 0.0, len(TRANSACTIONS))

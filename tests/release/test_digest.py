@@ -157,6 +157,7 @@ def test_what_is_no_digest_is_refused(place: Path, wrong: Any) -> None:
     assert caught.value.code == "bad_parameter"
 
 
+@pytest.mark.slow
 def test_the_order_of_the_stored_rows_does_not_matter(place: Path, tmp_path: Path) -> None:
     """The digest is of the rows in their order by number, however a file stores them."""
     turned = Path(shutil.copy(place / "km.duckdb", tmp_path / "km.duckdb"))

@@ -340,6 +340,7 @@ def test_numbers_over_several_chunks(owner: Engine, monkeypatch: pytest.MonkeyPa
     assert orders[2] == orders[3] and orders[0] != orders[1] != orders[2]
 
 
+@pytest.mark.slow
 def test_numbers_of_tids_far_apart(owner: Engine) -> None:
     """Only what lies near a tid is drawn: a release that somebody changed may hold any number, and NULL."""
     tids = [-(2**31), -(2**20) - 1, -(2**20), -1, 0, 2**20 - 1, 2**20, 2**31 - 1]

@@ -204,6 +204,7 @@ def test_rows_that_got_lost_are_noticed(owner: Engine, tmp_path: Path, monkeypat
     assert listing(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_the_check_sees_the_sealed_rows(owner: Engine, tmp_path: Path) -> None:
     release = frozen(owner)
     seen: list[int] = []

@@ -107,6 +107,7 @@ def checksum(header: bytes | bytearray) -> int:
     return total
 
 
+@pytest.mark.slow
 def test_a_file_of_another_version_is_not_passed_in_silence(sealed: Path, tmp_path: Path) -> None:
     changed = tmp_path / "changed.duckdb"
     other_version(sealed, changed)

@@ -93,6 +93,7 @@ def test_numbers(database: Database, value: str) -> None:
     refused(database, "bad_number", records="odd", quasi_identifiers="age")
 
 
+@pytest.mark.slow
 def test_nulls_decimals_and_dates(database: Database) -> None:
     sql(
         database,

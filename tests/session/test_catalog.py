@@ -142,6 +142,7 @@ def test_nothing_else_is_told(named: Named, sql: str) -> None:
     assert error.value.code in ("unsupported_query", "bad_sql")
 
 
+@pytest.mark.slow
 @each(
     "sql",
     [

@@ -82,6 +82,7 @@ def test_a_result_is_kept_and_owned_by_who_asked(shop: Path, monkeypatch: pytest
             session.sql(text, bounds="none")
 
 
+@pytest.mark.slow
 def test_parameters_tell_results_apart(shop: Path) -> None:
     text = "SELECT count(DISTINCT tid) AS n FROM sales WHERE item = ?"
     with anondb.open(shop / "supports.duckdb") as session:

@@ -240,6 +240,7 @@ def test_what_depends_on_the_type_of_the_items(numbers: Any, sql: str) -> None:
     refused(numbers[0], sql, "The items of the release are not texts")
 
 
+@pytest.mark.slow
 def test_what_duckdb_refuses_for_the_type_of_the_items_is_refused(numbers: Any) -> None:
     refused(numbers[0], OF_TEXTS, code="bad_sql")
     with pytest.raises(duckdb.Error):

@@ -270,6 +270,7 @@ OWN_PARTS = {  # a query with parts that read no table of the original, and one 
 }
 
 
+@pytest.mark.slow
 @each("sql", OWN_PARTS)
 def test_parts_of_own_tables_are_what_they_stand_for(named: Named, sql: str) -> None:
     assert named[1].sql(sql).fetchall() == named[1].sql(OWN_PARTS[sql]).fetchall()

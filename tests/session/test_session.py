@@ -244,6 +244,7 @@ def test_parameters_with_nothing_between_them(plain: Session) -> None:
     assert plain.sql(kept, ["milk", 3]).fetchall() == [("$1,$2", " $1,$2 ", "'$1", "milk", 3)]
 
 
+@pytest.mark.slow
 def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
     asked = "WITH m AS (SELECT count(*) AS n FROM sales WHERE item = {}) SELECT {} AS a,"
     asked += (

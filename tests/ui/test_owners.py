@@ -203,6 +203,7 @@ def test_missing_items_are_added(client: Client, folder: Path) -> None:
     assert nodes_on(page)["others"][1] == 4 and not problems_on(page) and "not saved" in page
 
 
+@pytest.mark.slow
 def test_a_table_of_people_without_items(client: Client, folder: Path) -> None:
     client.drop("/load/source", folder / "people.csv")
     page = client.done("/load")
