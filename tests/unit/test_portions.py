@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from portions import portions, some
+from portions import FIRST_AND_OTHERS, parts, portions, some
 
 
 def marks(parameter: Any) -> set[str]:
@@ -25,3 +25,11 @@ def test_every_value_is_there_once() -> None:
     found = some([("a", 1), ("b", 2)], ("b", 2), ids=lambda pair: pair[0])
     assert [(p.values, marks(p), p.id) for p in found] == [(("a", 1), {"slow"}, "a"), (("b", 2), set(), "b")]
     assert [marks(p) for p in some("abc", "b", check=["c"])] == [{"nightly"}, set(), {"slow"}]
+
+
+def test_every_case_is_in_one_part() -> None:
+    some_cases, others = parts([*range(7)])
+    assert (some_cases.values[0], others.values[0]) == ([0, 3, 6], [1, 2, 4, 5])
+    assert (marks(some_cases), marks(others)) == (set(), {"slow"})
+    first, rest = (p.values[0] for p in FIRST_AND_OTHERS)
+    assert [*range(5)][first] + [*range(5)][rest] == [*range(5)] and marks(FIRST_AND_OTHERS[1]) == {"slow"}
