@@ -67,7 +67,7 @@ def on(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Any]]:
 # ---------------------------------------------------------------------- what each engine does
 
 
-@pytest.mark.parametrize("engine", [pytest.param("sqlite", marks=pytest.mark.slow), DATAFUSION, "postgres", SPARK])
+@pytest.mark.parametrize("engine", ["sqlite", "datafusion", "postgres", SPARK])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_conforms(on: Callable[[str], Any], engine: str, check: Callable[[Any], None]) -> None:
     check(on(engine).warehouse)
