@@ -117,6 +117,7 @@ LATERAL = [
         "SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item <> 'milk' GROUP BY tid HAVING count(*) > 1)",
     ),
 ]
+GREATER = "d.n > c.n AND d.item <> c.item"
 EXTREMES = [
     (
         f"SELECT item, first_value(n) OVER (ORDER BY n DESC) - n AS n FROM ({COUNTS})",
@@ -127,11 +128,14 @@ EXTREMES = [
         "(SELECT count(*) FROM sales GROUP BY item)",
         BEST,
     ),
-    (f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE NOT EXISTS (SELECT 1 FROM c d WHERE d.n > c.n)", BEST),
+    (
+        f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE NOT EXISTS (SELECT 1 FROM c d WHERE d.n > c.n)",
+        f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE NOT EXISTS (FROM c d WHERE {GREATER})",
+    ),
     (f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE n >= ALL (SELECT n FROM c)", BEST),
     (
         f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE EXISTS (SELECT 1 FROM c d WHERE c.n < d.n)",
-        f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE n < (SELECT max(n) FROM c)",
+        f"WITH c AS ({COUNTS}) SELECT item, n FROM c WHERE EXISTS (FROM c d WHERE {GREATER})",
     ),
 ]
 ALL_THREE = (
