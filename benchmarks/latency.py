@@ -90,7 +90,7 @@ def cpu(work: Callable[[], object], times: int) -> float:
 def _forgotten(session: anondb.session.Session) -> anondb.session.Session:
     """A session that keeps no answer."""
     session._results.clear()
-    session._releases._answers.clear()
+    session._releases._plans._answers.clear()
     return session
 
 
