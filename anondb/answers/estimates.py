@@ -159,7 +159,7 @@ class Estimator(InWorlds):
     def _united(self, rows: exp.Select, known: Known) -> exp.Select:
         """The rows that rules list, where several that need not exist have the same keys each with the bounds of all of
         them: it is not known which of them a row of a world is."""
-        if self.asked.unique or not known.flagged:
+        if self.asked.unique or self.asked.listed or not known.flagged:
             return rows
 
         def over(call: exp.Expr) -> exp.Window:

@@ -48,7 +48,8 @@ def quotient_of(node: exp.Div) -> Quotient:
     below = plain(below.this) if never_zero else below
     above = filtered(rest[0]) if len(rest) == 1 else (node.this, None)
     (one, wanted), (other, also) = above, filtered(below)
-    if isinstance(one, exp.Sum) and isinstance(other, exp.Sum) and other.this == exp.Literal.number(1):
+    ones = isinstance(other, exp.Sum) and other.this == exp.Literal.number(1)
+    if ones and isinstance(one, exp.Sum) and wanted == also:
         other = exp.Count(this=exp.Star())  # without rows both quotients are NULL
     return Quotient(one, wanted, other, also, tuple(factors), never_zero)
 

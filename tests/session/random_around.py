@@ -137,6 +137,7 @@ def running_totals(a: Analyst) -> Asked:
         f"n{way}, item{other}", f"n{way}, item{other}", f"n{way}", f"length(item){other}, n{way}, item", f"-n{way}"
     )
     frame = a.one("", "", " RANGE UNBOUNDED PRECEDING", " RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
+    frame = a.one(frame, frame, frame, " RANGE UNBOUNDED PRECEDING EXCLUDE GROUP")
     frame = a.one(frame, " ROWS UNBOUNDED PRECEDING") if order.split()[-1] != "n" and "item" in order[3:] else frame
     call = a.one("sum(n)", "sum(n)", "count(*)", "avg(n)", "max(n)", "min(n)", "sum(n - 3)", "sum(2 - n)", "count(n)")
     call = a.one(call, call, f"{call} FILTER (WHERE {a.one(a.test(), f'n > {a.rnd.randint(0, 4)}')})")
@@ -211,6 +212,7 @@ def ranks(a: Analyst) -> Asked:
     if shape < 0.9:
         near = f"d.n {a.one('>', '<=', '>=')} c.n{a.one('', ' AND d.l = c.l', ' AND d.item <> c.item')}"
         call = a.one("count(d.item)", "sum(d.n)", "max(d.n) - 1", "count(d.n) FILTER (WHERE d.l > 4)")
+        call = a.one(call, call, "count(coalesce(d.n, 0))", "sum(CASE WHEN d.item IS NULL THEN 1 END)")
         having = a.one("", "", f" HAVING count(d.l) < {a.rnd.randint(1, 4)}")
         rows = f"FROM c LEFT JOIN c d ON {near} GROUP BY c.item{having}"
         return Asked(("c.item AS k0", f"{call} AS n1"), rows, f"WITH c AS ({counts})", filtered=bool(having))

@@ -14,6 +14,8 @@ from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 _NAMING = ("expressions", "where", "group", "having", "qualify", "distinct", "order", "limit", "offset")
 """The parts of a SELECT that may name a column of its sources, beside the conditions of joins."""
+_WITHOUT_NULL = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
+"""Aggregates that leave out NULL, which a column has in a row without a match."""
 _OF_MATCHES = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
 
 
@@ -23,10 +25,11 @@ def with_exists(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | 
     tested = [join for join in joins if join.kind in ("SEMI", "ANTI")]
     if clause is None or not tested or any(join.side in ("RIGHT", "FULL") for join in joins):
         return None
-    if compiler.people.is_source(clause.this, env):
+    kept = [join for join in joins if join not in tested]
+    if any(compiler.people.is_source(place.this, env) for place in (clause, *kept)):
         return None
     made = node.copy()
-    made.set("joins", [join.copy() for join in joins if join not in tested])
+    made.set("joins", [join.copy() for join in kept])
     for join in tested:
         on, using = join.args.get("on"), join.args.get("using") or ()
         sides = clause.this.alias_or_name, join.this.alias_or_name
@@ -47,7 +50,8 @@ def with_counted_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.
     clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
     if clause is None or group is None or len(joins) != 1 or not {k for k, v in node.args.items() if v} <= _OF_MATCHES:
         return None
-    (join,), left, on = joins, lowered(clause.this.alias_or_name), joins[0].args.get("on")
+    (join,), on = joins, joins[0].args.get("on")
+    left, right = (lowered(place.this.alias_or_name) for place in (clause, join))
     if join.side != "LEFT" or on is None or on.find(exp.Query) or on.find(exp.GT, exp.GTE, exp.LT, exp.LTE) is None:
         return None
     if any(compiler.people.is_source(place, env) for place in (clause.this, join.this)):
@@ -65,9 +69,10 @@ def with_counted_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.
     having = node.args.get("having")
     made = made if having is None else made.where(having.this.copy(), copy=False)
     for call in [call for call in made.find_all(exp.AggFunc) if call.parent_select is made]:
-        columns = [lowered(column.table) for column in call.find_all(exp.Column)]
+        what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this, *call.expressions]
+        of_match = len(what) == 1 and isinstance(what[0], exp.Column) and lowered(what[0].table) == right
         whole = call.parent if isinstance(call.parent, exp.Filter) else call
-        if not columns or set(columns) != {lowered(join.this.alias_or_name)} or isinstance(whole.parent, exp.Window):
+        if not of_match or not isinstance(call, _WITHOUT_NULL) or isinstance(whole.parent, exp.Window):
             return None
         matches = exp.Select(expressions=[whole.copy()]).from_(join.this.copy()).where(on.copy())
         whole.replace(exp.Subquery(this=matches))

@@ -9,6 +9,9 @@ from sqlglot import exp
 
 from anondb.query.parsing import bare, lowered
 
+_SOURCES = (exp.Subquery, exp.Values, exp.Lateral, exp.Unnest)
+"""What may have a name in a FROM clause, beside tables."""
+
 
 def without_dependent_keys(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
     """A query that groups by no computed column of a source whose own keys it groups by, too, wherever it does.
@@ -69,20 +72,21 @@ def with_other_groups(tree: exp.Expr) -> exp.Expr:
     if tree.find(exp.CTE) is None or tree.find(exp.GT, exp.LT, exp.NEQ) is None:
         return tree
     made = tree.copy()
-    listed, tables = list(made.find_all(exp.CTE)), list(made.find_all(exp.Table))
-    named, aliases = {lowered(cte.alias): cte for cte in listed}, [lowered(table.alias_or_name) for table in tables]
-    once = {alias: table for alias, table in zip(aliases, tables, strict=True) if aliases.count(alias) == 1}
+    listed, sources = list(made.find_all(exp.CTE)), list(made.find_all(exp.Table, *_SOURCES))
+    named, aliases = {lowered(cte.alias): cte for cte in listed}, [lowered(one.alias_or_name) for one in sources]
+    once = {alias: one for alias, one in zip(aliases, sources, strict=True) if aliases.count(alias) == 1}
     for node in list(made.find_all(exp.GT, exp.LT, exp.NEQ)) if len(named) == len(listed) else ():
         sides = [bare(side) for side in (node.this, node.expression)]
         if not all(isinstance(side, exp.Column) for side in sides) or sides[0].name != sides[1].name:
             continue
-        places = [once.get(lowered(side.text("table"))) for side in sides]
-        if places[0] is None or places[1] is None or lowered(places[0].name) != lowered(places[1].name):
+        one, other = (once.get(lowered(side.text("table"))) for side in sides)
+        if not isinstance(one, exp.Table) or not isinstance(other, exp.Table) or one is other:
             continue
-        own, others = group_columns(places[0], named)
-        if places[0] is not places[1] and lowered(sides[0].name) in others and _is_chosen_by(node):
+        own, others = group_columns(one, named)
+        same_groups = lowered(one.name) == lowered(other.name) and group_columns(other, named) == (own, others)
+        if same_groups and lowered(sides[0].name) in others and _is_chosen_by(node):
             keys = [[exp.column(exp.to_identifier(k, quoted=True), side.text("table")) for side in sides] for k in own]
-            same = exp.and_(*(exp.NullSafeEQ(this=one, expression=other) for one, other in keys))
+            same = exp.and_(*(exp.NullSafeEQ(this=this, expression=that) for this, that in keys))
             node.replace(exp.paren(exp.and_(node.copy(), exp.not_(same))))
     return made
 

@@ -66,7 +66,8 @@ def _of_any_number(node: exp.Select) -> exp.Select | None:
     parts = [*node.expressions, *(node.args[key] for key in ("having", "order") if node.args.get(key))]
     calls = [call for part in parts for call in part.find_all(exp.AggFunc, exp.Window, exp.Anonymous)]
     once = all(isinstance(call, exp.Min | exp.Max) or isinstance(call.this, exp.Distinct) for call in calls)
-    merged = node.args.get("distinct") is not None or (calls and node.args.get("group") is None)
+    distinct = node.args.get("distinct")
+    merged = (calls and node.args.get("group") is None) if distinct is None else not distinct.args.get("on")
     return inner if once and merged else None
 
 
@@ -169,8 +170,10 @@ def _is_of(node: exp.Expr, keys: list[exp.Expr], of: exp.Select) -> bool:
     if node in keys or isinstance(node, exp.AggFunc | exp.Filter):
         return True
     if isinstance(node, exp.Subquery):
-        names = {table.name for table in node.find_all(exp.Table) if not table.args.get("alias")}
-        return names == {of.args["from_"].this.name} and not any(column.table for column in node.find_all(exp.Column))
+        place, tables = of.args.get("from_"), list(node.find_all(exp.Table))
+        same = place is not None and all(table.name == place.this.name and not table.alias for table in tables)
+        alone = not of.args.get("joins") and not any(column.table for column in node.find_all(exp.Column))
+        return bool(tables) and same and alone
     if isinstance(node, exp.Column | exp.Query):
         return False
     return all(_is_of(part, keys, of) for part in node.iter_expressions())

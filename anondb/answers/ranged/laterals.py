@@ -7,7 +7,7 @@ by the join, whose condition is TRUE. Columns of a table's rows are those of a j
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
@@ -16,7 +16,7 @@ from anondb.query.parsing import lowered
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}
 
 
-def with_joins(tree: exp.Expr, tables: Mapping[str, Container[str]]) -> exp.Expr:
+def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]]) -> exp.Expr:
     """A query with joins in place of LATERAL sources of the rows of a table of persons.
 
     Args:
@@ -63,7 +63,7 @@ def _query(join: exp.Join) -> exp.Select | None:
     return query if plain else None
 
 
-def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: Mapping[str, Container[str]]) -> None:
+def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: Mapping[str, Collection[str]]) -> None:
     """Write a source of columns of the rows of a table of persons as a join with the table."""
     clause, where, alias = query.args.get("from_"), query.args.get("where"), join.this.args["alias"]
     table = None if clause is None else clause.this
@@ -84,6 +84,11 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
     }
     nested = where is not None and where.find(exp.Query) is not None
     if nested or len(columns) < len(query.expressions) or not _is_replaceable(select, join, columns):
+        return
+    hidden = {name for name in own if name not in columns}  # columns of the table that the source does not show
+    inner = {id(column) for column in query.find_all(exp.Column)}
+    named_alone = {lowered(c.name) for c in select.find_all(exp.Column) if not c.table and id(c) not in inner}
+    if named_alone & hidden or any(other.args.get("using") or other.method for other in select.args["joins"]):
         return
     _put(select, lowered(alias.name), columns)
     join.set("this", exp.Table(this=table.this.copy(), alias=exp.TableAlias(this=alias.this.copy())))
