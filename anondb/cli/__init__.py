@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 import typer
 
 from anondb.cli.app import new_app
-from anondb.cli.panels import PanelCommand, epilog
+from anondb.cli.examples import epilog
+from anondb.cli.panels import PanelCommand
 from anondb.cli.words import json_error
 from anondb.errors import AnondbError, EngineError, InternalError, speaking
 

@@ -40,8 +40,14 @@ from anondb.release.row_sums import figures_of
 WORK_SCHEMA = "anondb_work"
 _STEPS = {"step": "VARCHAR", "key": "VARCHAR", "value": "VARCHAR"}
 _KEPT = (
-    *(Account, Dataset, BucketRecoding, Decision),
-    *(GlobalRecoding, LocalRecoding, PublishedAttribute, RelationalRecoding),
+    Account,
+    Dataset,
+    BucketRecoding,
+    Decision,
+    GlobalRecoding,
+    LocalRecoding,
+    PublishedAttribute,
+    RelationalRecoding,
 )
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in _KEPT}
 
