@@ -12,7 +12,7 @@ from anondb.answers.asked import Asked, asked
 from anondb.answers.estimates import OUTSIDE_NOTE, Estimated, Estimator
 from anondb.answers.in_worlds import Drawn
 from anondb.answers.ranged.known import Known
-from anondb.answers.ranged.selects import ORDER_NOTE
+from anondb.answers.ranged.windows import ORDER_NOTE
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
 from anondb.answers.spread import Spread, note_of

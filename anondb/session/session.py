@@ -15,15 +15,15 @@ from anondb.answers.asked import is_empty
 from anondb.answers.estimates import Estimated
 from anondb.answers.in_worlds import Drawn
 from anondb.answers.named import counts_of_items, items_named
+from anondb.answers.normal import normal
 from anondb.answers.persons.people import Persons
 from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.dependent_keys import with_other_groups
-from anondb.answers.ranged.equivalents import with_known_names
+from anondb.answers.ranged.equivalents import with_counted_rows, with_known_names
 from anondb.answers.ranged.failing import failed
-from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups
 from anondb.answers.ranged.known import Known
-from anondb.answers.ranged.laterals import with_joins, with_subqueries
+from anondb.answers.ranged.laterals import with_subqueries
 from anondb.answers.ranged.quantified import with_extremes
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.spread import Spread
@@ -202,7 +202,8 @@ class Session:
     def _answer(self, tree: exp.Expr, bounds: str, text: str = "", *, empty: bool = False) -> Result:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
-        tree = with_joins(tree, self._releases.persons_tables)
+        releases, item = self._releases, lowered(self._releases.manifest["item_column"])
+        tree = normal(tree, releases.persons_tables, releases.persons, item)
         empty = empty or is_empty(tree, self.roles())
         try:
             made, notes = answered(tree, bound, self, spread=bounds == SPREAD, empty=empty)
@@ -293,10 +294,10 @@ class Session:
                 releases.bind(made)
             item = lowered(releases.manifest["item_column"])
             table = lowered(releases.manifest["table"])
-            made = with_joined_groups(with_other_groups(with_known_names(made, item)), table, item)
+            made = with_counted_rows(with_known_names(made, item), self._releases.persons_tables, item)
+            made = with_joined_groups(with_other_groups(made), table, item)
             made = with_extremes(with_subqueries(made))
             compiler = Compiler(Persons(releases), releases, releases.start())
-            made = with_item_windows(made, releases.persons, item)
             return compiler.query(made, {}, ended=ended), list(compiler.notes)
 
     def _described(self, tree: exp.Expr) -> tuple[list[tuple[str, str]], bool]:

@@ -60,8 +60,8 @@ class Basic:
     """An aggregate that is answered by itself.
 
     Attributes:
-        how: ``rows``, ``ids``, ``sum``, ``distinct``, ``mean``, ``rows_of_each`` for the number of rows by that of
-            persons, ``combined``, or the aggregate of a measure.
+        how: ``rows``, ``ids``, ``sum``, ``distinct``, ``mean``, ``of_each`` for a sum, or the number of rows, by the
+            number of persons, ``combined``, or the aggregate of a measure.
         value: the operand, if any.
         wanted: the condition of FILTER, if any.
         share: of a quantile.
@@ -105,8 +105,8 @@ class Aggregates(Sums):
         if basic.terms:
             return self._combined(basic.terms, group)
         group = self.wanted(basic, group)
-        if basic.how == "rows_of_each":
-            return self._rows_of_each(group)
+        if basic.how == "of_each":
+            return self._of_each(basic.value, group[0])
         if basic.how == "ids":
             return self.persons(either(*(self.closed(s.rows) for s in group)))
         if basic.how == "rows":
@@ -168,15 +168,27 @@ class Aggregates(Sums):
             added.append((sum(factor for (factor, _), h in zip(terms, held, strict=True) if h), met))
         return self.by_levels(added, scope.rows if of_rows else None)
 
-    def _rows_of_each(self, group: Sequence[Scope]) -> Bounds:
-        """The average number of rows of the persons who have one."""
-        (scope,) = group
-        rows, persons = self.rows_in(scope.rows), self.persons(self.closed(scope.rows))
+    def _of_each(self, value: exp.Expr | None, scope: Scope) -> Bounds:
+        """The average, over the persons who have a row, of the sum of a number over their rows; of 1 for None."""
+        rows, tree = scope.rows, None if value is None else self.resolved(value, scope)
+        total = self.rows_in(rows) if tree is None else self.sum_in(rows, tree)
+        persons = self.persons(self.closed(rows))
         if persons[1] == 0:
             return None, None
+        apart = both_of(quotient(total, persons), (1 if tree is None else None, None))
         return self.within(
-            both_of(quotient(rows, persons), (1, None)), lambda: self._number_of_items(scope.rows, "avg", True)
+            apart, lambda: self._number_of_items(rows, "avg", True) if tree is None else self._sum_of_each(rows, tree)
         )
+
+    def _sum_of_each(self, rows: PersonRows, tree: exp.Expr) -> Bounds:
+        """The average of the sums of a number of items over the persons who have one of these."""
+        own = self.rows_of(tree)
+        parts = self.alone(rows, min(own)) if len(own) == 1 else []
+        if len(parts) != 1:
+            return None, None
+        ((person, test),) = parts
+        weights, _ = self.weights(tree, test)
+        return self.one(Plan(MEASURE, both(person, at_least(1, test)), measure=weights, aggregate="avg", some=True))
 
     def _number_of_items(self, rows: PersonRows, how: str, some: bool) -> Bounds:
         """An aggregate of the numbers of rows of the persons who have one, where each row is one of their items."""

@@ -8,14 +8,14 @@ from fractions import Fraction
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Aggregates, Basic
-from anondb.answers.persons.terms import Id, Item, Number, Of, Scope
+from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
 from anondb.answers.ranged.expressions import children_of, is_filled
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
-from anondb.query.predicates import ALWAYS
+from anondb.query.predicates import ALWAYS, NEVER
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.summed import VALUES
 
@@ -162,9 +162,18 @@ class Composer:
 
     def _where_present(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
         """FILTER with the condition that a value is not NULL, unless it never is."""
-        if all(isinstance(self._reader.atom(t), Id) or not self._may_be_null(t) for t in self._trees(value)):
+        if all(self._is_present(value, scope) for scope in self._scopes):
             return wanted
         return _both(wanted, exp.Not(this=exp.paren(is_null(value))))
+
+    def _is_present(self, value: exp.Expr, scope: Scope) -> bool:
+        """Whether a value is NULL in no row, by its form, or as the values are that rows look up for their items."""
+        tree = self._reader.resolved(value, scope)
+        atoms = self._reader.atoms_of(tree)
+        if isinstance(self._reader.atom(tree), Id) or not self._may_be_null(tree):
+            return True
+        looked = bool(atoms) and all(isinstance(atom, Item | Looked) for atom in atoms)
+        return looked and self._reader.filtered(scope, [is_null(value)]).rows.where == NEVER
 
     def _may_be_null(self, tree: exp.Expr) -> bool:
         """Whether an expression may be NULL, as far as its form shows."""
@@ -248,11 +257,15 @@ class Composer:
     def _average_of(self, of: Quotient) -> exp.Expr | None:
         """The average that a quotient of two aggregates is; None for other quotients."""
         above, counted, wanted = of.above, of.below.this, of.wanted
-        every = isinstance(counted, exp.Star | exp.Literal)
+        every, of_ids = self._counts_every(counted, of.also), self._counts_ids(counted)
         if isinstance(above, exp.Sum) and wanted == of.also and (every or bare(counted) == bare(above.this)):
             value = bare(above.this)
             whole = not every or self._where_present(value, wanted) is wanted  # no row without a number is counted
             return self._average(value, wanted) if whole else None
+        if isinstance(above, exp.Sum) and wanted == of.also and of_ids and len(self._scopes) == 1:
+            value = bare(above.this)
+            if self._where_present(value, wanted) is wanted:
+                return self._unless_empty(self._basic(Basic("of_each", value, wanted)), wanted)
         if not isinstance(above, exp.Count) or isinstance(above.this, exp.Distinct) or self._is_by_item():
             return None
         if above.this is not None and not isinstance(above.this, exp.Star | exp.Literal):
@@ -260,10 +273,26 @@ class Composer:
         if every and wanted is not None and all(self._reader.implied(wanted, of.also, scope) for scope in self._scopes):
             case = exp.Case(ifs=[exp.If(this=wanted.copy(), true=exp.convert(1))], default=exp.convert(0))
             return self._average(case, of.also)
-        of_ids = isinstance(counted, exp.Distinct) and self._is_id(counted.expressions[0])
         if wanted == of.also and of_ids and len(self._scopes) == 1:
-            return self._unless_empty(self._basic(Basic("rows_of_each", wanted=wanted)), wanted)
+            return self._unless_empty(self._basic(Basic("of_each", wanted=wanted)), wanted)
         return None
+
+    def _counts_ids(self, counted: exp.Expr) -> bool:
+        """Whether what is counted are persons."""
+        return isinstance(counted, exp.Distinct) and self._is_id(counted.expressions[0])
+
+    def _counts_every(self, counted: exp.Expr, wanted: exp.Expr | None) -> bool:
+        """Whether what is counted are all rows: some value of each, or its person, who has no other row."""
+        if isinstance(counted, exp.Distinct):
+            items = {
+                atom.row
+                for key in self._keys
+                for t in self._trees(key)
+                if isinstance(atom := self._reader.atom(t), Item)
+            }
+            return self._counts_ids(counted) and all(s.rows.exact and s.rows.rows <= items for s in self._scopes)
+        constant = isinstance(counted, exp.Star | exp.Literal)
+        return constant or self._where_present(counted.unnest(), wanted) is wanted
 
     def _is_by_item(self) -> bool:
         """Whether the rows are grouped by items."""

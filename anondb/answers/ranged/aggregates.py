@@ -275,7 +275,7 @@ class Rows:
         if aggregate or isinstance(node.this, exp.Filter):
             total = self.aggregate(node.this, resolve)
             ends = [_each_over(end, over) for end in total.ends]
-            own = arguments[0] if isinstance(node.this, exp.Sum) and not node.args.get("spec") else None
+            own = arguments[0] if isinstance(node.this, exp.Sum) and _has_row(node.args.get("spec")) else None
             if ends and own is not None and own.present and values.floor_of(own) is not None:  # the row is one of those
                 ends = [values.greatest(ends[0], own.there[0]), *ends[1:2]]
             if not counted or self.sure is None:
@@ -299,6 +299,12 @@ def _counts_rows(frame: exp.Expr | None) -> bool:
     return (
         any(isinstance(end, exp.Expr) for end in ends) and frame is not None and frame.text("kind").upper() != "RANGE"
     )
+
+
+def _has_row(frame: exp.Expr | None) -> bool:
+    """Whether the frame of a window has the current row for certain."""
+    ends = () if frame is None else (frame.text("start").upper(), frame.text("end").upper() or "CURRENT ROW")
+    return frame is None or ("CURRENT ROW" in ends and not frame.args.get("exclude"))
 
 
 def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

@@ -102,7 +102,7 @@ def without_matches(node: exp.Select, env: Env, compiler: Compiler) -> exp.Selec
         tested = [p for p in parts if (column := _tested(p)) is not None and lowered(column.table) == name]
         kept = [part for part in parts if part not in tested]
         relation, _ = source_rows(compiler, join.this, env) if tested else (None, "")
-        if relation is None or not any(_never_null(p.this, relation, compiler) for p in tested):
+        if relation is None or not any(is_never_null(p.this, relation, compiler) for p in tested):
             continue
         made = node.copy()
         made.set("joins", [other.copy() for other in joins if other is not join])
@@ -119,15 +119,15 @@ def _tested(part: exp.Expr) -> exp.Column | None:
     return column if isinstance(column, exp.Column) else None
 
 
-def _never_null(node: exp.Expr, relation: Known, compiler: Compiler) -> bool:
+def is_never_null(node: exp.Expr, relation: Known, compiler: Compiler) -> bool:
     """Whether a column of rows is NULL in none of them, for any original."""
     name = lowered(bare(node).name)
     found = [(n, c) for n, c in enumerate(relation.columns) if lowered(c.name) == name]
     if len(found) != 1 or found[0][1].present:
         return len(found) == 1
     ((number, column),) = found
-    if relation.open or column.bounded or column.unknown:
-        return False
+    if column.item or column.bounded or column.unknown or relation.open:
+        return column.item
     missing = exp.select(exp.convert(1)).from_(relation.tree.subquery("r")).where(is_null(exp.column(f"c{number}")))
     return not compiler.tables.rows(missing.limit(1))
 

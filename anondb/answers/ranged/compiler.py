@@ -43,6 +43,10 @@ class People(Protocol):
         """Whether the rows of a query belong to single persons, so that they cannot be shown."""
         ...
 
+    def reads_persons(self, query: exp.Expr, env: Env) -> bool:
+        """Whether a query reads a table of persons."""
+        ...
+
     def facts(self, node: exp.Select, env: Env, compiler: Compiler, *, ended: bool = False) -> Facts:
         """The groups and counts of a SELECT over tables of persons; if it is ``ended``, those that LIMIT needs."""
         ...
@@ -150,7 +154,9 @@ class Compiler:
         from anondb.answers.ranged.anti_joins import with_counted_matches, with_exists, without_matches
         from anondb.answers.ranged.constants import beside_totals
         from anondb.answers.ranged.key_parts import by_parts
+        from anondb.answers.ranged.over_groups import as_one
         from anondb.answers.ranged.rollups import over_rows
+        from anondb.answers.ranged.running_joins import with_running_totals
         from anondb.answers.ranged.selects import SelectRows
         from anondb.answers.ranged.together import together
         from anondb.answers.ranged.unions import beside_table, grouping_sets
@@ -163,17 +169,27 @@ class Compiler:
         several = grouping_sets(node)
         if several is not None:
             return self.query(several, env, ended=ended)
-        other = over_rows(node, env) or beside_table(node, env, self) or beside_totals(node, env, self)
+        other = (
+            over_rows(node, env)
+            or as_one(node, env, self.tables.is_aggregate)
+            or beside_table(node, env, self)
+            or beside_totals(node, env, self)
+        )
         persons = {name: of for name, of in self.tables.persons_tables.items() if name not in env}
         other = other or with_exists(node, env, self) or without_matches(node, env, self) or by_parts(node, persons)
-        other = other or with_counted_matches(node, env, self)
+        other = other or with_counted_matches(node, env, self) or with_running_totals(node, env, self)
         if other is not None:
             return self.query(other, env, ended=ended)
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
         one = together(node, lambda query: self.people.counted(query, env, self))
-        counted = with_counted_items(one, lambda query: self.people.of_persons(query, env))
+        counted = with_counted_items(one, *self.persons_tests(env))
         return SelectRows(self, counted, env, ended=ended, around=around).rows()
+
+    def persons_tests(self, env: Env) -> tuple[Callable[[exp.Expr], bool], Callable[[exp.Expr], bool]]:
+        """Whether the rows of a query belong to single persons, and whether it reads a table of persons."""
+        people = self.people
+        return (lambda query: people.of_persons(query, env)), (lambda query: people.reads_persons(query, env))
 
     def once(self, side: exp.Expr, env: Env) -> exp.Expr:
         """A query of which it does not matter how often it has a row: a column of persons with each value once."""

@@ -130,9 +130,13 @@ def group_columns(source: exp.Expr, named: Mapping[str, exp.CTE]) -> tuple[set[s
     if not isinstance(query, exp.Select) or query.args.get("group") is None or renamed or query.find(exp.Explode):
         return set(), set()
     group = query.args["group"]
-    if not {k for k, v in group.args.items() if v} <= {"expressions"}:
+    clauses = {k for k, v in group.args.items() if v}
+    if not clauses <= {"expressions", "all"}:
         return set(), set()
-    keys = [selected(key, query) for key in group.expressions]
+    shown = [
+        e.unalias() for e in query.expressions if e.find(exp.AggFunc, exp.Window, exp.Query, exp.Anonymous) is None
+    ]
+    keys = shown if "all" in clauses else [selected(key, query) for key in group.expressions]
     names = {lowered(e.alias_or_name): e.unalias() for e in query.expressions if e.alias_or_name}
     own = {name for name, value in names.items() if value in keys}
     every = all(key in [names[name] for name in own] for key in keys) and len(names) == len(query.expressions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -54,6 +54,89 @@ def with_known_names(tree: exp.Expr, item: str) -> exp.Expr:
         if select.args.get("order") is not None:
             write_first_rows(select)
     return made
+
+
+def with_counted_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], item: str) -> exp.Expr:
+    """A query with ``count(*)`` in place of a number of ids of a table that has one row for each person.
+
+    Args:
+        tree: the query.
+        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
+        item: the column of items, in lower case, which such a table lacks.
+    """
+    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    records = {name: {c for c, is_id in of.items() if is_id} for name, of in tables.items() if item not in of}
+    for select in made.find_all(exp.Select):
+        source = _only_table(select)
+        ids = (
+            records.get(lowered(source.name), set())
+            if source is not None and lowered(source.name) not in named
+            else set()
+        )
+        for call in [c for c in select.find_all(exp.Count) if ids and c.parent_select is select]:
+            what = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
+            one = bare(what[0]) if len(what) == 1 and not call.expressions else None
+            if isinstance(one, exp.Column) and lowered(one.name) in ids:
+                call.set("this", exp.Star())
+    return made
+
+
+def without_inner_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]]) -> exp.Expr:
+    """A query with the original's tables in place of subqueries that only choose rows and columns of them.
+
+    Args:
+        tree: the query, which is changed.
+        tables: the columns of each of the original's tables, in lower case.
+    """
+    named = {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    for select in reversed(list(tree.find_all(exp.Select))):
+        source = _only_source(select)
+        if not isinstance(source, exp.Subquery) or not isinstance(inner := source.this, exp.Select):
+            continue
+        table = _only_table(inner)
+        plain = {k for k, v in inner.args.items() if v} <= {"expressions", "from_", "where"} and all(
+            isinstance(e, exp.Column) and not isinstance(e.this, exp.Star) for e in inner.expressions
+        )
+        if not plain or table is None or lowered(table.name) in named or lowered(table.name) not in tables:
+            continue
+        hidden = set(tables[lowered(table.name)]) - {lowered(e.name) for e in inner.expressions}
+        shown = {lowered(e.alias) for e in select.expressions} | {lowered(c.name) for c in select.find_all(exp.Column)}
+        if not shown & hidden and not any(isinstance(e.unalias(), exp.Star) for e in select.expressions):
+            _read_table(select, inner, table, source.alias)
+    return tree
+
+
+def _read_table(select: exp.Select, inner: exp.Select, table: exp.Table, alias: str) -> None:
+    """Let a SELECT read the table of its only source, with the conditions of this."""
+    before, name = lowered(table.alias_or_name), alias or table.alias_or_name
+    parts = [part for part in (inner.args.get("where"), select.args.get("where")) if part is not None]
+    sources = [t for part in parts[:1] for t in part.find_all(exp.Table, exp.Subquery, exp.CTE)]
+    if any(lowered(one.alias_or_name) in (before, lowered(name)) for one in sources if one.alias) and before != lowered(
+        name
+    ):
+        return
+    for column in [c for c in inner.find_all(exp.Column) if lowered(c.table) == before]:
+        column.set("table", exp.to_identifier(name))
+    select.set("where", exp.Where(this=exp.and_(*(part.this for part in parts))) if parts else None)
+    select.set("from_", exp.From(this=exp.alias_(exp.to_table(table.name), name, table=True) if alias else table))
+
+
+def _only_source(select: exp.Select) -> exp.Expr | None:
+    """The only source of a SELECT, with its own names of columns; None if it has others."""
+    place = select.args.get("from_")
+    if place is None or select.args.get("joins") or select.args.get("laterals") or place.this.args.get("pivots"):
+        return None
+    source: exp.Expr = place.this
+    named = isinstance(source, exp.Table | exp.Subquery) and source.alias_column_names
+    return None if named else source
+
+
+def _only_table(select: exp.Select) -> exp.Table | None:
+    """The table that is the only source of a SELECT; None if it has others."""
+    source = _only_source(select)
+    return (
+        source if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.db else None
+    )
 
 
 def _values_compared(node: exp.Expr, item: str) -> exp.Expr | None:

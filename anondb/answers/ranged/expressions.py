@@ -20,7 +20,7 @@ MAX_NODES = 20_000  # of the expression of a bound, which repeats the bounds of 
 FILLED = (
     *(exp.Add, exp.Sub, exp.Mul, exp.Pow, exp.Neg, exp.Abs, exp.Round, exp.Floor, exp.Ceil),
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.Between, exp.In),
-    *(exp.Cast, exp.Length, exp.Lower, exp.Upper, exp.Substring),
+    *(exp.Cast, exp.Length, exp.Lower, exp.Upper, exp.Substring, exp.DateDiff),
 )
 """Operations whose result is NULL only if an operand is."""
 

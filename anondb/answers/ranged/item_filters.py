@@ -1,4 +1,4 @@
-"""Conditions on a subquery of items: ``WHERE item NOT IN (SELECT b.item FROM sales a JOIN sales b ...)``.
+"""Conditions on a grouped column and a subquery: ``WHERE item NOT IN (SELECT b.item FROM sales a JOIN sales b ...)``.
 
 Such a condition is the same for all rows of an item. So it is a condition on the groups of GROUP BY item, or of SELECT
 DISTINCT item, and decides for each item of the list whether it is kept, by the counts of the subquery.
@@ -6,28 +6,49 @@ DISTINCT item, and decides for each item of the list whether it is kept, by the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from anondb.answers.ranged.dependent_keys import selected
 from anondb.answers.ranged.equivalents import link
-from anondb.query.parsing import lowered
+from anondb.query.parsing import bare, conjoined, lowered
 
 
-def with_item_filters(node: exp.Select, of_persons: Callable[[exp.Expr], bool]) -> exp.Select:
-    """A SELECT over persons with its conditions on a grouped column and a subquery of persons in HAVING.
+def with_having(tree: exp.Expr) -> exp.Expr:
+    """A query with HAVING in place of ``item IN (SELECT item FROM sales GROUP BY item HAVING ...)`` where it has these
+    groups."""
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):
+        where, keys = select.args.get("where"), _keys(select)
+        parts = conjoined(where.this if where is not None and len(keys) == 1 and select.args.get("group") else None)
+        moved = [having for part in parts if (having := _of_same_groups(part, select, keys[0])) is not None]
+        if not moved:
+            continue
+        kept = [part.copy() for part in parts if _of_same_groups(part, select, keys[0]) is None]
+        before = select.args.get("having")
+        select.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
+        select.set("having", exp.Having(this=exp.and_(*([before.this] if before is not None else []), *moved)))
+    return made
+
+
+def with_item_filters(
+    node: exp.Select, of_persons: Callable[[exp.Expr], bool], reads_persons: Callable[[exp.Expr], bool]
+) -> exp.Select:
+    """A SELECT over persons with its conditions on a grouped column and a subquery on persons in HAVING.
 
     Args:
         node: the SELECT.
         of_persons: whether the rows of a query belong to single persons.
+        reads_persons: whether a query reads a table of persons.
     """
-    where, key = node.args.get("where"), _key(node)
-    if where is None or key is None:
+    where, keys = node.args.get("where"), _keys(node)
+    if where is None or not keys:
         return node
     kept: list[exp.Expr] = []
     moved: list[exp.Expr] = []
     for part in list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this]):
-        filtered = _filter(part, key, of_persons)
+        filtered = _filter(part, keys, of_persons, reads_persons)
         (kept if filtered is None else moved).append(part if filtered is None else filtered)
     if not moved:
         return node
@@ -35,13 +56,15 @@ def with_item_filters(node: exp.Select, of_persons: Callable[[exp.Expr], bool]) 
     made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in kept))) if kept else None)
     if made.args.get("distinct") is not None:
         made.set("distinct", None)
-        made.set("group", exp.Group(expressions=[key.copy()]))
+        made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
     having = made.args.get("having")
     made.set("having", exp.Having(this=exp.and_(*([having.this] if having is not None else []), *moved)))
     return made
 
 
-def with_counted_items(node: exp.Select, of_persons: Callable[[exp.Expr], bool]) -> exp.Select:
+def with_counted_items(
+    node: exp.Select, of_persons: Callable[[exp.Expr], bool], reads_persons: Callable[[exp.Expr], bool]
+) -> exp.Select:
     """``SELECT count(DISTINCT item)`` with such a condition as the number of rows of the list of these items."""
     shown = node.expressions[0].unalias() if len(node.expressions) == 1 else None
     distinct = shown.this if isinstance(shown, exp.Count) else None
@@ -52,7 +75,7 @@ def with_counted_items(node: exp.Select, of_persons: Callable[[exp.Expr], bool])
     listed.set("with_", None)
     listed.set("expressions", [distinct.expressions[0].copy()])
     listed.set("distinct", exp.Distinct())
-    filtered = with_item_filters(listed, of_persons)
+    filtered = with_item_filters(listed, of_persons, reads_persons)
     if filtered is listed:
         return node
     made = exp.select(exp.Count(this=exp.Star()).as_(node.expressions[0].alias or "n")).from_(
@@ -62,32 +85,62 @@ def with_counted_items(node: exp.Select, of_persons: Callable[[exp.Expr], bool])
     return made
 
 
-def _key(node: exp.Select) -> exp.Column | None:
-    """The only column by which a SELECT groups its rows; None if there is no such column."""
+def _keys(node: exp.Select) -> list[exp.Column]:
+    """The columns by which a SELECT groups its rows; none if it groups by anything else."""
     group, distinct = node.args.get("group"), node.args.get("distinct")
     if group is not None:
-        keys = group.expressions if {k for k, v in group.args.items() if v} <= {"expressions"} else []
+        plain = {k for k, v in group.args.items() if v} <= {"expressions"}
+        keys = [selected(key, node) for key in group.expressions] if plain else []
     else:
         keys = [e.unalias() for e in node.expressions] if distinct is not None and not distinct.args.get("on") else []
-    return keys[0] if len(keys) == 1 and isinstance(keys[0], exp.Column) else None
+    columns = [key for key in keys if isinstance(key, exp.Column)]
+    return columns if len(columns) == len(keys) else []
 
 
-def _filter(part: exp.Expr, key: exp.Column, of_persons: Callable[[exp.Expr], bool]) -> exp.Expr | None:
+def _of_same_groups(part: exp.Expr, node: exp.Select, key: exp.Column) -> exp.Expr | None:
+    """The HAVING of ``key IN (SELECT key ... GROUP BY key HAVING ...)`` where a SELECT has these groups; None for others.
+
+    They are if both read one table, whose rows the SELECT chooses by the key alone.
+    """
+    inner = bare(part)
+    query = inner.args["query"].unnest() if isinstance(inner, exp.In) and inner.args.get("query") is not None else None
+    if not isinstance(query, exp.Select) or inner.args["this"] != key or node.args.get("joins"):
+        return None
+    if {k for k, v in query.args.items() if v} != {"expressions", "from_", "group", "having"}:
+        return None
+    places = [of.args["from_"].this if of.args.get("from_") else None for of in (query, node)]
+    chosen = [c for c in node.args["where"].find_all(exp.Column) if c.parent_select is node]
+    same = all(isinstance(of, exp.Table) for of in places) and places[0] == places[1]
+    if not same or _keys(query) != [key] or [e.unalias() for e in query.expressions] != [key]:
+        return None
+    return query.args["having"].this.copy() if all(column == key for column in chosen) else None
+
+
+def _filter(
+    part: exp.Expr,
+    keys: Sequence[exp.Column],
+    of_persons: Callable[[exp.Expr], bool],
+    reads_persons: Callable[[exp.Expr], bool],
+) -> exp.Expr | None:
     """The condition on a group in place of one on its rows; None if it is another condition."""
     inner: exp.Expr | None = part.unnest()
     negated = isinstance(inner, exp.Not)
     inner = inner.this.unnest() if isinstance(inner, exp.Not) else inner
     if isinstance(inner, exp.Exists):
-        inner = _as_in(inner, key)
-    if not isinstance(inner, exp.In) or inner.args.get("query") is None or inner.this != key:
+        inner = next((found for key in keys if (found := _as_in(inner, key)) is not None), None)
+    if not isinstance(inner, exp.In) or inner.args.get("query") is None:
         return None
+    key = next((key for key in keys if key == inner.this), None)
     query = inner.args["query"].unnest().copy()
     shown = query.expressions[0].unalias() if isinstance(query, exp.Select) and len(query.expressions) == 1 else None
-    if not isinstance(shown, exp.Column) or lowered(shown.name) != lowered(key.name) or not of_persons(query):
+    if key is None or not isinstance(shown, exp.Column) or lowered(shown.name) != lowered(key.name):
         return None
-    query.set("distinct", exp.Distinct())
-    if of_persons(query):  # a list of ids
+    if not reads_persons(query):
         return None
+    if of_persons(query):
+        query.set("distinct", exp.Distinct())
+        if of_persons(query):  # a list of ids
+            return None
     made = exp.In(this=key.copy(), query=exp.Subquery(this=query))
     return exp.Not(this=made) if negated else made
 

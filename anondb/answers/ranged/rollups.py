@@ -38,7 +38,7 @@ def over_rows(node: exp.Select, env: Env) -> exp.Select | None:
         env: the common table expressions that it sees.
     """
     place = node.args.get("from_")
-    inner = None if place is None else _groups(place.this, env)
+    inner = None if place is None else groups_of(place.this, env)
     if place is None or inner is None or not _clauses(node) <= _OVER_GROUPS or node.find(exp.Sum) is None:
         return None
     by_group = node.args.get("group") is not None and _has_keys(node)
@@ -100,8 +100,8 @@ def _clauses(node: exp.Select) -> set[str]:
     return {key for key, part in node.args.items() if part}
 
 
-def _groups(source: exp.Expr, env: Env) -> exp.Select | None:
-    """The SELECT with GROUP BY, one set of keys, and nothing after it, that a source stands for."""
+def groups_of(source: exp.Expr, env: Env, *, having: bool = False) -> exp.Select | None:
+    """The SELECT with GROUP BY, one set of keys, and nothing after it, or HAVING alone, that a source stands for."""
     inner: exp.Expr | None = None
     if isinstance(source, exp.Subquery) and not source.alias_column_names and not source.args.get("pivots"):
         inner = source.this
@@ -110,7 +110,8 @@ def _groups(source: exp.Expr, env: Env) -> exp.Select | None:
         same = all(env.get(name) is cte.env.get(name) for name in named)  # its names mean here what they mean there
         plain = not cte.node.alias_column_names and not source.alias_column_names
         inner = cte.node.this if same and plain else None
-    if not isinstance(inner, exp.Select) or not {"from_", "group"} <= _clauses(inner) <= _OF_GROUPS:
+    most = _OF_GROUPS | {"having"} if having else _OF_GROUPS
+    if not isinstance(inner, exp.Select) or not {"from_", "group"} <= _clauses(inner) <= most:
         return None
     return inner if _has_keys(inner) and inner.find(exp.Window) is None else None
 
@@ -136,7 +137,7 @@ def _columns(inner: exp.Select) -> dict[str, exp.Expr | _Number]:
     found: dict[str, exp.Expr | _Number] = {}
     for selected in inner.expressions:
         value, name = bare(selected.unalias()), lowered(selected.alias_or_name)
-        if value in keys and value.find(*_ELSEWHERE) is None:
+        if value.find(*_ELSEWHERE) is None and (value in keys or value.find(exp.Anonymous) is None):  # of the keys
             found[name] = value
         elif isinstance(value, exp.Count) and isinstance(value.this, exp.Star | exp.Literal):
             found[name] = _Number()

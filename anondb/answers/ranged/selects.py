@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from sqlglot import exp
 
-from anondb.answers.ranged.aggregates import Rows, aggregates, as_average, over_all
+from anondb.answers.ranged.aggregates import Rows, aggregates, as_average
 from anondb.answers.ranged.asking import rows_kept
 from anondb.answers.ranged.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.answers.ranged.expressions import Around, computed, read
@@ -16,16 +16,15 @@ from anondb.answers.ranged.item_filters import with_item_filters
 from anondb.answers.ranged.known import ONE_GROUP, SURE, Known, Sources, described, projected
 from anondb.answers.ranged.leading import check_limits, leading, number_of_rows, orderings_of
 from anondb.answers.ranged.listed_groups import by_constants
-from anondb.answers.ranged.rollups import sum_of_rows, total_of_rows
-from anondb.answers.ranged.running import rank_as_number, running
+from anondb.answers.ranged.rollups import sum_of_rows
 from anondb.answers.ranged.sources import check_one, grouped, source_rows
 from anondb.answers.ranged.subqueries import among, beside_rows, exists, rows_around, scalar
 from anondb.answers.ranged.values import Value, ambiguous, arithmetic, holds, narrowed
+from anondb.answers.ranged.windows import Windows
 from anondb.query.parsing import bare, lowered, operands, whole
 from anondb.query.refusals import name_of, only, unsupported
 
 MANY_NODES = 60  # of an expression that is computed once, in a column
-ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 CHOSEN_NOTE = "Estimates alone choose the rows, since no rule reads this: "
 ITEM_NOTE = "Items are ordered as texts; in the original they are numbers or the like, with another order."
 
@@ -54,7 +53,7 @@ class SelectRows:
         if source is not None:
             self.sources.tree.set("from_", exp.From(this=self.sources.add(source, "")))
         elif self._on_persons():
-            self.node = node = with_item_filters(node, lambda query: compiler.people.of_persons(query, env))
+            self.node = node = with_item_filters(node, *compiler.persons_tests(env))
             self.facts = compiler.people.facts(node, env, compiler, ended=ended)
             self.sources.tree.set("from_", exp.From(this=self.sources.add(self.facts.rows, "")))
         else:
@@ -133,19 +132,8 @@ class SelectRows:
         if isinstance(node, exp.Column):
             return self._column(node)
         if isinstance(node, exp.Window):
-            every, tables = self._all_groups, self.compiler.tables
-            if every and over_all(node):
-                value = self.sources.total(self._windowed.aggregate(node.this, self.resolve))
-                total = total_of_rows(node.this, self.node)
-                return value if total is None else narrowed(value, scalar(total, self.compiler, self.env))
-            terms = node.args["order"].expressions if node.args.get("order") is not None else ()
-            if not all(read(term.this, self.resolve).exact for term in terms):
-                if (number := rank_as_number(node)) is not None:
-                    return read(number, self.resolve)
-                if up_to := running(node, self._windowed, self.sources, self.resolve, tables, every):
-                    return up_to
-                self.compiler.notes[ORDER_NOTE] = None
-            return self.sources.once(self._windowed.window(node, self.resolve), over=every)
+            rows = self.sources, self._windowed, self._all_groups
+            return Windows(self.compiler, self.env, self.node, *rows, self.resolve).value(node)
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
             alone = sum_of_rows(node, self.node, self.env)
             value = self._rows.aggregate(node, self.resolve)

@@ -1,0 +1,24 @@
+"""The normal form of a query, which rules and worlds read: one way to write what several say with the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from anondb.answers.ranged.equivalents import without_inner_rows
+from anondb.answers.ranged.item_filters import with_having
+from anondb.answers.ranged.item_windows import with_item_windows
+from anondb.answers.ranged.laterals import with_joins
+
+
+def normal(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], persons: str, item: str) -> exp.Expr:
+    """A query with joins in place of LATERAL, conditions in place of windows over the rows of an item, and tables in place
+    of subqueries that choose rows of them.
+
+    Args:
+        tree: the query.
+        tables: the columns of each of the original's tables, in lower case, and whether one is the id.
+        persons, item: the table of persons and their items, and its column of items, in lower case.
+    """
+    return with_having(without_inner_rows(with_item_windows(with_joins(tree, tables), persons, item), tables))

@@ -1,0 +1,93 @@
+"""A SELECT over groups that computes with their numbers, as one SELECT: ``SELECT k, s / n FROM (SELECT k, sum(x) AS s,
+count(*) AS n FROM t GROUP BY k) WHERE n > 9`` as ``SELECT k, sum(x) / count(*) FROM t GROUP BY k HAVING count(*) > 9``.
+
+More is known of numbers of one SELECT than of the columns of a source, such as that a sum by a count is an average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from anondb.answers.ranged.aggregates import has_aggregate
+from anondb.answers.ranged.compiler import Env
+from anondb.answers.ranged.rollups import groups_of
+from anondb.answers.ranged.sources import grouped
+from anondb.query.parsing import lowered
+
+_OVER = {"expressions", "from_", "where", "qualify", "order", "limit", "offset", "with_"}
+_CLAUSES = ("where", "qualify", "order")
+
+
+def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> exp.Select | None:
+    """A SELECT over groups without aggregates of its own, as the SELECT of these groups; None for others.
+
+    Args:
+        node: the SELECT.
+        env: the common table expressions that it sees.
+        is_aggregate: tells by the name of a function that sqlglot does not know whether it is an aggregate.
+    """
+    place = node.args.get("from_")
+    inner = None if place is None else groups_of(place.this, env, having=True)
+    if place is None or inner is None or not {key for key, part in node.args.items() if part} <= _OVER:
+        return None
+    made, keys = node.copy(), _keys(inner)
+    values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
+    if keys is None or len(values) < len(inner.expressions) or not all(values):
+        return None
+    shown = [e for selected in made.expressions for e in _shown(selected, inner, lowered(place.this.alias_or_name))]
+    made.set("expressions", [exp.alias_(e.unalias(), e.alias_or_name, quoted=True, copy=False) for e in shown])
+    parts = [*made.expressions, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
+    if any(part.find(exp.Query) or has_aggregate(part, is_aggregate) for part in parts):
+        return None
+    if not all(_write(part, values, lowered(place.this.alias_or_name), made) for part in parts):
+        return None
+    conditions = [of.args[key].this for of, key in ((inner, "having"), (made, "where")) if of.args.get(key) is not None]
+    for key in ("from_", "joins", "where"):
+        part = inner.args.get(key)
+        made.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
+    made.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    made.set("having", exp.Having(this=exp.and_(*conditions)) if conditions else None)
+    return made
+
+
+def _keys(inner: exp.Select) -> list[exp.Expr] | None:
+    """The grouped expressions of a SELECT; None if a name may be that of a column of its tables or an alias."""
+    names = {lowered(k.name) for k in inner.args["group"].expressions if isinstance(k, exp.Column) and not k.table}
+    other = [e for e in inner.expressions if isinstance(e, exp.Alias) and lowered(e.alias) in names]
+    plain = all(isinstance(e.this, exp.Column) and lowered(e.this.name) == lowered(e.alias) for e in other)
+    return grouped(inner, lambda column: False) if plain else None
+
+
+def _shown(selected: exp.Expr, inner: exp.Select, alias: str) -> list[exp.Expr]:
+    """What a SELECT over groups shows, with the columns of the groups in place of a star."""
+    star = selected.this if isinstance(selected, exp.Column) else selected
+    of_groups = not isinstance(selected, exp.Column) or lowered(selected.table) == alias
+    if not isinstance(star, exp.Star) or any(star.args.values()) or not of_groups:
+        return [selected]
+    return [exp.column(exp.to_identifier(e.alias_or_name, quoted=True)) for e in inner.expressions]
+
+
+def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, node: exp.Select) -> bool:
+    """Write what columns of groups are in their place; returns whether each name has one meaning.
+
+    Args:
+        part: a clause or a shown expression of the SELECT, which is changed.
+        values: what the columns of the groups are, by their names.
+        alias: the name of the groups.
+        node: the SELECT, whose clauses may name what it shows.
+    """
+    for column in list(part.find_all(exp.Column)):
+        name = lowered(column.name)
+        value = values.get(name) if lowered(column.table) in ("", alias) else None
+        computed = [e for e in node.expressions if lowered(e.alias) == name and e.this != column]
+        if part.key in ("qualify", "order") and not column.table and computed:
+            if value is not None:
+                return False
+            continue
+        if value is None:
+            return False
+        whole = isinstance(value, exp.Column | exp.Literal | exp.Func) or isinstance(column.parent, exp.Alias)
+        column.replace(value.copy() if whole else exp.paren(value.copy()))
+    return True

@@ -1,0 +1,149 @@
+"""Groups beside those up to them as running totals: ``SELECT x.k, sum(y.n) FROM c x JOIN c y ON y.k <= x.k GROUP BY x.k`` of
+one row for each k as ``SELECT k, sum(n) OVER (ORDER BY k) FROM c``."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.answers.ranged.anti_joins import is_never_null
+from anondb.answers.ranged.compiler import Compiler, Env
+from anondb.answers.ranged.dependent_keys import group_columns, selected
+from anondb.answers.ranged.equivalents import resolved
+from anondb.answers.ranged.sources import source_rows
+from anondb.query.parsing import bare, conjoined, lowered
+
+_PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_"}
+_AGGREGATES = (exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg)
+_FLIPPED = {exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.EQ: exp.EQ}
+Term = tuple[str, bool]
+"""The name of a column by which rows are ordered, and whether the order is descending."""
+
+
+def with_running_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+    """A SELECT of groups and aggregates of those up to each of them, with windows; None for others."""
+    clause, joins, group = node.args.get("from_"), node.args.get("joins") or [], node.args.get("group")
+    if clause is None or group is None or len(joins) != 1 or not {k for k, v in node.args.items() if v} <= _PARTS:
+        return None
+    (join,), one = joins, clause.this
+    plain = not (join.side or join.method or join.args.get("using")) and join.kind in ("", "INNER", "CROSS")
+    if not plain or {k for k, v in group.args.items() if v} != {"expressions"} or not _are_same(one, join.this):
+        return None
+    names = [lowered(place.alias_or_name) for place in (one, join.this)]
+    keys = [resolved(selected(key, node), node) for key in group.expressions]
+    tables = {lowered(key.text("table")) for key in keys}
+    if len(tables) != 1 or not tables <= set(names) or not all(isinstance(key, exp.Column) for key in keys):
+        return None
+    row = tables.pop()
+    other = names[1 - names.index(row)]
+    own, _ = group_columns(one, {name: cte.node for name, cte in env.items()})
+    where = node.args.get("where")
+    parts = conjoined(join.args.get("on")) + conjoined(None if where is None else where.this)
+    terms = _terms(parts[0], row, other) if len(parts) == 1 else None
+    if terms is None or not own or not own <= {lowered(key.name) for key in keys}:
+        return None
+    relation, _ = source_rows(compiler, one, env)
+    if not all(
+        is_never_null(exp.column(exp.to_identifier(name, quoted=True)), relation, compiler) for name, _ in terms
+    ):
+        return None
+    return _windowed(node, one if names[0] == row else join.this, terms, row, other)
+
+
+def _are_same(one: exp.Expr, other: exp.Expr) -> bool:
+    """Whether two sources with names are the same rows."""
+    if not all(isinstance(place, exp.Table | exp.Subquery) and place.alias_or_name for place in (one, other)):
+        return False
+    bodies = [place.copy() for place in (one, other)]
+    for body in bodies:
+        body.set("alias", None)
+    named = any(place.alias_column_names for place in (one, other))
+    return bodies[0] == bodies[1] and not named and lowered(one.alias_or_name) != lowered(other.alias_or_name)
+
+
+def _terms(condition: exp.Expr, row: str, other: str) -> list[Term] | None:
+    """The order in which the other row comes up to the row, by ``y.a > x.a OR y.a = x.a AND y.b <= x.b``; None for other
+    conditions."""
+    condition = bare(condition)
+    if not isinstance(condition, exp.Or):
+        compared = _compared(condition, row, other)
+        kinds = {exp.GTE: True, exp.LTE: False}
+        return [(compared[1], kinds[compared[0]])] if compared is not None and compared[0] in kinds else None
+    for ahead, level in ((condition.left, condition.right), (condition.right, condition.left)):
+        before = [part for part in conjoined(ahead) if not _differ(part, row, other)]
+        first, rest = _compared(bare(before[0]), row, other) if len(before) == 1 else None, conjoined(level)
+        if first is None or first[0] not in (exp.GT, exp.LT) or len(rest) != 2:
+            continue
+        for equal, further in (rest, rest[::-1]):
+            if _compared(bare(equal), row, other) == (exp.EQ, first[1]) and (more := _terms(further, row, other)):
+                return [(first[1], first[0] is exp.GT), *more]
+    return None
+
+
+def _differ(condition: exp.Expr, row: str, other: str) -> bool:
+    """Whether a condition says that two groups differ in their keys, as those do of which one comes first."""
+    denied = bare(condition)
+    same = conjoined(denied.this) if isinstance(denied, exp.Not) else []
+    sides = [(bare(part.this), bare(part.expression)) if isinstance(part, exp.NullSafeEQ) else None for part in same]
+    return bool(sides) and all(
+        pair is not None
+        and all(isinstance(side, exp.Column) for side in pair)
+        and {lowered(side.text("table")) for side in pair} == {row, other}
+        and lowered(pair[0].name) == lowered(pair[1].name)
+        for pair in sides
+    )
+
+
+def _compared(node: exp.Expr, row: str, other: str) -> tuple[type[exp.Expr], str] | None:
+    """How a column of the other row is compared with that of the row, and its name; None for other conditions."""
+    kind = type(node)
+    if kind not in _FLIPPED:
+        return None
+    left, right = bare(node.args["this"]), bare(node.args["expression"])
+    if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)) or lowered(left.name) != lowered(
+        right.name
+    ):
+        return None
+    sides = lowered(left.table), lowered(right.table)
+    return (
+        ({(other, row): kind, (row, other): _FLIPPED[kind]}[sides], lowered(left.name))
+        if {*sides} == {row, other}
+        else None
+    )
+
+
+def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, other: str) -> exp.Select | None:
+    """The SELECT over its groups alone, with its aggregates as windows; None if it names anything else."""
+    made = exp.Select(
+        **{key: node.args.get(key) for key in ("expressions", "order", "limit", "offset", "with_")}
+    ).copy()
+    made.set("expressions", [exp.alias_(e.unalias().copy(), e.alias_or_name, quoted=True) for e in made.expressions])
+    made.set("from_", exp.From(this=place.copy()))
+    if node.args.get("having") is not None:
+        made.set("qualify", exp.Qualify(this=node.args["having"].this.copy()))
+    own = [part for key in ("expressions", "qualify", "order") for part in _listed(made.args.get(key))]
+    calls = [call for part in own for call in part.find_all(exp.AggFunc)]
+    inside = {id(column) for call in calls for column in call.find_all(exp.Column)}
+    for column in [column for part in own for column in part.find_all(exp.Column)]:
+        shown = not column.table and any(lowered(e.alias) == lowered(column.name) for e in made.expressions)
+        if lowered(column.table) != (other if id(column) in inside else row) and not (
+            shown and id(column) not in inside
+        ):
+            return None
+        if id(column) in inside:
+            column.set("table", exp.to_identifier(place.alias_or_name))
+    order = [
+        exp.Ordered(this=exp.column(exp.to_identifier(n, quoted=True), place.alias_or_name), desc=d) for n, d in terms
+    ]
+    for call in calls:
+        if (
+            not isinstance(call, _AGGREGATES)
+            or isinstance(call.this, exp.Distinct)
+            or call.find_ancestor(exp.Filter, exp.Window)
+        ):
+            return None
+        call.replace(exp.Window(this=call.copy(), order=exp.Order(expressions=[o.copy() for o in order]), over="OVER"))
+    return made if not any(part.find(exp.Query) for part in own) else None
+
+
+def _listed(part: exp.Expr | list[exp.Expr] | None) -> list[exp.Expr]:
+    return part if isinstance(part, list) else [] if part is None else [part]

@@ -1,0 +1,78 @@
+"""Window functions of one SELECT over known rows: totals, ranks, running totals, and what rows have beside others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.answers.ranged.aggregates import Rows, over_all
+from anondb.answers.ranged.compiler import Compiler, Env
+from anondb.answers.ranged.expressions import Resolve, read
+from anondb.answers.ranged.known import Sources
+from anondb.answers.ranged.rollups import total_of_rows
+from anondb.answers.ranged.running import rank_as_number, running
+from anondb.answers.ranged.subqueries import scalar
+from anondb.answers.ranged.values import Value, greatest, narrowed
+
+ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The window functions of a SELECT.
+
+    Attributes:
+        compiler, env: convert subqueries.
+        node: the SELECT.
+        sources: its rows, which get columns.
+        rows: what is known of the rows that windows see.
+        every: whether these are all groups of persons.
+        resolve: looks up what a window names.
+    """
+
+    compiler: Compiler
+    env: Env
+    node: exp.Select
+    sources: Sources
+    rows: Rows
+    every: bool
+    resolve: Resolve
+
+    def value(self, node: exp.Window) -> Value:
+        """The value of a window function.
+
+        Raises:
+            InputError: ``unsupported_query``.
+        """
+        if self.every and over_all(node):
+            value, total = self._over_all(node), self._total(node)
+            return value if total is None else narrowed(value, total)
+        terms = node.args["order"].expressions if node.args.get("order") is not None else ()
+        if not all(read(term.this, self.resolve).exact for term in terms):
+            if (number := rank_as_number(node)) is not None:
+                return read(number, self.resolve)
+            tables = self.compiler.tables
+            if up_to := running(node, self.rows, self.sources, self.resolve, tables, self.every):
+                return up_to
+            self.compiler.notes[ORDER_NOTE] = None
+        value = self.sources.once(self.rows.window(node, self.resolve), over=self.every)
+        return self.sources.once(self._beside(node, value), over=self.every)
+
+    def _over_all(self, node: exp.Window) -> Value:
+        return self.sources.total(self.rows.aggregate(node.this, self.resolve))
+
+    def _total(self, node: exp.Window) -> Value | None:
+        """The sum over all groups of their numbers of rows, or of sums, from all rows; None for other aggregates."""
+        total = total_of_rows(node.this, self.node)
+        return None if total is None else scalar(total, self.compiler, self.env)
+
+    def _beside(self, node: exp.Window, value: Value) -> Value:
+        """A sum of numbers of rows over certain groups, within the number of all rows less those of the other groups."""
+        summed = isinstance(node.this, exp.Sum) and isinstance(node.this.this, exp.Count)
+        total = self._total(node) if self.every and summed and not value.unknown else None
+        if total is None or total.unknown:
+            return value
+        (low, high), (least, most), (fewest, all_) = (v.not_null for v in (value, self._over_all(node), total))
+        rest = [greatest(exp.convert(0), exp.paren(one - other)) for one, other in ((most, high), (least, low))]
+        return narrowed(value, Value(*(exp.paren(end - part) for end, part in zip((fewest, all_), rest, strict=True))))
