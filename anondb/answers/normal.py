@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
@@ -12,13 +12,20 @@ from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.laterals import with_joins
 
 
-def normal(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]], persons: str, item: str) -> exp.Expr:
+def normal(
+    tree: exp.Expr,
+    tables: Mapping[str, Mapping[str, bool]],
+    own: Mapping[str, Collection[str]],
+    persons: str,
+    item: str,
+) -> exp.Expr:
     """A query with joins in place of LATERAL, conditions in place of windows over the rows of an item, and tables in place
     of subqueries that choose rows of them.
 
     Args:
         tree: the query.
         tables: the columns of each of the original's tables, in lower case, and whether one is the id.
+        own: the columns of the analyst's tables, in lower case.
         persons, item: the table of persons and their items, and its column of items, in lower case.
     """
-    return with_having(without_inner_rows(with_item_windows(with_joins(tree, tables), persons, item), tables))
+    return with_having(without_inner_rows(with_item_windows(with_joins(tree, tables, own), persons, item), tables))

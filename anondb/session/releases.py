@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.answers.persons.bounds import Row
-from anondb.answers.persons.people import Described
+from anondb.answers.persons.counts import Described
 from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.values import ambiguous

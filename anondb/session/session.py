@@ -203,7 +203,7 @@ class Session:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
         releases, item = self._releases, lowered(self._releases.manifest["item_column"])
-        tree = normal(tree, releases.persons_tables, releases.persons, item)
+        tree = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item)
         empty = empty or is_empty(tree, self.roles())
         try:
             made, notes = answered(tree, bound, self, spread=bounds == SPREAD, empty=empty)
@@ -254,6 +254,11 @@ class Session:
         """The analyst's tables alone."""
         return OwnTables(self._desk.engine)
 
+    @property
+    def _own_columns(self) -> dict[str, list[str]]:
+        """The columns of the analyst's tables, in lower case."""
+        return {lowered(name): [*map(lowered, columns)] for name, columns in self._desk.shapes}
+
     def roles(self) -> RoleReader:
         """What reads the roles of the columns of a query."""
         persons = self._releases.persons_tables
@@ -284,7 +289,7 @@ class Session:
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``: no rule reads it.
         """
-        own = {lowered(name): [*map(lowered, columns)] for name, columns in self._desk.shapes}
+        own = self._own_columns
         with self._desk.storing(self._releases.is_whole) as store:
             made = with_own_rows(with_lookups(tree, own), own, self._releases.persons_tables, store)
             if made != tree:

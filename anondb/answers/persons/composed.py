@@ -28,6 +28,29 @@ HINTS: Mapping[type[exp.Expr], str] = {
 """What to do in place of an aggregate."""
 MOST_TERMS = 4  # of a sum of counts, whose parts are counted together
 _KINDS: tuple[type[exp.Expr], ...] = (exp.Min, exp.Max, *QUANTILES, *SPREADS)
+_OF_ONE = (exp.AnyValue, exp.First, exp.Min, exp.Max)
+"""Aggregates that are the value which all rows of a group have."""
+
+
+def dependent(
+    reader: Aggregates, parts: Sequence[exp.Expr | None], scope: Scope, keys: Sequence[exp.Expr]
+) -> list[exp.Expr]:
+    """What aggregates of rows grouped by an item take that is looked up for this item, and so is the same in a group.
+
+    Args:
+        reader: reads the rows.
+        parts: the expressions with the aggregates.
+        scope: the rows.
+        keys: the grouped expressions.
+    """
+    items = {atom.row for key in keys if isinstance(atom := reader.atom(reader.resolved(key, scope)), Item)}
+    taken = [call.this for part in parts for call in aggregates(part) if items and isinstance(call, _OF_ONE)]
+    found: list[exp.Expr] = []
+    for value in dict.fromkeys(value for value in taken if isinstance(value, exp.Column) and value not in keys):
+        atom = reader.atom(reader.resolved(value, scope))
+        if isinstance(atom, Looked) and atom.row in items:
+            found.append(value)
+    return found
 
 
 class Composer:
@@ -98,7 +121,7 @@ class Composer:
         if isinstance(call, exp.Avg):
             only(call, "this")
             return self._average(call.this.unnest(), wanted)
-        if isinstance(call, exp.AnyValue | exp.First) and call.this in self._keys and wanted is None:
+        if isinstance(call, _OF_ONE) and call.this in self._keys and wanted is None:
             return self._keys[self._keys.index(call.this)]
         if quantiles := one_by_one(call):
             return exp.Array(expressions=[self._number(one, wanted) for one in quantiles])

@@ -178,9 +178,12 @@ class Conditions(Quantities, ABC):
             return self._by_branches(tree)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null) and isinstance(self.atom(tree.this), Id):
             return certain(NEVER)
-        sides = [self.atom(tree.this), self.atom(tree.expression)] if isinstance(tree, exp.EQ | exp.NEQ) else []
-        if len(sides) == 2 and all(isinstance(side, Id) for side in sides):
-            if len({self.person(side.person) for side in sides if isinstance(side, Id)}) == 1:
+        of = [bare(tree.args[key]) for key in ("this", "expression")] if isinstance(tree, _COMPARED) else []
+        if any(isinstance(side, exp.Null) for side in of):  # in a row that an outer join adds
+            return Decided(NEVER, NEVER)
+        ids = [atom.person for side in of if isinstance(atom := self.atom(side), Id)]
+        if len(ids) == 2 and isinstance(tree, exp.EQ | exp.NEQ):
+            if len(set(map(self.person, ids))) == 1:
                 return certain(ALWAYS if isinstance(tree, exp.EQ) else NEVER)
             raise unsupported("ids of different persons", "Join the copies of the table on the id column.")
         raise unsupported("a condition on the values of the id column", "A release has no original ids.")
@@ -194,9 +197,7 @@ class Conditions(Quantities, ABC):
             atom = self.atom(tree.this)
             if isinstance(atom, Listing):
                 return certain(negate(LISTED_ITEMS) if atom.nullable else NEVER)
-        lists = (
-            column.parent for column in tree.find_all(exp.Column) if isinstance(self.atom(column), Listing | Values)
-        )
+        lists = (c.parent for c in tree.find_all(exp.Column) if isinstance(self.atom(c), Listing | Values))
         around = next(lists, None)
         while isinstance(around, exp.Paren):
             around = around.parent

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import LISTED_NOTE, VALUES_NOTE, Aggregates, Basic, Group
 from anondb.answers.persons.bounds import NONE, Bounds, Row
-from anondb.answers.persons.composed import Composer
-from anondb.answers.persons.domains import Releases, check_kind
+from anondb.answers.persons.composed import Composer, dependent
+from anondb.answers.persons.counts import Counts
+from anondb.answers.persons.domains import check_kind
 from anondb.answers.persons.sums import MERGED_NOTE
 from anondb.answers.persons.terms import Item, Number, Of, PersonRows, Scope
 from anondb.answers.ranged.aggregates import aggregates
@@ -30,50 +31,6 @@ from anondb.query.summed import SUM, VALUES
 
 MAX_GROUPS = 1_000
 COUNTED = ("rows", "ids", "distinct")
-
-
-@dataclass(frozen=True)
-class Described:
-    """A table of persons: the names of its columns in lower case.
-
-    Attributes:
-        id, item: the columns of the ids and of the items; none of items in the records.
-        lists: whether a row has the list of a person's items.
-        nullable: whether a list may be NULL.
-        some: whether persons without items may lack a row.
-        attributes: the relational attributes.
-        part: the column that divides the files, if any.
-    """
-
-    id: str
-    item: str = ""
-    lists: bool = False
-    nullable: bool = False
-    some: bool = False
-    attributes: tuple[str, ...] = ()
-    part: str = ""
-
-
-class Counts(Releases, Protocol):
-    """The releases of a session, which answer plans."""
-
-    def described(self, node: exp.Table) -> Described:
-        """The columns of a table of persons."""
-
-    def id_column(self, table: exp.Table) -> str | None:
-        """The id column of a table of persons, in lower case; None for other tables."""
-
-    def is_aggregate(self, name: str) -> bool:
-        """Whether a function of DuckDB computes one value from several rows."""
-
-    def answer(self, plan: Plan) -> Sequence[Row]:
-        """The groups of a plan."""
-
-    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk; returns a SELECT with a column for each key, and two for each number."""
-
-    def put_listed(self, rows: Sequence[Row], width: int) -> exp.Query:
-        """Put the rows of an answer with one text as the key on the desk, with its number if ``width`` is 1."""
 
 
 class Persons(RowsOfPersons):
@@ -127,10 +84,11 @@ class _Facts(Aggregates):
         for scope in scopes:
             self.check_one(scope.rows)
         keys = self._keys(node, scopes[0])
+        parts = [*node.expressions, *map(node.args.get, ("having", "qualify", "order"))]
+        keys += dependent(self, parts, scopes[0], keys) if len(scopes) == 1 else []
         composer = Composer(self, scopes, keys)
-        replaced = composer.replaced([*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))])
-        basics = composer.basics
-        trees = [[self.resolved(key, scope) for key in keys] for scope in scopes]
+        replaced = composer.replaced(parts)
+        basics, trees = composer.basics, [[self.resolved(key, scope) for key in keys] for scope in scopes]
         kinds = [set[str]() for _ in keys]
         limit = largest(node, replaced) if ended and len(basics) == 1 else None
         most = None if limit is None else int(limit.expression.name)

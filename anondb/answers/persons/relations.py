@@ -16,6 +16,7 @@ from anondb.answers.ranged.compiler import Env, with_ctes
 from anondb.query.parsing import bare, conjoined, lowered
 from anondb.query.predicates import (
     ALWAYS,
+    NEVER,
     NOT_EMPTY,
     Condition,
     both,
@@ -214,14 +215,15 @@ class Relations(Different):
             inner, conditions = self._beside(scope, rows, join)
             start = replace(inner.rows, where=rows.where, rows=rows.rows, compared=rows.compared, exact=rows.exact)
             found = self.filtered(replace(inner, rows=start), conditions)
-            self.check_one(found.rows)
+            if found.rows.where != NEVER:
+                self.check_one(found.rows)
             matched.append(found)
         present = either(*(self.closed(found.rows) for found in matched))
         if kind in ("SEMI", "ANTI"):
             met = negate(present) if kind == "ANTI" else present
             return [replace(scope, rows=replace(scope.rows, where=both(scope.rows.where, met)))]
         joined = []
-        for found in matched:
+        for found in (found for found in matched if found.rows.where != NEVER):
             rows = replace(
                 found.rows,
                 where=both(scope.rows.where, found.rows.where),

@@ -153,7 +153,7 @@ class Sources:
         by_alias: for each source its alias in the query, and its columns.
         sure: the conditions that the row of each flagged source is there.
         asked, open, unsure, cut: as for the sources.
-        merged: the aliases of sources with columns that are shown once (USING).
+        merged: for the alias of each source with columns that are shown once (USING), those that it has nevertheless.
         totals: the aggregates over all rows that are columns of the rows, if any.
         running: the running totals that are columns of the rows.
     """
@@ -165,7 +165,7 @@ class Sources:
     open: bool = False
     unsure: bool = False
     cut: bool = False
-    merged: frozenset[str] = frozenset()
+    merged: dict[str, dict[str, Value]] = field(default_factory=dict)
     totals: exp.Select | None = None
     running: dict[exp.Expr, Value] = field(default_factory=dict)
 
@@ -190,6 +190,8 @@ class Sources:
         listed = [v for alias, cs in self.by_alias if not table or alias == table for n, v in cs if lowered(n) == name]
         if len(listed) > 1:
             raise unsupported(f"the ambiguous column {node.name!r}", "Write table.column.")
+        if not listed and name in self.merged.get(table, ()):
+            return self.merged[table][name]
         if not listed and table in self.merged:
             raise unsupported(f"the column {node.name!r} of one side of USING", "Write it without its table.")
         return listed[0] if listed else None
@@ -221,13 +223,16 @@ class Sources:
         if side in ("RIGHT", "FULL"):  # the column without the name of a table has the values of both sides
             both = exp.Coalesce(this=one.expression.copy(), expressions=[other.expression.copy()])
             before[m : m + 1] = [(left, cs[:n]), ("", [(shown, replace(one, lower=both))]), (left, cs[n + 1 :])]
-        self.merged |= {left, right}
+        for alias, value, kept in ((left, one, side in ("", "LEFT")), (right, other, side == "")):
+            self.merged.setdefault(alias, {}).update({name: value} if kept else {})
         self.by_alias = [*before, (right, [(c, v) for c, v in columns if lowered(c) != name])]
         return equal
 
     def missing(self, side: str) -> None:
         """The rows of the sources before the last one, or of the last one, may be missing in an outer join."""
         last = len(self.by_alias) - 1
+        if side in ("RIGHT", "FULL"):
+            self.merged = {alias: {} for alias in self.merged}
         for n, (alias, columns) in enumerate(self.by_alias):
             if side == "FULL" or (side == "LEFT" and n == last) or (side == "RIGHT" and n < last):
                 self.by_alias[n] = alias, [(c, replace(v, present=False)) for c, v in columns]

@@ -1,8 +1,9 @@
-"""LATERAL sources without LATERAL: aggregates as scalar subqueries, and rows of a table of persons as a join.
+"""LATERAL sources without LATERAL: aggregates as scalar subqueries, and rows and groups as a join.
 
 In ``t, LATERAL (SELECT count(*) AS n FROM s WHERE s.item = t.item) l``, an aggregate without GROUP BY has one row, whatever
 its rows are. So such a source adds its columns to each row of those before it, as scalar subqueries do, and no row is lost
-by the join, whose condition is TRUE. Columns of a table's rows are those of a join on the condition of WHERE.
+by the join, whose condition is TRUE. Columns of a table's rows are those of a join on the condition of WHERE. The first
+groups of those with ``s.k = t.k`` are the first ones for each k, joined on it.
 """
 
 from __future__ import annotations
@@ -11,17 +12,21 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from anondb.query.parsing import lowered
+from anondb.answers.ranged.equivalents import resolved
+from anondb.answers.ranged.known import fresh
+from anondb.query.parsing import bare, conjoined, lowered
 
 _ONE_ROW = {"expressions", "from_", "joins", "where", "with_"}
+_GROUPS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit"}
 
 
-def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]]) -> exp.Expr:
-    """A query with joins in place of LATERAL sources of the rows of a table of persons.
+def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]], own: Mapping[str, Collection[str]]) -> exp.Expr:
+    """A query with joins in place of LATERAL sources of groups, or of the rows of a table of persons.
 
     Args:
         tree: the query.
         tables: the columns of each table of persons, in lower case.
+        own: those of the analyst's tables.
     """
     if tree.find(exp.Lateral) is None:
         return tree
@@ -30,8 +35,10 @@ def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]]) -> exp.Exp
     known = {name: columns for name, columns in tables.items() if name not in names}
     for select in list(made.find_all(exp.Select)):
         for join in select.args.get("joins") or ():
-            if (query := _query(join)) is not None:
+            if (query := _query(join, _ONE_ROW)) is not None:
                 _write_join(select, join, query, known)
+            elif (groups := _query(join, _GROUPS)) is not None:
+                _write_groups(select, join, groups, {**own, **known})
     return made
 
 
@@ -43,7 +50,7 @@ def with_subqueries(tree: exp.Expr) -> exp.Expr:
     for select in list(made.find_all(exp.Select)):
         joins = select.args.get("joins") or []
         for join in reversed(joins):  # a later one may name an earlier one
-            query = _query(join)
+            query = _query(join, _ONE_ROW)
             columns = None if query is None else _columns(join.this, query)
             if columns is not None and _is_replaceable(select, join, columns):
                 joins.remove(join)
@@ -51,13 +58,13 @@ def with_subqueries(tree: exp.Expr) -> exp.Expr:
     return made
 
 
-def _query(join: exp.Join) -> exp.Select | None:
-    """The SELECT of a LATERAL source that is joined on TRUE; None for other sources."""
+def _query(join: exp.Join, parts: Collection[str]) -> exp.Select | None:
+    """The SELECT with no other parts of a LATERAL source that is joined on TRUE; None for other sources."""
     source, on = join.this, join.args.get("on")
     query = source.this.unnest() if isinstance(source, exp.Lateral) and isinstance(source.this, exp.Query) else None
     if not isinstance(query, exp.Select) or not source.alias or join.args.get("using") or join.method:
         return None
-    if not {key for key, part in query.args.items() if part} <= _ONE_ROW or on not in (None, exp.true()):
+    if not {key for key, part in query.args.items() if part} <= set(parts) or on not in (None, exp.true()):
         return None
     plain = join.side in ("", "LEFT") and join.kind in ("", "INNER", "CROSS", "OUTER")
     return query if plain else None
@@ -94,6 +101,59 @@ def _write_join(select: exp.Select, join: exp.Join, query: exp.Select, tables: M
     join.set("this", exp.Table(this=table.this.copy(), alias=exp.TableAlias(this=alias.this.copy())))
     join.set("on", exp.true() if where is None else exp.paren(where.this.transform(moved)))
     join.set("kind", None)
+
+
+def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables: Mapping[str, Collection[str]]) -> None:
+    """Write a source of the groups of rows that a column of them links with a row before as a join with all groups."""
+    places = [place.this for place in (query.args.get("from_"), *(query.args.get("joins") or ())) if place is not None]
+    plain = all(isinstance(place, exp.Table) and lowered(place.name) in tables for place in places)
+    limit, order = (query.args.get(key) for key in ("limit", "order"))
+    whole = limit is None or (isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal))
+    if not plain or not whole or query.args.get("group") is None or (limit is None) != (order is None):
+        return
+    inside = {lowered(place.alias_or_name) for place in places}
+    names = {name for place in places for name in tables[lowered(place.name)]}
+    parts = conjoined(query.args["where"].this if query.args.get("where") is not None else None)
+    links = [(part, sides) for part in parts if (sides := _linked(part, inside, names)) is not None]
+    stars = any(e.find(exp.Star) and not e.find(exp.Count) for e in (*select.expressions, *query.expressions))
+    if len(links) != 1 or stars or query.find(exp.Subquery, exp.Exists) or join.this.args["alias"].columns:
+        return
+    link, (key, outer) = links[0]
+    rest = [part for part in parts if part is not link]
+    columns = [c for c in query.find_all(exp.Column) if not any(one is c for one in link.find_all(exp.Column))]
+    if any(c.table and lowered(c.table) not in inside for c in columns) or not all(
+        e.alias_or_name for e in query.expressions
+    ):
+        return
+    name, alias = fresh("k"), join.this.args["alias"]
+    made = query.copy()
+    made.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
+    made.append("expressions", exp.alias_(key.copy(), name, quoted=True))
+    if not made.args["group"].args.get("all"):
+        made.args["group"].append("expressions", key.copy())
+    if order is not None and limit is not None:
+        terms = order.copy()
+        for term in terms.expressions:
+            term.set("this", resolved(term.this, query))
+        number = exp.Window(this=exp.RowNumber(), partition_by=[key.copy()], order=terms, over="OVER")
+        made.set("qualify", exp.Qualify(this=exp.LTE(this=number, expression=limit.expression.copy())))
+    made.set("order", None)
+    made.set("limit", None)
+    join.set("this", exp.Subquery(this=made, alias=alias.copy()))
+    join.set("on", exp.EQ(this=exp.column(exp.to_identifier(name, quoted=True), alias.name), expression=outer.copy()))
+    join.set("kind", None)
+
+
+def _linked(part: exp.Expr, inside: Collection[str], names: Collection[str]) -> tuple[exp.Column, exp.Column] | None:
+    """The column inside of a source and the one around it that a condition says to be equal; None for other conditions."""
+    sides = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ) else ()
+    for own, outer in (sides, sides[::-1]) if sides else ():
+        if not isinstance(own, exp.Column) or not isinstance(outer, exp.Column):
+            continue
+        of_source = lowered(own.table) in inside or (not own.table and lowered(own.name) in names)
+        if of_source and outer.table and lowered(outer.table) not in inside:
+            return own, outer
+    return None
 
 
 def _columns(source: exp.Lateral, query: exp.Select) -> dict[str, exp.Expr] | None:
