@@ -28,4 +28,5 @@ def normal(
         own: the columns of the analyst's tables, in lower case.
         persons, item: the table of persons and their items, and its column of items, in lower case.
     """
-    return with_having(without_inner_rows(with_item_windows(with_joins(tree, tables, own), persons, item), tables))
+    rows = with_item_windows(with_joins(tree, tables, own), persons, item)
+    return with_having(without_inner_rows(rows, tables), item)

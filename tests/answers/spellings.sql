@@ -940,3 +940,43 @@ SELECT sum(age * n) / nullif(sum(n), 0) AS a FROM (SELECT age, count(*) AS n FRO
 SELECT item, count(*) / (SELECT count(DISTINCT tid) FROM sales) AS p FROM sales GROUP BY item;
 SELECT DISTINCT item, count(*) OVER (PARTITION BY item) / (SELECT count(*) FROM (SELECT tid FROM sales GROUP BY tid)) AS p FROM sales;
 SELECT DISTINCT item, n / (SELECT count(DISTINCT tid) FROM sales) AS p FROM (SELECT item, count(*) OVER (PARTITION BY item) AS n FROM sales);
+
+-- mean_price_of_towns [records]
+SELECT town, sum(price) / count(DISTINCT tid) AS m FROM customers JOIN sales USING (tid) JOIN prices USING (item) GROUP BY town;
+SELECT town, avg(v) AS m FROM customers JOIN (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid) USING (tid) GROUP BY town;
+
+-- mean_age_of_large_towns [records]
+SELECT town, avg(age) AS m FROM customers GROUP BY town HAVING count(*) > 600;
+WITH t AS (SELECT town, count(tid) AS n, sum(age) AS s FROM customers GROUP BY town) SELECT town, s / n AS m FROM t WHERE n > 600;
+SELECT town, avg(age) AS m FROM customers WHERE town IN (SELECT town FROM customers GROUP BY town HAVING count(DISTINCT tid) > 600) GROUP BY town;
+
+-- persons_up_to_each_age [records]
+SELECT age // 20 AS d, sum(count(*)) OVER (ORDER BY age // 20) AS n FROM customers GROUP BY 1;
+WITH c AS (SELECT age // 20 AS d, count(DISTINCT tid) AS k FROM customers GROUP BY ALL) SELECT x.d, sum(y.k) AS n FROM c x JOIN c y ON y.d <= x.d GROUP BY x.d;
+WITH c AS (SELECT age // 20 AS d, count(*) AS k FROM customers GROUP BY 1) SELECT d, sum(k) OVER (ORDER BY d ROWS UNBOUNDED PRECEDING) AS n FROM c;
+
+-- rows_up_to_each_item
+SELECT item, sum(count(*)) OVER (ORDER BY count(*) DESC, item) AS n FROM sales GROUP BY item;
+WITH c AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT a.item, sum(b.n) AS n FROM c a, c b WHERE (b.n = a.n AND b.item <= a.item) OR b.n > a.n GROUP BY a.item;
+
+-- steps_from_milk_to_tea
+SELECT count(*) FILTER (WHERE a) AS x, count(*) FILTER (WHERE a AND b) AS y, count(*) FILTER (WHERE a AND b AND c) AS z FROM (SELECT tid, bool_or(item = 'milk') AS a, bool_or(item = 'coffee') AS b, bool_or(item = 'tea') AS c FROM sales GROUP BY tid);
+SELECT count(a.tid) AS x, count(b.tid) AS y, count(c.tid) AS z FROM (SELECT tid FROM sales WHERE item = 'milk') a LEFT JOIN (SELECT tid FROM sales WHERE item = 'coffee') b ON a.tid = b.tid LEFT JOIN (SELECT tid FROM sales WHERE item = 'tea') c ON c.tid = b.tid;
+SELECT count(DISTINCT s.tid) AS x, count(t.tid) AS y, count(u.tid) AS z FROM sales s LEFT JOIN sales t ON t.tid = s.tid AND t.item = 'coffee' LEFT JOIN sales u ON u.tid = t.tid AND u.item = 'tea' WHERE s.item = 'milk';
+
+-- both_and_one_of_two
+SELECT count(*) FILTER (WHERE a AND b) AS x, count(*) FILTER (WHERE NOT a AND b) AS y FROM (SELECT tid, bool_or(item = 'tea') AS a, bool_or(item = 'coffee') AS b FROM sales GROUP BY tid);
+SELECT count(*) FILTER (WHERE b.tid = a.tid) AS x, count(*) FILTER (WHERE a.tid IS NULL) AS y FROM (SELECT tid FROM sales WHERE item = 'tea') a FULL JOIN (SELECT tid FROM sales WHERE item = 'coffee') b ON a.tid = b.tid;
+
+-- takings_of_items [prices]
+SELECT item, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY item;
+SELECT s.item, count(*) * any_value(p.price) AS v FROM sales s JOIN prices p ON s.item = p.item GROUP BY s.item;
+SELECT s.item, max(price) * count(DISTINCT tid) AS v FROM sales s JOIN prices p ON s.item = p.item GROUP BY s.item;
+
+-- two_first_of_each_category [food]
+SELECT category, item, n FROM (SELECT parent AS category, item, count(*) AS n, row_number() OVER (PARTITION BY parent ORDER BY count(*) DESC, item) AS r FROM sales JOIN food ON node = item GROUP BY 1, 2) WHERE r <= 2 AND category IN ('drinks', 'bakery');
+SELECT v.category, l.item, l.n FROM (VALUES ('drinks'), ('bakery')) v(category) CROSS JOIN LATERAL (SELECT item, count(*) AS n FROM sales JOIN food ON node = item WHERE parent = v.category GROUP BY item ORDER BY count(*) DESC, item LIMIT 2) l;
+
+-- shares_within_categories [food]
+WITH i AS (SELECT parent, item, count(*) AS n FROM sales JOIN food ON item = node GROUP BY ALL), c AS (SELECT parent, count(*) AS n FROM sales JOIN food ON item = node GROUP BY parent) SELECT item, i.n / c.n AS s FROM i JOIN c USING (parent);
+SELECT item, count(*) / sum(count(*)) OVER (PARTITION BY parent) AS s FROM sales JOIN food ON item = node GROUP BY parent, item;

@@ -12,12 +12,17 @@ from sqlglot import exp
 
 from anondb.answers.ranged.dependent_keys import selected
 from anondb.answers.ranged.equivalents import link
-from anondb.query.parsing import bare, conjoined, lowered
+from anondb.query.parsing import bare, conjoined, is_null, lowered
 
 
-def with_having(tree: exp.Expr) -> exp.Expr:
+def with_having(tree: exp.Expr, item: str) -> exp.Expr:
     """A query with HAVING in place of ``item IN (SELECT item FROM sales GROUP BY item HAVING ...)`` where it has these
-    groups."""
+    groups.
+
+    Args:
+        tree: the query.
+        item: the column of items, in lower case, which is never NULL.
+    """
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
         where, keys = select.args.get("where"), _keys(select)
@@ -26,6 +31,8 @@ def with_having(tree: exp.Expr) -> exp.Expr:
         if not moved:
             continue
         kept = [part.copy() for part in parts if _of_same_groups(part, select, keys[0]) is None]
+        if lowered(keys[0].name) != item:
+            moved.append(exp.Not(this=is_null(keys[0])))
         before = select.args.get("having")
         select.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
         select.set("having", exp.Having(this=exp.and_(*([before.this] if before is not None else []), *moved)))
