@@ -41,9 +41,9 @@ def of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place_of_run(tmp_path_factory)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def few_worlds() -> Iterator[None]:
-    """Two worlds beside the bounds, for files that are not about estimates."""
+    """Two worlds beside the bounds; the files that are about estimates have their own."""
     from anondb.answers import worlds
 
     before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 2

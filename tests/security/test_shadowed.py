@@ -18,8 +18,6 @@ from anondb.cli import main
 from anondb.engine.queries import SQL_ROOT
 from anondb.engine.shadowed import reachable
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 ROWS = "CREATE TABLE sales AS SELECT i // 3 AS tid, 'i' || (i * 7) % 11 AS item FROM range(90) AS r(i)"
 EDGES = "CREATE TABLE food AS SELECT DISTINCT item AS node, 'ANY' AS parent FROM sales"
 COUNT = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'i1'"
