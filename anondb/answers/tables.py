@@ -51,6 +51,7 @@ class WorldTables:
         number = None if world is None else self._first + world
         schemas = ["memory.main"] if world is None else [schema_of(self._first), OWN]
         path = [] if self._inside and world is not None else [search_path(*schemas)]
+        self._inside = False  # also if it is interrupted
         self._engine.run_all([world_is(number), *path], "choosing a world")
         self._inside = world is not None
 
