@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from cli.shop import Run, in_process
 from realdata import REASON
 from shared import place_of_run
 
@@ -39,6 +40,12 @@ duckdb.connect = connect_with_one_thread
 def of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for what the run makes once (``shared.once``)."""
     return place_of_run(tmp_path_factory)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command line, in this process."""
+    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from cli.shop import Run, in_process
+from cli.shop import Run
 from each import each
 
 import anondb
@@ -22,11 +22,6 @@ from anondb.errors import InputError
 
 COLUMNS = {"id": "customer", "item": "product"}
 MODEL = anondb.KmAnonymity(2, 1)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return in_process(monkeypatch, capsys)
 
 
 def two_exports(place: Path, name: str = "all.csv") -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from cli.shop import Run, in_process
+from cli.shop import Run
 from each import each
 from files.loading import Reader
 from portions import some
@@ -19,11 +19,6 @@ from portions import some
 import anondb
 from anondb.errors import InputError
 from anondb.reading import shape
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return in_process(monkeypatch, capsys)
 
 
 def refusal(work: Callable[[], Any], *words: str) -> str:
