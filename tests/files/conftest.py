@@ -12,4 +12,3 @@ def reader() -> Iterator[Reader]:
     made = Reader()
     yield made
     made.database.close()
-    made.connection.close()
