@@ -16,6 +16,8 @@ from cli.shop import Run, in_process
 from realdata import REASON
 from shared import place_of_run
 
+from anondb.engine import DuckDBEngine, Engine
+
 pytest_plugins = ["postgres.fixtures"]
 
 # A job in the background of a shell ignores SIGINT, and so would the commands that the tests interrupt.
@@ -46,6 +48,14 @@ def of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """The command line, in this process."""
     return in_process(monkeypatch, capsys)
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Iterator[Engine]:
+    """An owner's database in a file."""
+    engine = DuckDBEngine.open(tmp_path / "shop.duckdb", threads=2)
+    yield engine
+    engine.close()
 
 
 @pytest.fixture(scope="module", autouse=True)
