@@ -12,8 +12,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from cli.shop import Run, in_process
 from realdata import REASON
 from shared import place_of_run
+
+from anondb.engine import DuckDBEngine, Engine
 
 pytest_plugins = ["postgres.fixtures"]
 
@@ -41,9 +44,23 @@ def of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place_of_run(tmp_path_factory)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command line, in this process."""
+    return in_process(monkeypatch, capsys)
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Iterator[Engine]:
+    """An owner's database in a file."""
+    engine = DuckDBEngine.open(tmp_path / "shop.duckdb", threads=2)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
 def few_worlds() -> Iterator[None]:
-    """Two worlds beside the bounds, for files that are not about estimates."""
+    """Two worlds beside the bounds; the files that are about estimates have their own."""
     from anondb.answers import worlds
 
     before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 2

@@ -128,19 +128,19 @@ class Estimator(InWorlds):
     def _beside(self, means: exp.Select, known: Known | None, made: list[Table]) -> Estimated:
         """The means of worlds with the bounds of rules, as rows in their last order."""
         half = exp.GTE(this=exp.column(WORLDS, "m"), expression=exp.convert((self.worlds.count + 1) // 2))
-        drawn = means.subquery("m")
+        drawn = means.subquery("m", copy=False)
         columns = tuple(
             map(self._column, range(len(self.types)), [None] * len(self.types) if known is None else known.columns)
         )
         if known is None:
             listed = [exp.column(PLACE, "m"), exp.column(COPY, "m"), self._share(), *self._world_columns(columns)]
-            table = self.make("rows", exp.select(*listed).from_(drawn).where(half), made)
+            table = self.make("rows", exp.select(*listed).from_(drawn, copy=False).where(half, copy=False), made)
             table, columns = self._spread(table, columns, made)
             return Estimated(self._ended(Known(exp.select("*").from_(table.expression()), columns), table), made)
-        numbered = exp.select(exp.Window(this=exp.RowNumber()).as_(PLACE), "*").from_(known.tree.subquery("k"))
-        ruled = self.make(
-            "ruled", self._united(exp.select("*", self.copies()).from_(numbered.subquery("k")), known), made
-        )
+        place = exp.Window(this=exp.RowNumber()).as_(PLACE)
+        numbered = exp.select(place, "*").from_(known.tree.subquery("k"), copy=False).subquery("k", copy=False)
+        listing = exp.select("*", self.copies()).from_(numbered, copy=False)
+        ruled = self.make("ruled", self._united(listing, known), made)
         columns, zeros = self._marked(ruled, columns), self._zeros(ruled, columns)
         table = self.make("rows", self._joined(drawn, ruled, known, half), made)
         table, columns = self._spread(table, columns, made)
@@ -251,9 +251,11 @@ class Estimator(InWorlds):
             sure = exp.column(SURE, "b") if known.flagged else here.copy()
             listed.append(exp.func("coalesce", sure, exp.false()).as_(SURE))
         wrong = exp.func("coalesce", exp.or_(*outside), exp.false()) if outside else exp.false()
-        tree = exp.select(*listed, wrong.as_(OUTSIDE)).from_(exp.alias_(ruled.expression(), "b", table=True))
-        tree = tree.join(drawn, on=exp.and_(*on), join_type="full" if self.asked.first else "left")
-        return tree.where(half.copy() if known.cut else exp.or_(here, half.copy()))
+        source = exp.alias_(ruled.expression(), "b", table=True)
+        tree = exp.select(*listed, wrong.as_(OUTSIDE, copy=False)).from_(source, copy=False)
+        how = "full" if self.asked.first else "left"
+        tree = tree.join(drawn, on=exp.and_(*on, copy=False), join_type=how, copy=False)
+        return tree.where(half if known.cut else exp.or_(here, half, copy=False), copy=False)
 
     def _cells(self, n: int, column: Column, outside: list[exp.Expr]) -> list[exp.Expr]:
         """The columns of one column of the query: its value, and its bounds if it has some."""

@@ -15,6 +15,7 @@ from anondb.answers.ranged.failing import failed
 from anondb.answers.ranged.known import INTEGERS, fresh
 from anondb.answers.views import current_world
 from anondb.engine import DuckDBEngine, Table
+from anondb.engine.texts import creation, text_of
 from anondb.engine.untrusted import executed
 
 NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
@@ -63,9 +64,9 @@ class InWorlds:
     types: Sequence[str]
 
     def make(self, prefix: str, tree: exp.Query, made: list[Table]) -> Table:
-        """A table of the rows of a query."""
-        table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
-        executed(self.engine, exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb"), failed)
+        """A table of the rows of a query, which is not used again."""
+        table = Table("memory", "main", fresh(prefix))
+        executed(self.engine, text_of(creation(table, without_filters(tree))), failed)
         made.append(table)
         return table
 
@@ -102,8 +103,8 @@ class InWorlds:
         table, tree = Table("memory", "main", fresh(prefix)), without_filters(tree)
         if self.asked.empty:
             tree = without_rows({WORLD: "INTEGER", PLACE: "BIGINT"}, self.types, kept=self.asked.kept)
-        create = exp.Create(this=table.expression(), kind="TABLE", expression=tree).sql("duckdb")
-        insert = exp.Insert(this=table.expression(), expression=tree).sql("duckdb")
+        create = text_of(creation(table, tree.copy()))
+        insert = text_of(exp.Insert(this=table.expression(), expression=tree))
         try:
             for number in range(1 if self.asked.of_one_world else min(self.worlds.count, most)):
                 self.worlds.use(number)

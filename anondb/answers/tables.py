@@ -33,7 +33,7 @@ class WorldTables:
     def __init__(
         self, engine: DuckDBEngine, files: Sequence[SealedRelease], worlds: Worlds | None = None, first: int = 0
     ) -> None:
-        self._engine, self._sealed, self._first = engine, files, first
+        self._engine, self._sealed, self._first, self._inside = engine, files, first, False
         self._files = [] if worlds else copied(engine, files)
         self._worlds = worlds or Worlds(engine, self._files)
         self.count = self._worlds.count
@@ -50,7 +50,10 @@ class WorldTables:
         """Make the tables of a world those that a query names; without a number, leave the worlds."""
         number = None if world is None else self._first + world
         schemas = ["memory.main"] if world is None else [schema_of(self._first), OWN]
-        self._engine.run_all([world_is(number), search_path(*schemas)], "choosing a world")
+        path = [] if self._inside and world is not None else [search_path(*schemas)]
+        self._inside = False  # also if it is interrupted
+        self._engine.run_all([world_is(number), *path], "choosing a world")
+        self._inside = world is not None
 
     @cached_property
     def spread(self) -> Spread:

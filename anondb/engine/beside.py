@@ -21,4 +21,4 @@ def attach(engine: DuckDBEngine, file: str | os.PathLike[str]) -> None:
     path = exp.alias_(exp.Literal.string(os.path.abspath(file)), exp.to_identifier(name, quoted=True))
     text = exp.Attach(this=path, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]).sql(dialect="duckdb")
     engine.say(text)
-    engine.guarded(lambda: engine.connection.execute(text), open_error)
+    engine.guarded(lambda: engine._connection.execute(text), open_error)

@@ -110,13 +110,14 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
             config["threads"] = str(threads)
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
+        new = os.fspath(path) == ":memory:" or not os.path.lexists(path)
         try:
             connection = duckdb.connect(os.fspath(path), read_only=read_only, config=config)
         except (duckdb.Error, UnicodeError) as error:
             shutil.rmtree(spill, ignore_errors=True)
             raise open_error(error) from None
         told: dict[str, Any] = {"on_statement": on_statement, "on_progress": on_progress}
-        engine = cls(connection, owned=True, temp_directory=spill, empty=one_shot, **told)
+        engine = cls(connection, owned=True, temp_directory=spill, empty=new, **told)
         engine.one_shot = one_shot
         return engine
 
@@ -151,7 +152,9 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The connection, for relations that are handed to the user."""
+        """The connection, for relations that are handed to the user; macros may be made there."""
+        if self.owned:
+            self.names.may_have_changed()
         return self._connection
 
     def interrupt(self) -> None:

@@ -79,7 +79,7 @@ def _limit(engine: DuckDBEngine, memory: str) -> None:
     engine.say(text)
 
     def work() -> None:
-        with engine.connection.cursor() as other:
+        with engine._connection.cursor() as other:
             other.execute(text)
 
     with contextlib.suppress(EngineError):

@@ -140,7 +140,11 @@ def bound(rows: Table | exp.Query | NamedRows, alias: str) -> exp.Expression:
         table = rows.expression()
         table.set("alias", name)
         return table
-    return exp.Subquery(this=rows.tree() if isinstance(rows, NamedRows) else rows.copy(), alias=name)
+    if isinstance(rows, NamedRows):
+        return exp.Subquery(this=rows.tree(), alias=name)
+    return exp.Subquery(
+        this=rows if rows.parent is None else rows.copy(), alias=name
+    )  # copies take a tenth of the time
 
 
 def _is_parameter(node: exp.Table, cte_names: set[str]) -> bool:

@@ -22,14 +22,14 @@ _ENTRY = re.compile(rf"\s*({_PART})(?:\.({_PART}))?\s*(?:,|$)")
 class NameCheck:
     """Checks for such macros before statements run.
 
-    If anondb opened the database, the catalog is checked once, and again after SQL that the user wrote. On a connection
-    that was passed in, where macros can be created at any time, it is checked once for each block of ``steady``, and
-    before every statement outside such blocks.
+    If anondb opened the database, the catalog is checked once, and again after SQL of the user that may make a macro; one
+    that it made is not checked before. On a connection that was passed in, where macros can be created at any time, it is
+    checked once for each block of ``steady``, and before every statement outside such blocks.
 
     Args:
         look_up: runs a named query.
         owned: whether anondb opened the connection.
-        empty: whether the current database is new and in memory, so that nobody has made a macro in it.
+        empty: whether the current database is new, so that nobody has made a macro in it.
     """
 
     def __init__(self, look_up: Callable[[str], Mapping[str, Any]], owned: bool, empty: bool = False) -> None:

@@ -77,7 +77,7 @@ def search_path(*schemas: str) -> exp.Set:
 def executed(engine: DuckDBEngine, text: str, describe: Callable[[duckdb.Error], Exception]) -> None:
     """Run a statement that a tree was written as; ``describe`` gives the typed error for a DuckDB error."""
     engine.say(text)
-    engine.guarded(lambda: engine.connection.execute(text), describe)
+    engine.guarded(lambda: engine._connection.execute(text), describe)
 
 
 _kept = count()
@@ -94,12 +94,12 @@ def materialized(
     engine.say(text)
 
     def work() -> duckdb.DuckDBPyRelation:
-        rows: Any = engine.connection.sql(text)
+        rows: Any = engine._connection.sql(text)
         if hasattr(rows, "materialize"):
             return cast("duckdb.DuckDBPyRelation", rows.materialize())
         name = f"_anondb_kept{next(_kept)}"
         rows.create(name)
-        return engine.connection.table(name)
+        return engine._connection.table(name)
 
     return engine.guarded(work, describe)
 

@@ -24,6 +24,13 @@ from anondb.errors import AnondbError, InputError
 _T = TypeVar("_T")
 _LINE = re.compile(r"\n\nLINE (\d+): ")
 _NAMED = re.compile(r'(?:with name|column|table|function) "?([^"\n!]+?)"?(?: does not exist| not found|!)')
+_MACRO = re.compile(r"\b(macro|function)\b", re.IGNORECASE)
+_PLAIN = (
+    duckdb.StatementType.SELECT,
+    duckdb.StatementType.INSERT,
+    duckdb.StatementType.UPDATE,
+    duckdb.StatementType.DELETE,
+)
 _PARSING = (duckdb.ParserException, duckdb.SyntaxException, duckdb.InvalidInputException)
 
 
@@ -36,6 +43,7 @@ class UserStatement:
     returns: str  # ``rows``, ``nothing``, or ``either`` (a change, with or without RETURNING)
     is_select: bool  # whether it is one SELECT
     parameters: bool  # whether it has parameters such as ``?``
+    macros: bool  # whether it may make a macro, or change in which schemas one is found
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class UserSqlError(Exception):
 
 def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
     """Split a text into statements by DuckDB's parser; nothing is run."""
-    extracted = _guarded(engine, text, lambda: engine.connection.extract_statements(text))
+    extracted = _guarded(engine, text, lambda: engine._connection.extract_statements(text))
     statements, place = [], 0
     for one in extracted:
         place = max(text.find(one.query, place), place)
@@ -72,7 +80,9 @@ def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
         returns = "either" if rows and len(kinds) > 1 else "rows" if rows else "nothing"
         is_select = one.type == duckdb.StatementType.SELECT
         parameters = bool(one.named_parameters)
-        statements.append(UserStatement(one.query[begun:], place + begun, returns, is_select, parameters))
+        made = one.type == duckdb.StatementType.CREATE
+        macros = bool(_MACRO.search(one.query)) if made else one.type not in _PLAIN
+        statements.append(UserStatement(one.query[begun:], place + begun, returns, is_select, parameters, macros))
         place += len(one.query)
     return statements
 
@@ -89,7 +99,7 @@ def run(engine: DuckDBEngine, text: str) -> UserResult:
     """Run a statement and fetch its rows."""
 
     def work() -> UserResult:
-        result = engine.connection.execute(text)
+        result = engine._connection.execute(text)
         names = [str(column[0]) for column in result.description or []]
         return UserResult(names, result.fetchall() if names else [])
 
@@ -102,9 +112,9 @@ def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
 
     def work() -> duckdb.DuckDBPyRelation | None:
         try:
-            lazy: Any = engine.connection.sql(text)
+            lazy: Any = engine._connection.sql(text)
         except (duckdb.CatalogException, duckdb.BinderException):
-            engine.connection.execute(text)  # fails in the same way before anything runs, but its error has the line
+            engine._connection.execute(text)  # fails in the same way before anything runs, but its error has the line
             raise
         if lazy is None:
             return None

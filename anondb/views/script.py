@@ -49,6 +49,7 @@ class Step:
     line: int
     statement: Statement
     returns: str = "rows"
+    macros: bool = True  # whether it may make a macro (``user_sql.UserStatement``)
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,9 @@ def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
     for part in parse(text):
         if isinstance(part, Ordinary):
             _check_ordinary(engine, text, part)
-            for statement, returns in _split(engine, text, part):
-                steps.append(Step(len(steps) + 1, position(text, statement.start)[0], statement, returns))
+            for one, statement in _split(engine, text, part):
+                line = position(text, statement.start)[0]
+                steps.append(Step(len(steps) + 1, line, statement, one.returns, one.macros))
             continue
         if isinstance(part, CreateView):
             check_query(engine, text, part)
@@ -175,7 +177,8 @@ def _ordinary(engine: DuckDBEngine, text: str, step: Step, statement: Ordinary) 
     except user_sql.UserSqlError as refused:
         raise _user_error(text, step, statement.start, refused) from None
     finally:
-        engine.names.may_have_changed()
+        if step.macros:
+            engine.names.may_have_changed()
 
 
 def _run_own(engine: DuckDBEngine, text: str, step: Step, statement: OnView | RefreshAll | ShowViews) -> Result:
@@ -221,13 +224,13 @@ def _check_place(engine: DuckDBEngine, text: str, statement: OnView) -> None:
 # ---------------------------------------------------------------------- DuckDB's statements and errors
 
 
-def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[Ordinary, str]]:
-    """The statements of ordinary SQL, split by DuckDB, each with its text."""
+def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[user_sql.UserStatement, Ordinary]]:
+    """The statements of ordinary SQL, split by DuckDB."""
     try:
         pieces = user_sql.split(engine, part.text)
     except user_sql.UserSqlError as refused:
         raise _parse_error(text, part.start, refused) from None
-    return [(Ordinary(one.text, part.start + one.start), one.returns) for one in pieces]
+    return [(one, Ordinary(one.text, part.start + one.start)) for one in pieces]
 
 
 def _check_ordinary(engine: DuckDBEngine, text: str, part: Ordinary) -> None:

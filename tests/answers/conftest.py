@@ -11,6 +11,11 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.untrusted import desk_engine
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_worlds() -> None:
+    """As many worlds as users get: these tests are about estimates."""
+
+
 @pytest.fixture(scope="session")
 def shop(of_run: Path) -> Shop:
     """The shop of `anondb demo` with its releases, each made once."""

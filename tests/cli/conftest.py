@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from cli.shop import Run, fill, in_process
+from cli.shop import fill
 from shared import once
 
 
@@ -28,9 +28,3 @@ def make_template(place: Path) -> None:
 def shop(template: Path, tmp_path: Path) -> Path:
     """The owner's file: tables ``sales`` and ``food``, and the release ``old``."""
     return Path(shutil.copy(template, tmp_path / "shop.duckdb"))
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command line, in this process."""
-    return in_process(monkeypatch, capsys)

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from cli.shop import Run, in_process
 from files.loading import Reader
 
 
@@ -13,10 +12,3 @@ def reader() -> Iterator[Reader]:
     made = Reader()
     yield made
     made.database.close()
-    made.connection.close()
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command line, in this process."""
-    return in_process(monkeypatch, capsys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,18 @@ from anondb.utility.workload import owner_workload
 SECRET = re.compile("hemlock", re.I)  # a value of the files, which no message shows
 
 
+@cache
+def in_memory() -> anondb.Database:
+    """A database for calls that keep nothing there."""
+    return anondb.connect(threads=1)
+
+
 class Reader:
     """A database in memory; each file replaces the one before."""
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect()
-        self.database = anondb.connect(self.connection)
+        self.database = anondb.connect(threads=1)
+        self.connection = self.database.engine.connection
 
     def load(self, path: Path, *, id: str | None = None, item: str | None = None, **options: Any) -> Persons:
         """Load a file of transactions; raise the ``InputError`` of ``load``."""

@@ -14,19 +14,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from cli.shop import Run, in_process
+from cli.shop import Run
 from each import each
+from files.loading import in_memory
 
 import anondb
 from anondb.errors import InputError
 
 COLUMNS = {"id": "customer", "item": "product"}
 MODEL = anondb.KmAnonymity(2, 1)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return in_process(monkeypatch, capsys)
 
 
 def two_exports(place: Path, name: str = "all.csv") -> Path:
@@ -101,7 +97,7 @@ def test_texts_stay_what_they_are(tmp_path: Path, suffix: str, text: str) -> Non
         delimiter = "\t" if suffix == ".tsv" else ","
         table = "\n".join(delimiter.join(r) for r in [["tid", "item"], *([r["tid"], r["item"]] for r in rows), []])
         path.write_bytes(gzip.compress(table.encode()) if suffix.endswith("gz") else table.encode())
-    profiled = anondb.connect().profile(path)
+    profiled = in_memory().profile(path)
     assert (profiled.persons, profiled.items) == (2, 3)
 
 
@@ -124,25 +120,25 @@ def test_what_is_wrong_with_a_file(tmp_path: Path, text: str, words: str) -> Non
     path = tmp_path / "s.csv"
     path.write_bytes(text.encode())
     if not words:
-        assert anondb.connect().profile(path).persons == 2
+        assert in_memory().profile(path).persons == 2
         return
     with pytest.raises(InputError) as caught:
-        anondb.connect().profile(path)
+        in_memory().profile(path)
     assert words in str(caught.value) and "'s.csv'" in str(caught.value)
 
 
 def test_a_missing_column_says_how_the_file_was_read(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text("tid|item|hemlock\n1|a|b\n")
-    error = refused(lambda: anondb.connect().profile(path, id="person"), "no_such_column", "3 columns", "vertical bars")
+    error = refused(lambda: in_memory().profile(path, id="person"), "no_such_column", "3 columns", "vertical bars")
     assert "hemlock" not in str(error)
 
 
 def test_mysql_nulls_are_no_items(tmp_path: Path) -> None:
     path = tmp_path / "s.tsv"
     path.write_text("tid\titem\n1\t\\N\n2\ta\n")
-    refused(lambda: anondb.connect().profile(path), "null_item", "1 rows")
-    profiled = anondb.connect().profile(path, drop_missing_items=True)
+    refused(lambda: in_memory().profile(path), "null_item", "1 rows")
+    profiled = in_memory().profile(path, drop_missing_items=True)
     assert (profiled.persons, profiled.items, profiled.read[0].missing) == (2, 1, 1)
 
 
@@ -401,7 +397,7 @@ def test_peek_says_what_is_wrong(run: Run, tmp_path: Path) -> None:
 def test_a_python_without_openpyxl_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "s.xlsx").write_bytes(b"PK\x03\x04")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    refused(lambda: anondb.connect().profile(tmp_path / "s.xlsx"), "missing_extra", "anondb[excel]")
+    refused(lambda: in_memory().profile(tmp_path / "s.xlsx"), "missing_extra", "anondb[excel]")
 
 
 @pytest.mark.slow

@@ -11,19 +11,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from cli.shop import Run, in_process
+from cli.shop import Run
 from each import each
-from files.loading import Reader
+from files.loading import Reader, in_memory
 from portions import some
 
 import anondb
 from anondb.errors import InputError
 from anondb.reading import shape
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return in_process(monkeypatch, capsys)
 
 
 def refusal(work: Callable[[], Any], *words: str) -> str:
@@ -34,7 +29,7 @@ def refusal(work: Callable[[], Any], *words: str) -> str:
 
 
 def profile(path: Path, **options: Any) -> Any:
-    return anondb.connect().profile(path, **options)
+    return in_memory().profile(path, **options)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +93,8 @@ def test_a_list_with_escapes_keeps_its_numbers(reader: Reader, tmp_path: Path) -
 
 def test_domains_that_could_give_one_item() -> None:
     frame = pd.DataFrame({"tid": [1, 2], "a": ["b.x", None], "a.b": [None, "x"], "ab": ["x", "x"]})
-    refusal(lambda: anondb.connect().profile(frame, item="a,a.b", item_domains=True), "begin alike")
-    assert anondb.connect().profile(frame, item="a,ab", item_domains=True).items == 2
+    refusal(lambda: in_memory().profile(frame, item="a,a.b", item_domains=True), "begin alike")
+    assert in_memory().profile(frame, item="a,ab", item_domains=True).items == 2
 
 
 @pytest.mark.parametrize(
@@ -116,7 +111,7 @@ def test_rows_without_ids_have_their_numbers_in_records(tmp_path: Path, name: st
     path.write_text(texts[name])
     how = {"records": people, "quasi_identifiers": "age", "layout": layout}
     people.write_text("nr,age\n" + "".join(f"{n},{30 + n % 2}\n" for n in range(1, 13)))
-    check = lambda k: anondb.connect().verify(path, model=anondb.KkmAnonymity(k, 1), **how)  # noqa: E731
+    check = lambda k: in_memory().verify(path, model=anondb.KkmAnonymity(k, 1), **how)  # noqa: E731
     refusal(lambda: check(6), "column 'tid' with the numbers")
     people.write_text(people.read_text().replace("nr", "tid"))
     assert check(6).verified and not check(7).verified  # the six of age 31 have bread, and nobody else
@@ -265,11 +260,11 @@ def test_a_header_is_no_basket(run: Run, tmp_path: Path) -> None:
 
 def test_the_id_is_no_item() -> None:
     frame = pd.DataFrame({"Item": [1, 2], "p1": ["a", "b"], "p2": ["c", None], "item2": ["x", "y"]})
-    profiled = anondb.connect().profile(frame, id="Item", item="p1,p2", layout="wide")
+    profiled = in_memory().profile(frame, id="Item", item="p1,p2", layout="wide")
     assert (profiled.persons, profiled.items) == (2, 3)
-    refusal(lambda: anondb.connect().profile(frame, id="Item", item="Item,p1", layout="wide"), "that of the ids")
+    refusal(lambda: in_memory().profile(frame, id="Item", item="Item,p1", layout="wide"), "that of the ids")
     odd = pd.DataFrame({"tid": [1], "x[1]": ["a"], "x[2]": ["b"]})
-    assert anondb.connect().profile(odd, item="x[*").items == 2
+    assert in_memory().profile(odd, item="x[*").items == 2
 
 
 def test_rows_that_are_left_out_are_not_asked_for() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from cli.shop import Run, in_process
+from cli.shop import Run
 from each import each
 
 import anondb
@@ -23,11 +23,6 @@ from anondb.compare.runs import Run as Planned
 from anondb.errors import InfeasibleError, InputError
 from anondb.guide import people_trials, trials
 from anondb.guide.people import role_of
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return in_process(monkeypatch, capsys)
 
 
 def alone(knowledge: list[Iterable[Hashable]]) -> int:

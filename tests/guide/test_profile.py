@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli.shop import Run, fill, in_process
+from cli.shop import Run, fill
 from realdata import DATA, needs
 
 import anondb
@@ -20,11 +20,6 @@ from anondb.guide.estimates import Features, estimates
 from anondb.taxonomies.check import Checked
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture

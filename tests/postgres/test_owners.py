@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cli.shop import Run, in_process
+from cli.shop import Run
 from postgres.databases import Databases, make, shop
 from postgres.server import Server
 
@@ -24,11 +24,6 @@ def fresh(server: Server) -> Databases:
 
 def schemas(databases: Databases, where: str) -> list[str]:
     return [n for (n,) in databases.sql("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1", where)]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return in_process(monkeypatch, capsys)
 
 
 @pytest.mark.slow

@@ -11,8 +11,6 @@ from postgres.databases import Databases, command, make
 import anondb
 from anondb.errors import AnondbError
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 psycopg = pytest.importorskip("psycopg")
 
 ROLES = "analysts = 'analysts', counters = 'counters'"

@@ -16,8 +16,6 @@ from anondb.warehouse.postgres import server as module
 from anondb.warehouse.postgres.place import place_of
 from anondb.warehouse.postgres.server import Server
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 SHOWN = "SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) AS shown FROM pg_settings"
 
 

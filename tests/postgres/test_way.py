@@ -13,8 +13,6 @@ from postgres.databases import Databases, command
 import anondb
 from anondb.errors import InputError
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 psycopg = pytest.importorskip("psycopg")
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -36,13 +35,6 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=1)
-    yield engine
-    engine.close()
 
 
 @pytest.mark.parametrize("seeds", portions(52, 600, 2200))

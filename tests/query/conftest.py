@@ -9,11 +9,6 @@ from query.sealing import Sessions
 from anondb.engine import DuckDBEngine, Engine
 
 
-@pytest.fixture(scope="module", autouse=True)
-def bounds_alone(few_worlds: None) -> None:
-    """These tests check bounds, in thousands of sessions."""
-
-
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     """An owner's database in memory, for a whole module."""

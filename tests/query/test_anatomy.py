@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -15,20 +14,13 @@ from query.sealing import Sessions
 from query.test_bounds import random_condition
 from release.cases import catalog
 
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models.anatomy import Anatomy
 from anondb.release.freeze import freeze
 from anondb.release.objects import SchemaName, release_schema
 
 Basket = frozenset[str]
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=1)
-    yield engine
-    engine.close()
 
 
 def anatomy(

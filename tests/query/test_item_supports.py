@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,7 +14,7 @@ from query.test_bounds import KNOWN, LOST, random_condition
 from release.cases import catalog, dataset, recoding
 
 import anondb
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.release.freeze import freeze
@@ -23,13 +23,6 @@ from anondb.release.objects import release_schema
 from anondb.views.results import Refreshed
 
 COUNT = "SELECT count(DISTINCT tid) FROM t WHERE {}"
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=1)
-    yield engine
-    engine.close()
 
 
 def opened(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import pytest
@@ -13,7 +13,7 @@ from portions import portions
 from query.sealing import Sessions
 from query.test_item_supports import opened
 
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.release.item_supports import SupportRule
 
 Row = frozenset[str]
@@ -21,13 +21,6 @@ Holds = Callable[[Row], bool]
 ITEMS = ["ka", "kb", "kc", "la", "lb", "lc"]
 LOST = ["kx", "lx"]
 MOST_WORLDS = 3_000
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=1)
-    yield engine
-    engine.close()
 
 
 def condition(draw: random.Random, names: Sequence[str], depth: int) -> tuple[str, Holds]:

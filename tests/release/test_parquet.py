@@ -29,8 +29,6 @@ from anondb.release.parquet import read_back, write_manifest
 from anondb.release.reader import sealed_release
 from anondb.warehouse import bounds_sql
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 ITEMS = "abcdefgh"
 KINDS: dict[str, dict[str, Any]] = {
     "global": {"taxonomy": "food", "model": KmAnonymity(3, 2)},

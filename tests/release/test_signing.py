@@ -34,8 +34,6 @@ from anondb.publications.parquet import inspect_folder
 from anondb.release.inspect import inspect
 from anondb.release.signing import Signer, new_keys, statement
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 ALL = {**CHANGED_ROWS, **CHANGED_OBJECTS}
 
 

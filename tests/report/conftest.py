@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli.shop import Run, in_process
 from report.kinds import owner
 
 import anondb
@@ -31,9 +30,3 @@ def with_some(template: Path) -> Path:
 def place(template: Path, tmp_path: Path) -> Path:
     """A copy of the owner's database without releases."""
     return Path(shutil.copy(template, tmp_path / "shop.duckdb"))
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command line, in this process."""
-    return in_process(monkeypatch, capsys)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +8,6 @@ import pytest
 from shared import once
 
 import anondb
-from anondb.engine import DuckDBEngine, Engine
-
-
-@pytest.fixture
-def owner(tmp_path: Path) -> Iterator[Engine]:
-    """An owner's database in a file."""
-    engine = DuckDBEngine.open(tmp_path / "shop.duckdb", threads=2)
-    yield engine
-    engine.close()
-
 
 ABOUT: dict[str, dict[str, Any]] = {
     "supports": {"model": anondb.KmAnonymity(15, 2), "taxonomy": "food", "item_supports": True},

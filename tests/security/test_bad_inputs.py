@@ -20,6 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cli.shop import baskets, fill, state_of
+from each import each
 from portions import some
 
 import anondb
@@ -517,11 +518,17 @@ LARGER_SAMPLE = [pair for n, pair in enumerate(ALL) if n % 47 == 0 and pair not 
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("case", "algorithm"), [pytest.param(c, a, id=f"{c.id}-{a}") for c, a in ALL])
+@pytest.mark.parametrize("algorithm", METHODS)
+@each("case", [case for case in CASES if not case.slow])
 def test_bad_input_of_every_algorithm(
-    case: Case, algorithm: str, template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    case: Case,
+    algorithm: str,
+    template: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    bad_input_of(case, algorithm, template, tmp_path, caplog)
+    caplog.clear()
+    bad_input_of(case, algorithm, template, tmp_path_factory.mktemp("case"), caplog)
 
 
 @pytest.mark.slow

@@ -15,8 +15,6 @@ from release.signed import said
 import anondb
 from anondb.errors import AnondbError, DamagedFile, InternalError
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 FORGED = {
     "no labels": ("supports", "DELETE FROM labels"),
     "a label less": ("supports", "DELETE FROM labels WHERE item_id = 1"),

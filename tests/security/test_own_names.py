@@ -11,8 +11,6 @@ from portions import some
 import anondb
 from anondb.ledger.tables import TABLES
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 ROWS = "CREATE TABLE sales AS SELECT i // 3 AS tid, 'i' || (i * 7) % 11 AS item FROM range(90) AS r(i)"
 VIEW = "CREATE ANONYMIZED VIEW w AS SELECT tid, item FROM sales WITH (model = 'km', k = 2, algorithm = 'coat')"
 

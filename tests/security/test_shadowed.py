@@ -18,8 +18,6 @@ from anondb.cli import main
 from anondb.engine.queries import SQL_ROOT
 from anondb.engine.shadowed import reachable
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 ROWS = "CREATE TABLE sales AS SELECT i // 3 AS tid, 'i' || (i * 7) % 11 AS item FROM range(90) AS r(i)"
 EDGES = "CREATE TABLE food AS SELECT DISTINCT item AS node, 'ANY' AS parent FROM sales"
 COUNT = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'i1'"
@@ -295,3 +293,20 @@ def test_a_macro_made_on_the_engines_own_connection() -> None:
         database.engine.connection.execute(f"{ROWS}; CREATE MACRO min(x) AS 1000")
         with pytest.raises(anondb.InputError, match="'min'"):
             database.verify("sales")
+
+
+def test_sql_that_may_make_a_macro_has_the_names_checked_again() -> None:
+    said: list[str] = []
+    with anondb.connect(on_statement=said.append) as database:
+        database.sql(f"{ROWS}; INSERT INTO sales VALUES (1, 'i1'); SELECT * FROM sales; UPDATE sales SET tid = 1")
+        database.verify("sales")
+        assert not any("duckdb_functions()" in text for text in said)
+        database.sql("CREATE SCHEMA helpers; CREATE MACRO helpers.max(x) AS 1000")
+        database.verify("sales")
+        made = ("create or replace temp /* as */ FUNCTION max(x) AS 1000", "SET search_path = 'helpers'", "USE helpers")
+        for text, undone in zip(made, ("DROP MACRO temp.max", "RESET search_path", "USE main"), strict=True):
+            database.sql(text)
+            with pytest.raises(anondb.InputError, match="The macro 'max'"):
+                database.verify("memory.main.sales")
+            database.sql(undone)
+        database.verify("sales")

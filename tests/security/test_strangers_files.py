@@ -19,8 +19,6 @@ from anondb.cli import main
 from anondb.errors import AnondbError
 from anondb.release.inspect import inspect
 
-pytestmark = pytest.mark.usefixtures("few_worlds")
-
 WAIT, WITNESS = "sleep_ms(60000)", "the witness was read"
 TABLES = ("transaction_items", "labels", "transaction_ids", "released_items", "manifest")
 VIEWS = ("transactions", "baskets", "item_counts")

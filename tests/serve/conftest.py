@@ -60,6 +60,11 @@ def running(file: Path, *options: str) -> Iterator[Server]:
     assert process.returncode == 0 and "Traceback" not in errors, errors
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_worlds() -> None:
+    """As many worlds as the server has, which runs in another process."""
+
+
 @pytest.fixture(scope="session")
 def password_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("password") / "password.txt"

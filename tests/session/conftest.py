@@ -11,7 +11,6 @@ from shared import once
 
 import anondb
 from anondb import Session
-from anondb.answers import worlds
 
 TREE = {"milk": "dairy", "butter": "dairy", "bread": "bakery", "rolls": "bakery", "figs": "fruit", "dates": "fruit"}
 BASKETS = [
@@ -90,14 +89,6 @@ def food() -> pd.DataFrame:
 def prices() -> pd.DataFrame:
     """Prices of some items, as an analyst has them."""
     return pd.DataFrame({"item": ["milk", "bread", "butter", "dates"], "price": [1.5, 2.25, 2.0, -0.5], "cheap": CHEAP})
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_worlds() -> Iterator[None]:
-    """Most of these tests check bounds, and that estimates lie within: few worlds are enough for thousands of queries."""
-    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 4
-    yield
-    worlds.MOST_WORLDS = before
 
 
 LATE = [pytest.param(name, marks=pytest.mark.slow) for name in ("plain", "supports")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -17,19 +16,10 @@ from session.random_releases import draw_narrow, draw_sealed
 from session.random_worlds import worlds as others
 
 import anondb
-from anondb.answers import worlds
 from anondb.answers.answer import NO_BOUNDS
 from anondb.answers.persons import rows
 
 WORLDS = 4  # other originals of a release
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_worlds() -> Iterator[None]:
-    """Hundreds of sessions: two worlds each are compared with the bounds."""
-    before, worlds.MOST_WORLDS = worlds.MOST_WORLDS, 2
-    yield
-    worlds.MOST_WORLDS = before
 
 
 def asked(case: Case, rnd: random.Random, tally: Counter[str]) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.shop import Run, in_process
+from cli.shop import Run
 from each import each
 
 import anondb
@@ -20,11 +20,6 @@ from anondb.query.scripts import script, split
 
 MILK = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'"
 TOP = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2"
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from cli.shop import Run, fill, in_process
+from cli.shop import fill
 from report.browser import Browser, browser
 from shared import once
 
@@ -30,12 +30,6 @@ def make_files(folder: Path) -> None:
 def files(of_run: Path) -> Path:
     """The folder of ``make_files``, which is only read."""
     return once(of_run / "window", make_files)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command line, in this process."""
-    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="module")

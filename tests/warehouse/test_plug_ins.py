@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from cli.shop import Run, in_process
+from cli.shop import Run
 from pyarrow import parquet
 
 import anondb
@@ -123,12 +123,6 @@ def test_what_is_refused(shop: dict[str, str], tmp_path: Path) -> None:
                 released(database, source, shop["taxonomy"], on_engine=on_engine)
             assert caught.value.code == code and "secret" not in str(caught.value), (source, on_engine)
             assert caught.value.__context__ is None
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command line, in this process."""
-    return in_process(monkeypatch, capsys)
 
 
 @pytest.mark.slow
