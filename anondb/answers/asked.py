@@ -19,6 +19,7 @@ from anondb.answers.ranged.distinct_rows import with_groups
 from anondb.answers.ranged.equivalents import as_first_row
 from anondb.answers.role_reader import RoleReader
 from anondb.answers.roles import Role
+from anondb.query.parsing import conjoined
 
 
 @dataclass(frozen=True)
@@ -173,13 +174,16 @@ def _is_condition(select: exp.Select, reader: RoleReader) -> bool:
     """Whether a SELECT of the query that was read last keeps rows by computed numbers."""
     ends = ("having", "limit", "offset")
     ended = id(select) not in reader.by_person and any(select.args.get(key) is not None for key in ends)
-    return ended or id(select) in reader.chosen or id(select) in reader.qualified
+    return ended or any(id(select) in of for of in (reader.chosen, reader.qualified, reader.linked))
 
 
 def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool]:
     """A query whose condition on computed numbers is a column in place of a condition, and whether it has one."""
     if not isinstance(body, exp.Select) or body.args.get("distinct") is not None:
         return body, False
+    reader.relation(body)
+    if id(body) in reader.linked:
+        body = _with_where(body)
     key = "qualify" if body.args.get("qualify") else "having" if body.args.get("group") is not None else "where"
     condition = body.args.get(key)
     reader.relation(body)
@@ -189,10 +193,37 @@ def _unconditional(body: exp.Query, reader: RoleReader) -> tuple[exp.Query, bool
         return body, False
     if key == "where" and any(map(reader.has_aggregate, body.expressions)):
         return body, False
-    made = body.copy()
+    made, parts = body.copy(), [condition.this]
     made.set(key, None)
-    made.append("expressions", exp.alias_(exp.func("coalesce", condition.this.copy(), exp.false()), "_kept"))
+    if key == "where":
+        kept = [part for part in conjoined(condition.this) if not _is_computed(part, made, reader)]
+        parts = [part for part in conjoined(condition.this) if not any(part is other for other in kept)]
+        made = made.where(*(exp.paren(part.copy()) for part in kept), copy=False)
+    kept_by = exp.and_(*(exp.paren(part.copy()) for part in parts))
+    made.append("expressions", exp.alias_(exp.func("coalesce", kept_by, exp.false()), "_kept"))
     return made, True
+
+
+def _is_computed(condition: exp.Expr, body: exp.Select, reader: RoleReader) -> bool:
+    """Whether a condition of WHERE is on computed numbers."""
+    alone = body.copy().where(condition.copy(), copy=False)
+    reader.relation(alone)
+    return id(alone) in reader.chosen
+
+
+def _with_where(body: exp.Select) -> exp.Select:
+    """A SELECT with the conditions of its joins in WHERE, if all of them may be there."""
+    joins = body.args["joins"]
+    inner = all(join.kind in ("", "INNER", "CROSS") and not (join.side or join.method) for join in joins)
+    if not inner or any(join.args.get("using") for join in joins):
+        return body
+    made = body.copy()
+    for join in made.args["joins"]:
+        if (on := join.args.get("on")) is not None:
+            made.where(exp.paren(on.copy()), copy=False)
+            join.set("on", None)
+            join.set("kind", "CROSS")
+    return made
 
 
 def _has_window(body: exp.Select) -> bool:

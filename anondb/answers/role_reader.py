@@ -31,6 +31,7 @@ class RoleReader(ValueRoles):
         reads_persons: whether a table of the original was named.
         chosen: the SELECTs of the last query whose WHERE reads computed numbers, by their identity.
         qualified: those whose QUALIFY does.
+        linked: those with a join ON computed numbers.
         by_person: the SELECTs of the last query that group by persons, by their identity.
         named: for each SELECT of the last query, by its identity, the names of sources' columns by which it groups.
         keys: for each SELECT of the last query, by its identity, the keys of its sources with computed columns.
@@ -49,6 +50,7 @@ class RoleReader(ValueRoles):
         self.reads_persons = False
         self.chosen: set[int] = set()
         self.qualified: set[int] = set()
+        self.linked: set[int] = set()
         self.by_person: set[int] = set()
         self.named: dict[int, set[str]] = {}
         self.keys: dict[int, list[exp.Column]] = {}
@@ -58,6 +60,7 @@ class RoleReader(ValueRoles):
         """The columns of a query."""
         self.chosen.clear()
         self.qualified.clear()
+        self.linked.clear()
         self.keys.clear()
         self.by_person.clear()
         self.named.clear()
@@ -279,8 +282,11 @@ class RoleReader(ValueRoles):
                 roles = [role for _, r in scope.sources for n, role in r.columns if n == name]
                 if Role.ID in roles and set(roles) != {Role.ID}:
                     self.misuse("a join of an id with a value that is not an id")
-            if node.args.get("on") is not None and self.value(node.args["on"], scope, env) is Role.ID:
+            role = self.value(node.args["on"], scope, env) if node.args.get("on") is not None else Role.KEY
+            if role is Role.ID:
                 self.misuse("a condition on an id")
+            if role.computed:
+                self.linked.add(id(node.parent))
             return
         if isinstance(node, exp.Lateral):
             scope.persons = persons_of(scope)

@@ -100,6 +100,23 @@ def test_groups_have_the_bounds_of_plain_ones(session: Session, sql: str, plain:
     assert rows(session, sql) == rows(session, plain)
 
 
+@each(
+    "compared",
+    [
+        "JOIN c b ON a.item <> b.item AND a.n >= b.n",
+        "CROSS JOIN c b WHERE a.n >= b.n AND a.item <> b.item",
+        "JOIN c b ON a.item <> b.item WHERE a.n >= b.n",
+    ],
+)
+def test_a_condition_means_the_same_in_on_and_in_where(plain: Session, compared: str) -> None:
+    """Worlds that do not keep a row have numbers in it, wherever the condition stands."""
+    counts = f"WITH c AS ({COUNTS}) SELECT a.item, b.item AS other, a.n, b.n AS m FROM c a"
+    one, other = (
+        rows(plain, f"{counts}{between}") for between in (f" {compared}", ", c b WHERE b.item <> a.item AND b.n <= a.n")
+    )
+    assert one == other and len({row[:2] for row in one}) == len(one) > 9
+
+
 def test_a_sum_up_to_a_group_is_that_of_all_less_the_others(plain: Session) -> None:
     """Whatever the sizes of baskets are: nobody is counted twice, and all have one item at least."""
     result = plain.sql(f"WITH c AS ({SIZES}) SELECT k, sum(n) OVER (ORDER BY k DESC) AS n FROM c").fetchall()
