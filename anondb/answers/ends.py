@@ -55,6 +55,13 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+def _is_key(shown: exp.Expr, key: exp.Expr) -> bool:
+    """Whether a shown expression is the column of a key; without a table it is that of all sources with it (USING)."""
+    table = lowered(key.text("table"))
+    named = isinstance(shown, exp.Column) and lowered(shown.name) == lowered(key.name)
+    return named and (not table or lowered(shown.text("table")) in ("", table))
+
+
 @dataclass
 class Ended:
     """A query whose ends are taken off, from the outermost on.
@@ -111,9 +118,14 @@ class Ended:
         keys = self.reader.keys.get(id(body), []) if grouped is None else grouped
         known = {lowered(e.alias_or_name) for e in body.expressions} - self.reader.named.get(id(body), set())
         known |= {lowered(e.name) for e in shown if isinstance(e, exp.Column)}
-        missing = [
-            key for key in keys if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
-        ]
+        if grouped is None:
+            missing = [key for key in keys if not any(_is_key(e, key) for e in shown)]
+        else:
+            missing = [
+                key
+                for key in keys
+                if key not in shown and not (isinstance(key, exp.Column) and lowered(key.name) in known)
+            ]
         told = [exp.Grouping(expressions=[key.copy() for key in dict.fromkeys(k for one in sets for k in one)])]
         self._hide([*(key.copy() for key in missing), *(told if sets else ())])
         return grouped is not None and not series
