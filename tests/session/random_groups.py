@@ -76,7 +76,7 @@ def chosen_groups(a: Analyst) -> Asked:
     """Groups that a subquery of the same groups chooses."""
     number, sign = a.rnd.randint(0, 4), a.one("", "", "NOT ")
     inner = f"SELECT item FROM sales{a.one('', a.where())} GROUP BY item HAVING count(*) > {number}"
-    rest = a.one("", f" AND {a.test()}")
+    rest = a.one("", f" AND {a.test()}", f" AND {a.person('sales')}")
     columns = ("item AS k0", "count(*) AS n1", "count(DISTINCT tid) AS n2")
     return Asked(columns, f"FROM sales WHERE item {sign}IN ({inner}){rest} GROUP BY item", filtered=True)
 

@@ -16,6 +16,7 @@ COUNTS = "SELECT item, count(*) AS n FROM sales GROUP BY item"
 SIZES = "SELECT m AS k, count(*) AS n FROM (SELECT tid, count(*) AS m FROM sales GROUP BY tid) GROUP BY ALL"
 OF_PRICES = "FROM sales JOIN prices USING (item)"
 OF_FOOD = "FROM sales JOIN food ON node = item"
+OFTEN = "(SELECT item FROM sales GROUP BY item HAVING count(*) > 9)"
 HAVE = "(SELECT tid FROM sales WHERE item = '{}')"
 
 
@@ -50,6 +51,7 @@ def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
             f"SELECT sum(price) / count(DISTINCT tid) AS m {OF_PRICES}",
             f"SELECT avg(v) AS m FROM (SELECT tid, sum(price) AS v {OF_PRICES} GROUP BY tid)",
         ),
+        (f"SELECT sum(price) / count() AS m {OF_PRICES}", f"SELECT avg(price) AS m {OF_PRICES}"),
         (
             f"WITH c AS ({SIZES}) SELECT x.k, sum(y.n) AS n FROM c x JOIN c y ON y.k >= x.k GROUP BY x.k",
             f"WITH c AS ({SIZES}) SELECT k, sum(n) OVER (ORDER BY k DESC) AS n FROM c",
@@ -88,6 +90,11 @@ def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
             f"WITH i AS (SELECT parent, item, count(*) AS n {OF_FOOD} GROUP BY ALL), c AS (SELECT parent, sum(n) AS n FROM "
             "i GROUP BY parent) SELECT i.item, i.n AS n FROM i JOIN c USING (parent) WHERE i.parent = c.parent",
             COUNTS,
+        ),
+        (
+            f"SELECT item, count(*) AS n FROM sales WHERE item IN {OFTEN} AND EXISTS (SELECT 1 FROM sales o WHERE o.tid = "
+            "sales.tid AND o.item = 'milk') GROUP BY item",
+            f"SELECT item, count(*) AS n FROM sales WHERE item IN {OFTEN} AND tid IN {HAVE.format('milk')} GROUP BY item",
         ),
         (
             "SELECT item, count(*) AS n FROM (SELECT tid, item FROM sales QUALIFY count(*) OVER (PARTITION BY item) > 0) "

@@ -279,7 +279,7 @@ class Composer:
 
     def _average_of(self, of: Quotient) -> exp.Expr | None:
         """The average that a quotient of two aggregates is; None for other quotients."""
-        above, counted, wanted = of.above, of.below.this, of.wanted
+        above, counted, wanted = of.above, of.below.this or exp.Star(), of.wanted  # count() is count(*)
         every, of_ids = self._counts_every(counted, of.also), self._counts_ids(counted)
         if isinstance(above, exp.Sum) and wanted == of.also and (every or bare(counted) == bare(above.this)):
             value = bare(above.this)

@@ -118,7 +118,10 @@ def _read_table(select: exp.Select, inner: exp.Select, table: exp.Table, alias: 
     for column in [c for c in inner.find_all(exp.Column) if lowered(c.table) == before]:
         column.set("table", exp.to_identifier(name))
     select.set("where", exp.Where(this=exp.and_(*(part.this for part in parts))) if parts else None)
-    select.set("from_", exp.From(this=exp.alias_(exp.to_table(table.name), name, table=True) if alias else table))
+    source = table.copy()
+    if alias:
+        source.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    select.set("from_", exp.From(this=source))
 
 
 def _only_source(select: exp.Select) -> exp.Expr | None:

@@ -116,11 +116,12 @@ def _of_same_groups(part: exp.Expr, node: exp.Select, key: exp.Column) -> exp.Ex
     if {k for k, v in query.args.items() if v} != {"expressions", "from_", "group", "having"}:
         return None
     places = [of.args["from_"].this if of.args.get("from_") else None for of in (query, node)]
-    chosen = [c for c in node.args["where"].find_all(exp.Column) if c.parent_select is node]
+    others = [other for other in conjoined(node.args["where"].this) if other is not part]
     same = all(isinstance(of, exp.Table) for of in places) and places[0] == places[1]
     if not same or _keys(query) != [key] or [e.unalias() for e in query.expressions] != [key]:
         return None
-    return query.args["having"].this.copy() if all(column == key for column in chosen) else None
+    by_key = not any(o.find(exp.Query) or any(c != key for c in o.find_all(exp.Column)) for o in others)
+    return query.args["having"].this.copy() if by_key else None
 
 
 def _filter(

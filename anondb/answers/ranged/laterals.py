@@ -32,13 +32,13 @@ def with_joins(tree: exp.Expr, tables: Mapping[str, Collection[str]], own: Mappi
         return tree
     made = tree.copy()
     names = {lowered(cte.alias) for cte in made.find_all(exp.CTE)}
-    known = {name: columns for name, columns in tables.items() if name not in names}
+    known, others = ({name: columns for name, columns in of.items() if name not in names} for of in (tables, own))
     for select in list(made.find_all(exp.Select)):
         for join in select.args.get("joins") or ():
             if (query := _query(join, _ONE_ROW)) is not None:
                 _write_join(select, join, query, known)
             elif (groups := _query(join, _GROUPS)) is not None:
-                _write_groups(select, join, groups, {**own, **known})
+                _write_groups(select, join, groups, {**others, **known})
     return made
 
 
@@ -121,9 +121,9 @@ def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables:
     link, (key, outer) = links[0]
     rest = [part for part in parts if part is not link]
     columns = [c for c in query.find_all(exp.Column) if not any(one is c for one in link.find_all(exp.Column))]
-    if any(c.table and lowered(c.table) not in inside for c in columns) or not all(
-        e.alias_or_name for e in query.expressions
-    ):
+    named = names | {lowered(e.alias) for e in query.expressions}
+    own = all(lowered(c.table) in inside if c.table else lowered(c.name) in named for c in columns)
+    if not own or not all(e.alias_or_name for e in query.expressions):
         return
     name, alias = fresh("k"), join.this.args["alias"]
     made = query.copy()
