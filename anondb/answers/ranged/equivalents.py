@@ -85,11 +85,13 @@ def without_inner_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]])
     """A query with the original's tables in place of subqueries that only choose rows and columns of them.
 
     Args:
-        tree: the query, which is changed.
+        tree: the query.
         tables: the columns of each of the original's tables, in lower case.
     """
-    named = {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
-    for select in reversed(list(tree.find_all(exp.Select))):
+    if tree.find(exp.Subquery) is None:
+        return tree
+    made, named = tree.copy(), {lowered(cte.alias) for cte in tree.find_all(exp.CTE)}
+    for select in reversed(list(made.find_all(exp.Select))):
         source = _only_source(select)
         if not isinstance(source, exp.Subquery) or not isinstance(inner := source.this, exp.Select):
             continue
@@ -103,7 +105,7 @@ def without_inner_rows(tree: exp.Expr, tables: Mapping[str, Mapping[str, bool]])
         shown = {lowered(e.alias) for e in select.expressions} | {lowered(c.name) for c in select.find_all(exp.Column)}
         if not shown & hidden and not any(isinstance(e.unalias(), exp.Star) for e in select.expressions):
             _read_table(select, inner, table, source.alias)
-    return tree
+    return made
 
 
 def _read_table(select: exp.Select, inner: exp.Select, table: exp.Table, alias: str) -> None:

@@ -23,6 +23,8 @@ def with_having(tree: exp.Expr, item: str) -> exp.Expr:
         tree: the query.
         item: the column of items, in lower case, which is never NULL.
     """
+    if tree.find(exp.In) is None:
+        return tree
     made = tree.copy()
     for select in list(made.find_all(exp.Select)):
         where, keys = select.args.get("where"), _keys(select)
