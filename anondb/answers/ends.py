@@ -56,7 +56,7 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
 
 
 def _is_key(shown: exp.Expr, key: exp.Expr) -> bool:
-    """Whether a shown expression is the column of a key; without a table it is that of all sources with it (USING)."""
+    """Whether a shown expression is the column of a key; one of them has no table where sources share it (USING)."""
     table = lowered(key.text("table"))
     named = isinstance(shown, exp.Column) and lowered(shown.name) == lowered(key.name)
     return named and (not table or lowered(shown.text("table")) in ("", table))

@@ -19,8 +19,8 @@ def normal(
     persons: str,
     item: str,
 ) -> exp.Expr:
-    """A query with joins in place of LATERAL, conditions in place of windows over the rows of an item, and tables in place
-    of subqueries that choose rows of them.
+    """A query with joins in place of LATERAL, conditions in place of windows over the rows of an item, tables in place of
+    subqueries that choose rows of them, and HAVING in place of a list of the same groups.
 
     Args:
         tree: the query.

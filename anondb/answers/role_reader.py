@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from sqlglot import exp
 
@@ -175,7 +175,7 @@ class RoleReader(ValueRoles):
         joins = node.args.get("joins") or []
         for source in [*([clause.this] if clause else []), *joins, *(node.args.get("laterals") or [])]:
             self._source(source, scope, env)
-        self.keys[id(node)] = _keys(scope)
+        self.keys[id(node)] = _keys(scope, {lowered(u.name) for join in joins for u in join.args.get("using") or ()})
         self.unread = self.unread or unlinked(node, scope)
         of_outer = any(person[0] != id(scope) for person in scope.persons.values())  # the person of a query around it
         grouped = self.grouped(node)
@@ -328,12 +328,13 @@ class RoleReader(ValueRoles):
         ]
 
 
-def _keys(scope: Scope) -> list[exp.Column]:
-    """The keys of sources that have computed columns, too."""
+def _keys(scope: Scope, shared: Collection[str]) -> list[exp.Column]:
+    """The keys of sources that have computed columns, too; those that sources share (USING) are one, of no table."""
     computed = [(a, r) for a, r in scope.shown if any(role.computed for _, role in r.columns)]
     listed = [(a, name) for a, r in computed for name, role in r.columns if role is Role.KEY]
     alone = len(scope.sources) == 1
-    return [exp.column(exp.to_identifier(name, quoted=True), a or None) for a, name in listed if name and (a or alone)]
+    places = [(name, "" if name in shared else a) for a, name in listed if name and (a or alone)]
+    return [exp.column(exp.to_identifier(name, quoted=True), a or None) for name, a in dict.fromkeys(places)]
 
 
 def _either(one: Role, two: Role) -> Role:

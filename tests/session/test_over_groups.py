@@ -51,6 +51,19 @@ def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
             f"SELECT sum(price) / count(DISTINCT tid) AS m {OF_PRICES}",
             f"SELECT avg(v) AS m FROM (SELECT tid, sum(price) AS v {OF_PRICES} GROUP BY tid)",
         ),
+        (
+            f"SELECT item, s / n AS m FROM (SELECT item, sum(price) AS s, count(*) AS n {OF_PRICES} GROUP BY item) "
+            "ORDER BY n, m",
+            f"SELECT item, avg(price) AS m {OF_PRICES} GROUP BY item",
+        ),
+        (
+            f"WITH c AS ({COUNTS}), d AS ({COUNTS}) SELECT c.item, d.n - c.n AS x FROM c LEFT JOIN d USING (item)",
+            f"WITH c AS ({COUNTS}), d AS ({COUNTS}) SELECT c.item, d.n - c.n AS x FROM c LEFT JOIN d ON c.item = d.item",
+        ),
+        (
+            f"WITH c AS ({COUNTS}), d AS ({COUNTS}) SELECT d.n - c.n AS x FROM c LEFT JOIN d USING (item)",
+            f"WITH c AS ({COUNTS}), d AS ({COUNTS}) SELECT d.n - c.n AS x FROM c LEFT JOIN d ON c.item = d.item",
+        ),
         (f"SELECT sum(price) / count() AS m {OF_PRICES}", f"SELECT avg(price) AS m {OF_PRICES}"),
         (
             f"WITH c AS ({SIZES}) SELECT x.k, sum(y.n) AS n FROM c x JOIN c y ON y.k >= x.k GROUP BY x.k",

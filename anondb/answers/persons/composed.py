@@ -32,6 +32,12 @@ _OF_ONE = (exp.AnyValue, exp.First, exp.Min, exp.Max)
 """Aggregates that are the value which all rows of a group have."""
 
 
+def items_of(reader: Aggregates, scopes: Sequence[Scope], keys: Sequence[exp.Expr]) -> set[int]:
+    """The variables of rows by whose items these are grouped."""
+    atoms = (reader.atom(reader.resolved(key, scope)) for scope in scopes for key in keys)
+    return {atom.row for atom in atoms if isinstance(atom, Item)}
+
+
 def dependent(
     reader: Aggregates, parts: Sequence[exp.Expr | None], scope: Scope, keys: Sequence[exp.Expr]
 ) -> list[exp.Expr]:
@@ -43,7 +49,7 @@ def dependent(
         scope: the rows.
         keys: the grouped expressions.
     """
-    items = {atom.row for key in keys if isinstance(atom := reader.atom(reader.resolved(key, scope)), Item)}
+    items = items_of(reader, [scope], keys)
     taken = [call.this for part in parts for call in aggregates(part) if items and isinstance(call, _OF_ONE)]
     found: list[exp.Expr] = []
     for value in dict.fromkeys(value for value in taken if isinstance(value, exp.Column) and value not in keys):
@@ -289,7 +295,7 @@ class Composer:
             value = bare(above.this)
             if self._where_present(value, wanted) is wanted:
                 return self._unless_empty(self._basic(Basic("of_each", value, wanted)), wanted)
-        if not isinstance(above, exp.Count) or isinstance(above.this, exp.Distinct) or self._is_by_item():
+        if not isinstance(above, exp.Count) or isinstance(above.this, exp.Distinct) or self._items():
             return None
         if above.this is not None and not isinstance(above.this, exp.Star | exp.Literal):
             wanted = self._where_present(above.this.unnest(), wanted)
@@ -307,19 +313,14 @@ class Composer:
     def _counts_every(self, counted: exp.Expr, wanted: exp.Expr | None) -> bool:
         """Whether what is counted are all rows: some value of each, or its person, who has no other row."""
         if isinstance(counted, exp.Distinct):
-            items = {
-                atom.row
-                for key in self._keys
-                for t in self._trees(key)
-                if isinstance(atom := self._reader.atom(t), Item)
-            }
+            items = self._items()
             return self._counts_ids(counted) and all(s.rows.exact and s.rows.rows <= items for s in self._scopes)
         constant = isinstance(counted, exp.Star | exp.Literal)
         return constant or self._where_present(counted.unnest(), wanted) is wanted
 
-    def _is_by_item(self) -> bool:
-        """Whether the rows are grouped by items."""
-        return any(isinstance(self._reader.atom(tree), Item) for key in self._keys for tree in self._trees(key))
+    def _items(self) -> set[int]:
+        """The variables of rows by whose items they are grouped."""
+        return items_of(self._reader, self._scopes, self._keys)
 
     def _combined(self, node: exp.Expr) -> exp.Expr | None:
         """A sum of numbers of rows, or of persons, times whole numbers, as one; None for others."""

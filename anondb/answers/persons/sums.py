@@ -221,8 +221,6 @@ class Sums(Values):
         )
         if here == NEVER:
             bounds = NONE
-        elif isinstance(measured, Weights) and self._is_of_one_item(measured):
-            bounds = self.persons(both(here, at_least(1, measured.test)))
         elif by_value is not None and not self.releases.summable:
             bounds = by_value
         else:
@@ -230,11 +228,6 @@ class Sums(Values):
             bounds = both_of(one, by_value or (None, None))
         found = self.times(bounds, float(factor))
         return found if not constant else self.total([found, self.times(self.persons(here), float(constant))])
-
-    def _is_of_one_item(self, weights: Weights) -> bool:
-        """Whether a number of items is that of one item: 1 for each person who has it."""
-        few = self.labels(weights.test) if weights.kind == SUM and weights.by_label is None else None
-        return few is not None and len(few) == 1 and not self.releases.bags
 
     def _sum_of_numbers(self, condition: Condition, tree: exp.Expr) -> Bounds | None:
         """The sum over persons of an expression that rises, or falls, with a number of items; None for others.

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.ranged.asking import rows_kept
 from anondb.answers.ranged.equivalents import resolved
 from anondb.answers.ranged.known import fresh
 from anondb.query.parsing import bare, conjoined, lowered
@@ -107,9 +108,10 @@ def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables:
     """Write a source of the groups of rows that a column of them links with a row before as a join with all groups."""
     places = [place.this for place in (query.args.get("from_"), *(query.args.get("joins") or ())) if place is not None]
     plain = all(isinstance(place, exp.Table) and lowered(place.name) in tables for place in places)
-    limit, order = (query.args.get(key) for key in ("limit", "order"))
-    whole = limit is None or (isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal))
-    if not plain or not whole or query.args.get("group") is None or (limit is None) != (order is None):
+    limit, order, group = (query.args.get(key) for key in ("limit", "order", "group"))
+    number = rows_kept(limit)
+    keyed = group is not None and {k for k, v in group.args.items() if v} in ({"expressions"}, {"all"})
+    if not plain or not keyed or len({limit is None, number is None, order is None}) != 1:
         return
     inside = {lowered(place.alias_or_name) for place in places}
     names = {name for place in places for name in tables[lowered(place.name)]}
@@ -131,12 +133,12 @@ def _write_groups(select: exp.Select, join: exp.Join, query: exp.Select, tables:
     made.append("expressions", exp.alias_(key.copy(), name, quoted=True))
     if not made.args["group"].args.get("all"):
         made.args["group"].append("expressions", key.copy())
-    if order is not None and limit is not None:
+    if order is not None and number is not None:
         terms = order.copy()
         for term in terms.expressions:
             term.set("this", resolved(term.this, query))
-        number = exp.Window(this=exp.RowNumber(), partition_by=[key.copy()], order=terms, over="OVER")
-        made.set("qualify", exp.Qualify(this=exp.LTE(this=number, expression=limit.expression.copy())))
+        place = exp.Window(this=exp.RowNumber(), partition_by=[key.copy()], order=terms, over="OVER")
+        made.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number.copy())))
     made.set("order", None)
     made.set("limit", None)
     join.set("this", exp.Subquery(this=made, alias=alias.copy()))

@@ -6,7 +6,7 @@ More is known of numbers of one SELECT than of the columns of a source, such as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 
 from sqlglot import exp
 
@@ -32,16 +32,17 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     inner = None if place is None else groups_of(place.this, env, having=True)
     if place is None or inner is None or not {key for key, part in node.args.items() if part} <= _OVER:
         return None
-    made, keys = node.copy(), _keys(inner)
+    made, keys, alias = node.copy(), _keys(inner), lowered(place.this.alias_or_name)
     values = {lowered(e.alias_or_name): e.unalias() for e in inner.expressions}
     if keys is None or len(values) < len(inner.expressions) or not all(values):
         return None
-    shown = [e for selected in made.expressions for e in _shown(selected, inner, lowered(place.this.alias_or_name))]
+    shown = [e for selected in made.expressions for e in _shown(selected, inner, alias)]
+    computed = {lowered(e.alias_or_name) for e in shown if not _is_itself(e)}
     made.set("expressions", [exp.alias_(e.unalias(), e.alias_or_name, quoted=True, copy=False) for e in shown])
     parts = [*made.expressions, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
     if any(part.find(exp.Query) or has_aggregate(part, is_aggregate) for part in parts):
         return None
-    if not all(_write(part, values, lowered(place.this.alias_or_name), made) for part in parts):
+    if not all(_write(part, values, alias, computed) for part in parts):
         return None
     conditions = [of.args[key].this for of, key in ((inner, "having"), (made, "where")) if of.args.get(key) is not None]
     for key in ("from_", "joins", "where"):
@@ -69,24 +70,28 @@ def _shown(selected: exp.Expr, inner: exp.Select, alias: str) -> list[exp.Expr]:
     return [exp.column(exp.to_identifier(e.alias_or_name, quoted=True)) for e in inner.expressions]
 
 
-def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, node: exp.Select) -> bool:
+def _is_itself(shown: exp.Expr) -> bool:
+    """Whether a shown expression is a column under its own name."""
+    value = shown.unalias()
+    return isinstance(value, exp.Column) and lowered(value.name) == lowered(shown.alias_or_name)
+
+
+def _write(part: exp.Expr, values: Mapping[str, exp.Expr], alias: str, computed: Set[str]) -> bool:
     """Write what columns of groups are in their place; returns whether each name has one meaning.
 
     Args:
         part: a clause or a shown expression of the SELECT, which is changed.
         values: what the columns of the groups are, by their names.
         alias: the name of the groups.
-        node: the SELECT, whose clauses may name what it shows.
+        computed: the names of shown expressions that are no columns of these names, which QUALIFY and ORDER BY may use.
     """
     for column in list(part.find_all(exp.Column)):
         name = lowered(column.name)
         value = values.get(name) if lowered(column.table) in ("", alias) else None
-        computed = [e for e in node.expressions if lowered(e.alias) == name and e.this != column]
-        if part.key in ("qualify", "order") and not column.table and computed:
-            if value is not None:
-                return False
+        is_shown = part.key in ("qualify", "order") and not column.table and name in computed
+        if is_shown and value is None:
             continue
-        if value is None:
+        if is_shown or value is None:
             return False
         whole = isinstance(value, exp.Column | exp.Literal | exp.Func) or isinstance(column.parent, exp.Alias)
         column.replace(value.copy() if whole else exp.paren(value.copy()))
