@@ -149,11 +149,13 @@ class Estimator(InWorlds):
         bad = self.engine.select(outside, "answers of worlds outside of bounds")[OUTSIDE].tolist() == [True]
         whole = not (bad or known.open or self.asked.leading or known.cut) and len(self.asked.ends) == 1
         notes = certain_first(self.engine, self.asked.ends[0], flagged, table) if whole else []
-        belong = [rows for end in self.asked.ends if (rows := belonging(end, flagged, table)) is not None]
+        ends = [end for end in self.asked.ends if end.ranked is not None or (whole and flagged.flagged)]
+        belong = [rows for end in ends if (rows := belonging(end, flagged, table)) is not None]
         if belong:
             table = self.make("rows", belong[0], made)
-            flagged = replace(flagged, flagged=True, asked=True)
-        told = len(belong) == len(self.asked.ends) == 1 and not (self.asked.ends[0].limit or self.asked.ends[0].offset)
+            flagged = replace(flagged, flagged=True, asked=known.asked or any(end.ranked for end in ends))
+        end = self.asked.ends[0] if len(belong) == len(self.asked.ends) == 1 else None
+        told = end is not None and (end.ranked is None or not (end.limit or end.offset))
         return Estimated(self._ended(flagged, table, told=told), made, bad, [*zeros, *notes])
 
     def _united(self, rows: exp.Select, known: Known) -> exp.Select:
@@ -306,14 +308,14 @@ class Estimator(InWorlds):
             known = replace(known, flagged=False, asked=False, unsure=False)
         for end in self.asked.ends:
             rows = self._placed(end, rows)
-        cut = any(end.cuts for end in self.asked.ends) and not told
+        cut = any(end.cuts for end in self.asked.ends)
         columns = tuple(known.columns[n] for n in self.asked.shown)
         listed: list[exp.Expr] = []
         for place, n in enumerate(self.asked.shown):
             ends = ("", *(("_l", "_u") * known.columns[n].bounded), *((LOW, HIGH) * known.columns[n].spread))
             listed += [exp.column(f"c{n}{end}").as_(f"c{place}{end}") for end in ends]
         if known.flagged:
-            listed += [(exp.false() if cut else exp.column(SURE)).as_(SURE)]
+            listed += [(exp.column(SURE) if told or not cut else exp.false()).as_(SURE)]
         listed.append(exp.column(IN_WORLDS))
         shown = exp.select(*listed).from_(rows).order_by(PLACE)
         if self.asked.single:

@@ -17,9 +17,6 @@ def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) ->
     """The number as a note; none for a list that is not cut off at a number of rows, by a number with bounds. For one that
     is cut off by its keys, the note says if rows have places that need not exist.
 
-    A row belongs to the first k for certain if it is there for certain, and its number is beyond what all but k - 1 others
-    may reach: the k + 1st of the ends of all rows.
-
     Args:
         engine: the engine.
         end: the order of the list and its length.
@@ -28,25 +25,12 @@ def certain_first(engine: DuckDBEngine, end: End, known: Known, table: Table) ->
     """
     if not any(known.columns[n].bounded or known.columns[n].unknown for n in end.columns):
         return _by_keys(engine, end, known, table)
-    number = None if end.limit is None else end.limit.args.get("expression")
-    if not isinstance(number, exp.Literal) or not number.name.isdigit() or end.ranked or end.offset or not end.order:
+    rows = None if end.ranked is not None else belonging(end, known, table)
+    if rows is None:
         return []
-    n, first, places = end.columns[0], end.order[0], int(number.name)
-    column = known.columns[n]
-    if not isinstance(first.this, exp.Column) or not column.bounded or column.unknown or not places:
-        return []
-    down = bool(first.args.get("desc"))
-    near, far = (f"c{n}_l", f"c{n}_u") if down else (f"c{n}_u", f"c{n}_l")
-    order = exp.Order(expressions=[exp.Ordered(this=exp.column(far), desc=down, nulls_first=True)])
-    ranked = exp.select("*", exp.Window(this=exp.RowNumber(), order=order).as_("r")).from_(table.expression())
-    beyond = exp.select(far).from_(ranked.subquery("ranked")).where(exp.column("r").eq(places + 1)).subquery()
-    compare = exp.GT if down else exp.LT
-    sure = exp.column(SURE) if known.flagged else exp.true()
-    ahead = exp.CountIf(this=exp.and_(sure, compare(this=exp.column(near), expression=beyond)))
-    counted = exp.select(
-        exp.func("coalesce", ahead, exp.convert(0)).as_("certain"), exp.Count(this=exp.Star()).as_("n")
-    ).from_(table.expression())
-    found = engine.select(counted, "the certain rows of a list")
+    ahead, every = exp.CountIf(this=exp.column(SURE)).as_("certain"), exp.Count(this=exp.Star()).as_("n")
+    found = engine.select(exp.select(ahead, every).from_(rows.subquery("rows")), "the certain rows of a list")
+    places = _first_places(end)[1]
     return [NOTE.format(shown=places, certain=int(found["certain"][0]))] if int(found["n"][0]) > places else []
 
 
@@ -63,22 +47,23 @@ def _by_keys(engine: DuckDBEngine, end: End, known: Known, table: Table) -> list
 
 
 def belonging(end: End, known: Known, table: Table) -> exp.Select | None:
-    """All rows with the column ``sure``: whether each belongs for certain to those whose ranks satisfy a condition; None
-    where no estimate ranks them.
+    """All rows with the column ``sure``: whether each belongs for certain to those whose ranks satisfy a condition, or to
+    the first ones of a list; None where no estimate ranks them, or no rule says more of a list.
 
     Of the first k of a group, a row does if it is there for certain, and its number is beyond the k + 1st end of all.
     """
-    if end.ranked is None or not any(known.columns[n].bounded or known.columns[n].unknown for n in end.columns):
+    if not any(known.columns[n].bounded or known.columns[n].unknown for n in end.columns):
         return None
-    window, places = _first_places(end.ranked)
+    window, places = _first_places(end)
+    nothing = None if end.ranked is None else _with_sure(known, table.expression(), exp.false())
     order = window.args.get("order") if window is not None else None
     first = order.expressions[0] if order is not None else None
     if window is None or first is None or not isinstance(first.this, exp.Column) or first.args.get("nulls_first"):
-        return _with_sure(known, table.expression(), exp.false())
+        return nothing
     column, within = known.columns[int(first.this.name[1:])], window.args.get("partition_by") or []
     exact = all(isinstance(p, exp.Column) and not known.columns[int(p.name[1:])].bounded for p in within)
     if known.open or known.cut or not exact or not column.bounded or column.unknown or column.maybe:
-        return _with_sure(known, table.expression(), exp.false())
+        return nothing
     down, name = bool(first.args.get("desc")), first.this.name
     near, far = (f"{name}_l", f"{name}_u") if down else (f"{name}_u", f"{name}_l")
 
@@ -104,9 +89,14 @@ def _with_sure(known: Known, rows: exp.Expr, sure: exp.Expr, *left_out: str) -> 
     return exp.select(star, sure.as_(SURE)).from_(rows)
 
 
-def _first_places(ranked: exp.Expr) -> tuple[exp.Window | None, int]:
-    """The ranks of which a condition takes the first ones, and how many; None for another condition."""
-    made = bare(ranked)
+def _first_places(end: End) -> tuple[exp.Window | None, int]:
+    """The ranks of which an end takes the first ones, and how many; None for another end."""
+    if end.ranked is None:
+        number = None if end.limit is None or end.offset is not None else end.limit.args.get("expression")
+        literal = isinstance(number, exp.Literal) and number.name.isdigit() and int(number.name) > 0
+        order = exp.Order(expressions=[term.copy() for term in end.order]) if literal and end.order else None
+        return (None, 0) if order is None else (exp.Window(this=exp.RowNumber(), order=order), whole(number))
+    made = bare(end.ranked)
     if not isinstance(made, exp.LTE | exp.LT | exp.EQ):
         return None, 0
     window, number = bare(made.this), bare(made.expression)

@@ -224,8 +224,11 @@ def write_first_rows(node: exp.Select) -> None:
         return  # ORDER BY ALL is a Var
     by = [resolved(key, node) for key in (keys.expressions if isinstance(keys, exp.Tuple) else [bare(keys)])]
     ordered = None if order is None else order.copy()
-    for part in () if ordered is None else ordered.expressions:
-        part.set("this", resolved(part.this, node))
+    if ordered is not None:
+        for part in ordered.expressions:
+            part.set("this", resolved(part.this, node))
+        ordered.set("expressions", [part for part in ordered.expressions if part.this not in by])
+        ordered = ordered if ordered.expressions else None
     window = exp.Window(this=exp.RowNumber(), partition_by=by, order=ordered, over="OVER")
     node.set("distinct", None)
     node.set("qualify", exp.Qualify(this=exp.EQ(this=window, expression=exp.Literal.number(1))))

@@ -12,16 +12,17 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Env
-from anondb.answers.ranged.rollups import groups_of
+from anondb.answers.ranged.rollups import groups_of, sets_of
 from anondb.answers.ranged.sources import grouped
 from anondb.query.parsing import lowered
 
-_OVER = {"expressions", "from_", "where", "qualify", "order", "limit", "offset", "with_"}
-_CLAUSES = ("where", "qualify", "order")
+_OVER = {"expressions", "from_", "where", "group", "having", "qualify", "order", "limit", "offset", "with_"}
+_OF_ONE = (exp.Min, exp.Max, exp.Avg, exp.AnyValue)  # of one row they are its number
+_CLAUSES = ("where", "having", "qualify", "order")
 
 
 def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> exp.Select | None:
-    """A SELECT over groups without aggregates of its own, as the SELECT of these groups; None for others.
+    """A SELECT over groups that adds none of them up, as the SELECT of these groups; None for others.
 
     Args:
         node: the SELECT.
@@ -37,6 +38,8 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
     if keys is None or len(values) < len(inner.expressions) or not all(values):
         return None
     shown = [e for selected in made.expressions for e in _shown(selected, inner, alias)]
+    if made.args.get("group") is not None and not _without_groups(made, shown, values, keys):
+        return None
     computed = {lowered(e.alias_or_name) for e in shown if not _is_itself(e)}
     made.set("expressions", [exp.alias_(e.unalias(), e.alias_or_name, quoted=True, copy=False) for e in shown])
     parts = [*made.expressions, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
@@ -44,7 +47,8 @@ def as_one(node: exp.Select, env: Env, is_aggregate: Callable[[str], bool]) -> e
         return None
     if not all(_write(part, values, alias, computed) for part in parts):
         return None
-    conditions = [of.args[key].this for of, key in ((inner, "having"), (made, "where")) if of.args.get(key) is not None]
+    clauses = ((inner, "having"), (made, "where"), (made, "having"))
+    conditions = [of.args[key].this for of, key in clauses if of.args.get(key) is not None]
     for key in ("from_", "joins", "where"):
         part = inner.args.get(key)
         made.set(key, [p.copy() for p in part] if isinstance(part, list) else part and part.copy())
@@ -59,6 +63,33 @@ def _keys(inner: exp.Select) -> list[exp.Expr] | None:
     other = [e for e in inner.expressions if isinstance(e, exp.Alias) and lowered(e.alias) in names]
     plain = all(isinstance(e.this, exp.Column) and lowered(e.this.name) == lowered(e.alias) for e in other)
     return grouped(inner, lambda column: False) if plain else None
+
+
+def _without_groups(
+    made: exp.Select, shown: list[exp.Expr], values: Mapping[str, exp.Expr], keys: list[exp.Expr]
+) -> bool:
+    """Write aggregates over groups as the numbers of these groups, where each is one row; returns whether it is.
+
+    Args:
+        made: the SELECT with GROUP BY, which is changed.
+        shown: what it shows, which is changed.
+        values: what the columns of the groups are, by their names.
+        keys: the grouped expressions of the groups.
+    """
+    group = made.args["group"]
+    if {key for key, part in group.args.items() if part} - {"expressions", "all"} or sets_of(made):
+        return False
+    again = [values.get(lowered(key.name)) for key in grouped(made, lambda c: lowered(c.name) in values)]
+    if not all(key in again for key in keys):
+        return False
+    parts = [*shown, *(made.args[key] for key in _CLAUSES if made.args.get(key) is not None)]
+    for call in [call for part in parts for call in part.find_all(exp.AggFunc)]:
+        plain = isinstance(call, _OF_ONE) and isinstance(call.this, exp.Column) and not call.expressions
+        if not plain or isinstance(call.parent, exp.Window | exp.Filter):
+            return False
+        call.replace(exp.cast(call.this, "DOUBLE") if isinstance(call, exp.Avg) else call.this)
+    made.set("group", None)
+    return True
 
 
 def _shown(selected: exp.Expr, inner: exp.Select, alias: str) -> list[exp.Expr]:
