@@ -93,9 +93,9 @@ def _first_places(end: End) -> tuple[exp.Window | None, int]:
     """The ranks of which an end takes the first ones, and how many; None for another end."""
     if end.ranked is None:
         number = None if end.limit is None or end.offset is not None else end.limit.args.get("expression")
-        literal = isinstance(number, exp.Literal) and number.name.isdigit() and int(number.name) > 0
-        order = exp.Order(expressions=[term.copy() for term in end.order]) if literal and end.order else None
-        return (None, 0) if order is None else (exp.Window(this=exp.RowNumber(), order=order), whole(number))
+        places = int(number.name) if isinstance(number, exp.Literal) and number.name.isdigit() else 0
+        order = exp.Order(expressions=[term.copy() for term in end.order])
+        return (exp.Window(this=exp.RowNumber(), order=order) if places and end.order else None), places
     made = bare(end.ranked)
     if not isinstance(made, exp.LTE | exp.LT | exp.EQ):
         return None, 0

@@ -8,14 +8,14 @@ from fractions import Fraction
 from sqlglot import exp
 
 from anondb.answers.persons.aggregates import Aggregates, Basic
-from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope
+from anondb.answers.persons.terms import Id, Item, Looked, Number, Of, Scope, Truth
 from anondb.answers.quotients import Quotient, filtered, quotient_of, terms_of
 from anondb.answers.ranged.aggregates import aggregates, of_value
 from anondb.answers.ranged.expressions import children_of, is_filled
 from anondb.errors import InputError
 from anondb.query.aggregates import QUANTILES, SPREADS, one_by_one, quantile_of
 from anondb.query.parsing import bare, is_null
-from anondb.query.predicates import ALWAYS, NEVER
+from anondb.query.predicates import ALWAYS, NEVER, negate
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.summed import VALUES
 
@@ -87,8 +87,12 @@ class Composer:
         return self._basic(Basic("rows", wanted=wanted))
 
     def _unless_empty(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-        """A value that is NULL if there are no rows that FILTER chooses; without it the column says so."""
+        """A number that is NULL if there are no rows that FILTER chooses; without it the column says so."""
         return value if wanted is None else self._if_some(value, wanted)
+
+    def _if_rows(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
+        """A value that is NULL if there are no rows that FILTER chooses; each group has rows."""
+        return value if self._keys and wanted is None else self._if_some(value, wanted)
 
     def _if_some(self, value: exp.Expr, wanted: exp.Expr | None, default: exp.Expr | None = None) -> exp.Expr:
         """A value where some rows are there that FILTER chooses, and else another one."""
@@ -113,10 +117,10 @@ class Composer:
             return f"several values of {name_of(call)}. Ask for the values and their numbers of rows"
         if isinstance(call, exp.CountIf):
             only(call, "this")
-            return self._unless_empty(self._rows(_both(wanted, call.this)), _both(wanted, _present(call.this)))
+            return self._if_rows(self._rows(_both(wanted, call.this)), self._where_present(call.this, wanted))
         if isinstance(call, exp.LogicalOr | exp.LogicalAnd):
             only(call, "this")
-            return self._unless_empty(self._decided(call, wanted), _both(wanted, _present(call.this)))
+            return self._if_rows(self._decided(call, wanted), self._where_present(call.this, wanted))
         if isinstance(call, exp.Count):
             return self._count(call, wanted)
         if isinstance(call, exp.Sum):
@@ -160,7 +164,7 @@ class Composer:
             met, one, two = exp.Not(this=exp.Is(this=exp.paren(met.copy()), expression=exp.true())), two, one
         some = exp.GT(this=self._rows(_both(wanted, met)), expression=exp.Literal.number(0))
         made = exp.Case(ifs=[exp.If(this=some, true=one.copy())], default=two.copy())
-        return made if self._keys and wanted is None else self._if_some(made, wanted)
+        return self._if_rows(made, wanted)
 
     def _count(self, call: exp.Count, wanted: exp.Expr | None) -> exp.Expr:
         only(call, "this", "big_int", "expressions")
@@ -209,6 +213,8 @@ class Composer:
         atom = self._reader.atom(tree)
         if isinstance(atom, Number):
             return atom.present != ALWAYS
+        if isinstance(atom, Truth):
+            return atom.false != negate(atom.true)
         if isinstance(atom, Of):
             return any(a.may_be_null for a in self._reader.releases.attributes if a.name == atom.attribute)
         if isinstance(atom, Item) or isinstance(tree, exp.Literal):
@@ -226,7 +232,7 @@ class Composer:
         if len(branches) != 1 or branches[0].args["true"] != exp.convert(1):
             return None
         number = self._rows(_both(wanted, branches[0].this))
-        return number if self._keys or wanted is not None else self._if_some(number, None)
+        return number if wanted is not None else self._if_rows(number, None)
 
     def _average(self, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
         """An average: of a number of each person, or a sum by a number of rows."""
@@ -386,11 +392,6 @@ def _is_flag(tree: exp.Expr) -> bool:
     return bool(results) and all(
         part in (exp.convert(0), exp.convert(1)) for part in [*results, case.args.get("default")]
     )
-
-
-def _present(condition: exp.Expr) -> exp.Expr:
-    """The condition that another one is not NULL."""
-    return exp.Not(this=exp.paren(exp.Is(this=exp.paren(condition.copy()), expression=exp.null())))
 
 
 def _both(one: exp.Expr | None, two: exp.Expr) -> exp.Expr:

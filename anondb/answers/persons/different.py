@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 from sqlglot import exp
 
 from anondb.answers.persons.joins import Joins
 from anondb.answers.persons.terms import Id, Item, PersonRows, Scope
 from anondb.answers.ranged.compiler import Env
-from anondb.query.predicates import Condition, OnItem, both, either, negate, replaced, settled
+from anondb.query.item_tests import ANY_ITEM
+from anondb.query.predicates import NEVER, Condition, OnItem, both, either, negate, replaced, settled, split
 from anondb.query.refusals import only, unsupported
 
 
@@ -42,6 +44,20 @@ class Different(Joins):
             return [replace(first, exact=True)]
         closed = [self.some_of(part, rest) for part in self.settled_rows(first, frozenset(items))]
         return [replace(first, where=either(*closed), rows=first.rows & items, compared=frozenset(), exact=True)]
+
+    def united(self, made: list[PersonRows]) -> list[PersonRows]:
+        """Rows of which a person has one at most, of one of several kinds, as rows of one kind if they show ids alone."""
+        if len(made) < 2 or not all(map(self._is_single, made)):
+            return made
+        closed = map(self.closed, made)
+        return made if any(both(one, other) != NEVER for one, other in combinations(closed, 2)) else self.once(made)
+
+    def _is_single(self, rows: PersonRows) -> bool:
+        """Whether a person has one of these rows at most, and they show ids alone."""
+        tests = split(settled(rows.where))[0]
+        few = (self.labels(tests.get(row, ANY_ITEM)) for row in rows.rows)
+        ids = all(isinstance(self.atom(c.value), Id) for c in rows.columns)
+        return ids and rows.exact and all(labels is not None and len(labels) == 1 for labels in few)
 
     def _aligned(self, listed: Sequence[PersonRows]) -> list[PersonRows]:
         """Rows with the same columns, of which one is an item at most, with the same variable for it.

@@ -18,7 +18,7 @@ from anondb.answers.persons.terms import Atom, Number, Of, Part
 from anondb.answers.persons.weights import weights_of
 from anondb.query.item_tests import ItemTest, Labels, choices, passes, patterns
 from anondb.query.parsing import bare
-from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate
+from anondb.query.predicates import ALWAYS, NEVER, Condition, OnSum, Weights, at_least, both, either, negate, on_sum
 from anondb.query.refusals import name_of, too_complex, unsupported
 from anondb.query.summed import MAX, SUM, VALUES
 from anondb.query.values import on_value
@@ -258,7 +258,7 @@ class Quantities(Domains):
         """The conditions that a sum is above a limit, and that it is not below it: of ones, on a number of items."""
         if weights.by_label is None and weights.kind == SUM:
             return at_least(limit // 1 + 1, weights.test), at_least(-(-limit // 1), weights.test)
-        return OnSum(weights, float(limit), open=True), OnSum(weights, float(limit), open=False)
+        return on_sum(weights, float(limit), open=True), on_sum(weights, float(limit), open=False)
 
     def passing(self, test: ItemTest, labels: frozenset[str]) -> frozenset[str]:
         """Those of some labels that pass a test."""

@@ -109,7 +109,7 @@ class Relations(Different):
         made = []
         for scope in scopes:
             made += self._projected(node, scope)
-        return self.once(made) if distinct is not None else made
+        return self.once(made) if distinct is not None else self.united(made)
 
     def _projected(self, node: exp.Select, scope: Scope) -> list[PersonRows]:
         columns: list[Column] = []

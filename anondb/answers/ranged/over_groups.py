@@ -12,8 +12,9 @@ from sqlglot import exp
 
 from anondb.answers.ranged.aggregates import has_aggregate
 from anondb.answers.ranged.compiler import Env
-from anondb.answers.ranged.rollups import groups_of, sets_of
+from anondb.answers.ranged.rollups import groups_of
 from anondb.answers.ranged.sources import grouped
+from anondb.answers.ranged.unions import sets_of
 from anondb.query.parsing import lowered
 
 _OVER = {"expressions", "from_", "where", "group", "having", "qualify", "order", "limit", "offset", "with_"}
