@@ -10,6 +10,7 @@ from anondb.answers.ranged.equivalents import without_inner_rows
 from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.laterals import with_joins
+from anondb.answers.ranged.listed import with_aggregates
 
 
 def normal(
@@ -19,8 +20,9 @@ def normal(
     persons: str,
     item: str,
 ) -> exp.Expr:
-    """A query with joins in place of LATERAL, conditions in place of windows over the rows of an item, tables in place of
-    subqueries that choose rows of them, and HAVING in place of a list of the same groups.
+    """A query with aggregates in place of functions of lists, joins in place of LATERAL, conditions in place of windows over
+    the rows of an item, tables in place of subqueries that choose rows of them, and HAVING in place of a list of the same
+    groups.
 
     Args:
         tree: the query.
@@ -28,5 +30,5 @@ def normal(
         own: the columns of the analyst's tables, in lower case.
         persons, item: the table of persons and their items, and its column of items, in lower case.
     """
-    rows = with_item_windows(with_joins(tree, tables, own), persons, item)
+    rows = with_item_windows(with_joins(with_aggregates(tree), tables, own), persons, item)
     return with_having(without_inner_rows(rows, tables), item)

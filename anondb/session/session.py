@@ -203,10 +203,10 @@ class Session:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
         releases, item = self._releases, lowered(self._releases.manifest["item_column"])
-        tree = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item)
-        empty = empty or is_empty(tree, self.roles())
+        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item)
+        empty = empty or is_empty(form, self.roles())
         try:
-            made, notes = answered(tree, bound, self, spread=bounds == SPREAD, empty=empty)
+            made, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)
             bound = self._releases.named_as(text, tree, bound)
             return self._shown(made, bound, notes, bounds)
         finally:

@@ -278,5 +278,9 @@ def test_a_list_says_how_many_of_its_rows_are_certain(session: anondb.Session) -
             ]
             certain = sum(n < k and row[2] >= 1 for n, row in zip(others, every, strict=True))
             assert f"Of the {k} first rows, {certain} belong to these for certain." in result.notes
+            listed = session.sql(
+                f"SELECT item, count(*) AS n FROM sales GROUP BY item HAVING n > 0 ORDER BY {order}, item LIMIT {k}"
+            )
+            assert sum(row[listed.columns.index("certain")] for row in listed.fetchall()) == certain
     whole = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n LIMIT 1000")
     assert not any("for certain" in note for note in whole.notes)

@@ -1,0 +1,180 @@
+"""Functions of lists as aggregates: ``list_sum(list(x))`` is ``sum(x)``, and ``quantile_disc(x, [.2, .8])[2]`` one quantile.
+
+So is ``list_sum(l)`` around a query with ``list(x) AS l``, where the aggregate becomes a column of this query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+from sqlglot import exp
+
+from anondb.answers.quotients import filtered
+from anondb.query.aggregates import QUANTILES
+from anondb.query.parsing import is_null, lowered
+
+_NUMBERS = {
+    *("sum", "avg", "min", "max", "count", "median", "bool_and", "bool_or"),
+    *("var_pop", "var_samp", "stddev_pop", "stddev_samp"),
+}
+_LENGTH, _UNIQUE, _ELEMENT = "len", "unique", "element"
+_OF_EACH = {"min", "max", "bool_and", "bool_or", _UNIQUE}  # that equal values do not change
+_SPELLINGS: dict[type[exp.Expr], str] = {
+    exp.ArrayMin: "min",
+    exp.ArrayMax: "max",
+    exp.Length: _LENGTH,
+    exp.ArraySize: _LENGTH,
+}
+_LISTS = (exp.ArrayAgg, *QUANTILES)
+
+
+def with_aggregates(tree: exp.Expr) -> exp.Expr:
+    """A query with aggregates in place of functions of the lists that aggregates make."""
+    if tree.find(*_LISTS) is None:
+        return tree
+    made, numbers = tree.copy(), count()
+    for select in list(made.find_all(exp.Select)):
+        for source, inner in list(_sources(select)):
+            _pull(select, source, inner, numbers)
+    for select in list(made.find_all(exp.Select)):
+        for call, name, values in _calls(select):
+            if (aggregate := _aggregate(name, values, select)) is not None:
+                _replace(call, aggregate)
+    return made
+
+
+def _sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
+    """The sources of a SELECT that stand for a SELECT, and these."""
+    ctes = {lowered(cte.alias): cte for cte in reversed(list(select.root().find_all(exp.CTE)))}
+    clause = select.args.get("from_")
+    for place in [clause, *(select.args.get("joins") or ())] if clause is not None else []:
+        source = place.this
+        cte = ctes.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
+        named = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
+        inner = source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
+        if not isinstance(inner, exp.Select) or inner.args.get("distinct") or inner.is_star:
+            continue
+        if not any(alias.columns for alias in named):
+            yield source, inner
+
+
+def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iterator[int]) -> None:
+    """Make functions of the lists that a source has columns of columns of this source."""
+    lists = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e, exp.Alias) and e.find(*_LISTS)}
+    tree, alone = select.root(), not select.args.get("joins")
+    users = [select] if isinstance(source, exp.Subquery) else list(tree.find_all(exp.Select))
+    if not lists or any(user.is_star for user in users):
+        return
+    alias, pulled = lowered(source.alias_or_name), dict[tuple[str, exp.Expr], exp.Identifier]()
+    for call, name, column in _calls(select):
+        table = lowered(column.table) if isinstance(column, exp.Column) else None
+        if table is None or lowered(column.name) not in lists or table not in ({alias, ""} if alone else {alias}):
+            continue
+        aggregate = _aggregate(name, lists[lowered(column.name)], inner)
+        if aggregate is not None:
+            named = exp.to_identifier(f"_list{next(numbers)}", quoted=True)
+            named = pulled.setdefault((lowered(column.name), aggregate), named)
+            _replace(call, exp.column(named.copy(), column.args.get("table")))
+    for (name, aggregate), named in pulled.items():
+        shown = exp.alias_(aggregate, named)
+        unused = [e for e in inner.expressions if lowered(e.alias) == name]
+        if unused and not any(lowered(column.name) == name for column in tree.find_all(exp.Column)):
+            unused[0].replace(shown)
+        else:
+            inner.append("expressions", shown)
+
+
+def _calls(select: exp.Select) -> list[tuple[exp.Expr, str, exp.Expr]]:
+    """The functions of lists in a SELECT, without those in its subqueries: each with its name and its list."""
+    found = []
+    for call in select.find_all(*_SPELLINGS, exp.Anonymous, exp.Bracket):
+        named = _named(call) if call.parent_select is select else None
+        if named is not None:
+            found.append((call, *named))
+    return found
+
+
+def _named(call: exp.Expr) -> tuple[str, exp.Expr] | None:
+    """The name of a function of a list, and the list; None for other functions."""
+    if isinstance(call, exp.Bracket):
+        first = call.expressions[0] if len(call.expressions) == 1 else None
+        whole = isinstance(first, exp.Literal) and first.is_int
+        return (f"{_ELEMENT}{first.name}", call.this) if whole and first is not None else None
+    if not isinstance(call, exp.Anonymous):
+        return (
+            (_UNIQUE, call.this.this)
+            if isinstance(call.this, exp.ArrayDistinct)
+            else (_SPELLINGS[type(call)], call.this)
+        )
+    prefix, _, name = lowered(call.name).partition("_")
+    operands: Sequence[exp.Expr] = call.expressions
+    if name in ("aggregate", "aggr") and len(operands) == 2 and operands[1].is_string:
+        name, operands = lowered(operands[1].name), operands[:1]
+    known = prefix in ("list", "array") and name in {*_NUMBERS, _UNIQUE} and len(operands) == 1
+    return (name, operands[0]) if known else None
+
+
+def _aggregate(name: str, values: exp.Expr, select: exp.Select) -> exp.Expr | None:
+    """A function of the list that an aggregate of a SELECT makes, as an aggregate; None for others."""
+    call, wanted = filtered(values)
+    if isinstance(call, QUANTILES):
+        return _quantile(name, call, wanted)
+    if not isinstance(call, exp.ArrayAgg):
+        return None
+    order = call.this if isinstance(call.this, exp.Order) else None
+    what = call.this if order is None else order.this
+    different = isinstance(what, exp.Distinct)
+    value = what.expressions[0] if different else what
+    if name.startswith(_ELEMENT):
+        if name != f"{_ELEMENT}0" or order is None or order.expressions[0].this != value:
+            return None
+        first = order.expressions[0]
+        return (
+            None if first.args.get("nulls_first") else _over("max" if first.args.get("desc") else "min", value, wanted)
+        )
+    if different and name not in {*_OF_EACH, "count", _LENGTH}:
+        return None
+    if name not in ("count", _LENGTH, _UNIQUE):
+        return _over(name, value, wanted)
+    once = exp.Distinct(expressions=[value.copy()])
+    number = _over(
+        "count",
+        exp.Star() if name == _LENGTH and not different else once if different or name == _UNIQUE else value,
+        wanted,
+    )
+    if name == _LENGTH and different:  # a list has one NULL, too
+        missing = exp.Case(ifs=[exp.If(this=is_null(value), true=exp.convert(1))], default=exp.convert(0))
+        number = exp.Add(this=number, expression=_over("max", missing, wanted))
+    group = select.args.get("group")
+    if (
+        wanted is None
+        and group is not None
+        and {key for key, part in group.args.items() if part} <= {"expressions", "all"}
+    ):
+        return exp.paren(number)
+    some = exp.GT(this=_over("count", exp.Star(), wanted), expression=exp.convert(0))
+    return exp.Case(ifs=[exp.If(this=some, true=number)])  # without rows there is no list
+
+
+def _quantile(name: str, call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr | None:
+    """One of several quantiles."""
+    shares, place = call.args.get("expression"), name.removeprefix(_ELEMENT)
+    if not isinstance(shares, exp.Array) or not place.isdigit() or int(place) >= len(shares.expressions):
+        return None
+    made = call.copy()
+    made.set("expression", shares.expressions[int(place)].copy())
+    return made if wanted is None else exp.Filter(this=made, expression=exp.Where(this=wanted.copy()))
+
+
+def _over(name: str, value: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
+    """An aggregate, with FILTER."""
+    call = exp.func(name, value.copy(), dialect="duckdb")
+    return call if wanted is None else exp.Filter(this=call, expression=exp.Where(this=wanted.copy()))
+
+
+def _replace(call: exp.Expr, value: exp.Expr) -> None:
+    """Put an expression in place of a function, under its name."""
+    selected = isinstance(call.parent, exp.Select) and call.arg_key == "expressions"
+    name = call.sql("duckdb", normalize_functions="lower")
+    call.replace(exp.alias_(value, name, quoted=True) if selected else value)
