@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
+from anondb.answers.ranged.distinct_rows import with_first_rows
 from anondb.answers.ranged.equivalents import without_inner_rows
 from anondb.answers.ranged.item_filters import with_having
 from anondb.answers.ranged.item_windows import with_item_windows
@@ -20,9 +21,9 @@ def normal(
     persons: str,
     item: str,
 ) -> exp.Expr:
-    """A query with aggregates in place of functions of lists, joins in place of LATERAL, conditions in place of windows over
-    the rows of an item, tables in place of subqueries that choose rows of them, and HAVING in place of a list of the same
-    groups.
+    """A query with aggregates in place of functions of lists, GROUP BY in place of the first rows of groups, joins in place
+    of LATERAL, conditions in place of windows over the rows of an item, tables in place of subqueries that choose rows of
+    them, and HAVING in place of a list of the same groups.
 
     Args:
         tree: the query.
@@ -30,5 +31,5 @@ def normal(
         own: the columns of the analyst's tables, in lower case.
         persons, item: the table of persons and their items, and its column of items, in lower case.
     """
-    rows = with_item_windows(with_joins(with_aggregates(tree), tables, own), persons, item)
+    rows = with_item_windows(with_joins(with_first_rows(with_aggregates(tree)), tables, own), persons, item)
     return with_having(without_inner_rows(rows, tables), item)

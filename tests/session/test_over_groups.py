@@ -57,6 +57,25 @@ def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
             f"SELECT item, avg(price) AS m {OF_PRICES} GROUP BY item",
         ),
         (
+            f"SELECT parent, count(*) AS n FROM (SELECT *, row_number() OVER (PARTITION BY tid, parent ORDER BY item) AS r "
+            f"{OF_FOOD}) WHERE r = 1 AND parent <> 'fruit' GROUP BY parent",
+            f"SELECT parent, count(DISTINCT tid) AS n {OF_FOOD} WHERE parent <> 'fruit' GROUP BY parent",
+        ),
+        (
+            f"SELECT parent, count(*) AS n FROM (SELECT tid, parent {OF_FOOD} QUALIFY row_number() OVER (PARTITION BY tid, "
+            "parent) = 1) GROUP BY parent",
+            f"SELECT parent, count(DISTINCT tid) AS n {OF_FOOD} GROUP BY parent",
+        ),
+        (
+            "SELECT parent, max(k) AS n FROM (SELECT DISTINCT parent, tid, count(*) OVER (PARTITION BY parent, tid) AS k "
+            f"{OF_FOOD}) GROUP BY parent",
+            f"SELECT parent, max(k) AS n FROM (SELECT parent, tid, count(*) AS k {OF_FOOD} GROUP BY ALL) GROUP BY parent",
+        ),
+        (
+            f"SELECT item, max(n) AS m, avg(n) AS a FROM ({COUNTS}) GROUP BY item",
+            f"SELECT item, n AS m, n::DOUBLE AS a FROM ({COUNTS})",
+        ),
+        (
             f"WITH c AS ({COUNTS}), d AS ({COUNTS}) SELECT c.item, d.n - c.n AS x FROM c LEFT JOIN d USING (item)",
             f"WITH c AS ({COUNTS}), d AS ({COUNTS}) SELECT c.item, d.n - c.n AS x FROM c LEFT JOIN d ON c.item = d.item",
         ),

@@ -1,4 +1,5 @@
-"""``SELECT DISTINCT item, count(*) OVER (PARTITION BY item)`` as the groups that it lists."""
+"""``SELECT DISTINCT item, count(*) OVER (PARTITION BY item)`` as the groups that it lists, and the first row of each group,
+of which only the keys are shown, as this group."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Collection
 from sqlglot import exp
 
 from anondb.answers.ranged.equivalents import write_windows
-from anondb.query.parsing import bare, lowered
+from anondb.query.parsing import bare, conjoined, lowered
 
 _TOTALS: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.Count: exp.Sum,
@@ -26,7 +27,7 @@ def with_groups(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
 
     Args:
         tree: the query.
-        ids: the names of ids, in lower case: rows of single persons stay as they are.
+        ids: the names of ids, in lower case: one row for each person stays as it is.
     """
     if tree.find(exp.Window, exp.Subquery) is None or tree.find(exp.Distinct) is None:
         return tree
@@ -39,13 +40,87 @@ def with_groups(tree: exp.Expr, ids: Collection[str]) -> exp.Expr:
             if _groups(inner) is not None and keys <= _keys_of(select):  # each of the groups is one row
                 select.set("distinct", None)
         groups = _groups(select) or _with_nested(select)
-        if groups is None or _keys_of(select) & set(ids):
+        if groups is None or (keys := _keys_of(select)) & set(ids) == keys:
             continue
         if select is made:
             made = groups
         else:
             select.replace(groups)
     return made
+
+
+def with_first_rows(tree: exp.Expr) -> exp.Expr:
+    """A query with GROUP BY in place of ``row_number() OVER (PARTITION BY keys) = 1``, wherever it shows keys alone.
+
+    The condition stands in QUALIFY, or in WHERE of the query around.
+    """
+    if tree.find(exp.RowNumber) is None:
+        return tree
+    made = tree.copy()
+    for select in list(made.find_all(exp.Select)):  # outer ones first
+        place = select.args.get("from_")
+        source = None if place is None or select.args.get("joins") or select.is_star else place.this
+        if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Select):
+            named = source.args.get("alias")
+            if named is None or not named.columns:
+                _number_inside(select, source.this)
+        keys = _first_of(select.args["qualify"].this) if select.args.get("qualify") is not None else None
+        if keys and _is_plain(select) and all(_same(e.unalias(), keys) for e in select.expressions):
+            select.set("qualify", None)
+            select.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+    return made
+
+
+def _is_plain(node: exp.Select) -> bool:
+    """Whether a SELECT shows rows of its tables as they are, but for QUALIFY."""
+    ended = any(node.args.get(key) for key in ("distinct", "group", "having", "limit", "offset", "order", "windows"))
+    return not ended and not any(e.find(exp.Window, exp.AggFunc) for e in node.expressions)
+
+
+def _number_inside(node: exp.Select, inner: exp.Select) -> None:
+    """Move the condition that the number of a row is 1 into QUALIFY of the subquery which numbers it, if keys alone are used
+    of its rows."""
+    where, inside = node.args.get("where"), [*inner.find_all(exp.Query), inner.parent, node]
+    parts = conjoined(None if where is None else where.this)
+    if any(all(query is not one for one in inside) for query in node.find_all(exp.Query)):
+        return  # which may name its rows
+    numbers = {lowered(e.alias): e.this for e in inner.expressions if isinstance(e.unalias(), exp.Window)}
+    for part in parts:
+        made = part.transform(lambda n: numbers.get(lowered(n.name), n).copy() if isinstance(n, exp.Column) else n)
+        keys = None if part.find(exp.Query) else _first_of(made)
+        used = [
+            c for c in node.find_all(exp.Column) if c.parent_select is node and c not in set(part.find_all(exp.Column))
+        ]
+        shown = [next((k for k in keys or () if lowered(k.name) == lowered(c.name)), None) for c in used]
+        renamed = {lowered(e.alias) for e in inner.expressions if isinstance(e, exp.Alias)} & {
+            lowered(c.name) for c in used
+        }
+        others = inner.copy()
+        others.set("expressions", [])
+        if not keys or None in shown or renamed or inner.args.get("qualify") or not _is_plain(others):
+            continue
+        rest = [p.copy() for p in parts if p is not part]
+        node.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+        inner.set("expressions", [k.copy() for k in dict.fromkeys(shown) if k is not None] or [keys[0].copy()])
+        inner.set("qualify", exp.Qualify(this=made))
+        return
+
+
+def _first_of(condition: exp.Expr) -> list[exp.Column] | None:
+    """The keys of which a condition keeps the first row of each group; None for other conditions."""
+    made = bare(condition)
+    window = bare(made.this) if isinstance(made, exp.EQ | exp.LTE) and made.expression == exp.convert(1) else None
+    if not isinstance(window, exp.Window) or not isinstance(window.this, exp.RowNumber) or window.args.get("alias"):
+        return None
+    keys = [bare(key) for key in window.args.get("partition_by") or ()]
+    return (
+        [key for key in keys if isinstance(key, exp.Column)] if all(isinstance(k, exp.Column) for k in keys) else None
+    )
+
+
+def _same(shown: exp.Expr, keys: list[exp.Column]) -> bool:
+    """Whether an expression is a key."""
+    return any(isinstance(shown, exp.Column) and shown.this == key.this and shown.table == key.table for key in keys)
 
 
 def _keys_of(node: exp.Select) -> set[str]:
