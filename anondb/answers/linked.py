@@ -28,13 +28,17 @@ def unlinked(node: exp.Select, scope: Scope) -> str | None:
     scope.persons = persons_of(scope)
     outer = set[Person]()
     linking = set[int]()
-    for one, two in _equal(node):
-        people = [_person(column, scope) for column in (one, two)]
-        if people[0] is None or people[1] is None:
+    for columns in sorted(
+        _equal(node), key=lambda sides: len(sides[0] + sides[1])
+    ):  # what links ids of COALESCE is first
+        people = [{_person(column, scope) for column in side} for side in columns]
+        if any(len(side) > 1 or None in side for side in people):
             continue
-        linking |= {id(one), id(two)}
-        outer |= {person for person in people if person is not None and person not in scope.persons.values()}
-        _unite(scope, people[0], people[1])
+        ((one,), (two,)) = people
+        assert one is not None and two is not None
+        linking |= {id(column) for side in columns for column in side}
+        outer |= {person for person in (one, two) if person not in scope.persons.values()}
+        _unite(scope, one, two)
     _unite_shared(node, scope)
     if len(outer) > 1 or len(set(scope.persons.values())) > 1:
         return JOINED
@@ -47,16 +51,26 @@ def persons_of(scope: Scope) -> dict[int, Person]:
     return {n: (id(scope), n) for n, (_, relation) in enumerate(scope.sources) if relation.of_persons}
 
 
-def _equal(node: exp.Select) -> Iterator[tuple[exp.Column, exp.Column]]:
-    """The columns that conditions of a SELECT, connected by AND, say to be equal."""
+def _equal(node: exp.Select) -> Iterator[tuple[list[exp.Column], list[exp.Column]]]:
+    """The columns that conditions of a SELECT, connected by AND, say to be equal; for COALESCE all of its columns."""
     where = node.args.get("where")
     found = [] if where is None else [where.this]
     found += [join.args["on"] for join in node.args.get("joins") or () if join.args.get("on") is not None]
     for whole in map(bare, found):
         for part in operands(whole) if isinstance(whole, exp.And) else [whole]:
-            one, two = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ) else (None, None)
-            if isinstance(one, exp.Column) and isinstance(two, exp.Column):
+            one, two = (
+                (_alternatives(part.this), _alternatives(part.expression)) if isinstance(part, exp.EQ) else ([], [])
+            )
+            if one and two:
                 yield one, two
+
+
+def _alternatives(node: exp.Expr) -> list[exp.Column]:
+    """A column, or those of COALESCE; none for other expressions."""
+    side = bare(node)
+    parts = map(bare, [side.this, *side.expressions] if isinstance(side, exp.Coalesce) else [side])
+    columns = [part if isinstance(part, exp.Column) else None for part in parts]
+    return [] if None in columns else [column for column in columns if column is not None]
 
 
 def _person(column: exp.Column, scope: Scope) -> Person | None:

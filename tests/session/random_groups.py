@@ -101,8 +101,9 @@ def outer_chains(a: Analyst) -> Asked:
         "count(*) FILTER (WHERE a.tid IS NULL) AS c3",
         "count(*) FILTER (WHERE a.tid <> b.tid) AS c4",
     ]
-    if joins.startswith("LEFT") and a.rnd.random() < 0.7:
-        joins += f" LEFT JOIN {of[2]} ON c.tid = {a.one('b', 'a')}.tid"
+    if a.rnd.random() < 0.7:
+        other = a.one("b.tid", "a.tid", "coalesce(a.tid, b.tid)", "coalesce(b.tid, a.tid)")
+        joins += f" {a.one('LEFT', 'FULL', 'RIGHT')} JOIN {of[2]} ON c.tid = {other}"
         columns += ["count(c.tid) AS c5", "count(*) FILTER (WHERE c.tid = a.tid) AS c6"]
     return Asked(tuple(a.rnd.sample(columns, 3)), f"FROM {of[0]} {joins}")
 

@@ -163,9 +163,10 @@ class Relations(Different):
             places[1] = known
         made = [Scope(PersonRows(people=frozenset()), env, outer, self.aliases(node))]
         for place in self._by_links(places, pool, env):
-            if len(made) > 1 and place.args.get("side") in ("FULL", "RIGHT"):  # a row is alone if none of them matches
-                raise unsupported(f"{place.args['side']} JOIN of rows of several kinds")
-            made = [more for scope in made for more in self._joined(place, scope, pool)]
+            if place.args.get("side") in ("FULL", "RIGHT"):
+                made = self._right(exp.Join(**place.args), made)
+            else:
+                made = [more for scope in made for more in self._joined(place, scope, pool)]
             if len(made) > MAX_BRANCHES:
                 raise unsupported("rows of persons with too many cases")
         return possible([self.filtered(scope, pool) for scope in made])
@@ -198,16 +199,13 @@ class Relations(Different):
         join = place if isinstance(place, exp.Join) else exp.Join()
         only(join, "this", "side", "kind", "on", "using")
         side, kind = join.side.upper(), join.kind.upper()
-        sides = ("", "LEFT", "FULL", "RIGHT") if self.people.is_source(place.this, scope.env) else ("", "LEFT")
-        if side not in sides or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
+        if side not in ("", "LEFT") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
             raise unsupported(f"{side or kind} JOIN")
         if isinstance(place.this, exp.Unnest):
             return [self._unnested(place.this, scope)]
         if not self.people.is_source(place.this, scope.env):
             return self._with_known(place.this, join, scope, pool)
         listed = self.source(place.this, scope.env)
-        if side in ("FULL", "RIGHT"):
-            return self._right(join, scope, listed)
         if not side and kind not in ("SEMI", "ANTI"):
             return [self.filtered(*self._beside(scope, rows, join)) for rows in listed]
         matched = []
@@ -239,23 +237,35 @@ class Relations(Different):
         )
         return [*joined, replace(scope, rows=absent)]
 
-    def _right(self, join: exp.Join, scope: Scope, listed: Sequence[PersonRows]) -> list[Scope]:
-        """The rows of FULL or RIGHT JOIN of the rows of a scope on ids alone: those of LEFT or INNER JOIN, and the rows of
-        persons without rows in the scope, whose columns are NULL."""
-        joined = self._joined(
-            exp.Join(**{**join.args, "side": "LEFT" if join.side.upper() == "FULL" else ""}), scope, []
-        )
+    def _right(self, join: exp.Join, scopes: Sequence[Scope]) -> list[Scope]:
+        """The rows of FULL or RIGHT JOIN of the rows of scopes on ids alone: those of LEFT or INNER JOIN, and the rows of
+        persons without rows in the scopes, whose columns are NULL."""
+        scope, side = scopes[0], join.side.upper()
+        if not self.people.is_source(join.this, scope.env) or isinstance(join.this, exp.Unnest):
+            raise unsupported(f"{side} JOIN")
+        left = exp.Join(**{**join.args, "side": "LEFT" if side == "FULL" else ""})
+        joined = [more for one in scopes for more in self._joined(left, one, [])]
         names = [lowered(u.name) for u in join.args.get("using") or ()]
         nulls = [replace(c, value=exp.null(), merged=c.merged or c.name in names) for c in scope.rows.columns]
-        for rows in listed:
-            inner, conditions = self._beside(scope, rows, join)
-            ids = [self.atom(self.resolved(side, inner)) for c in conditions for side in c.iter_expressions()]
-            equal = len(conditions) == 1 and isinstance(conditions[0], exp.EQ)
-            if not equal or not all(isinstance(atom, Id) for atom in ids):
-                raise unsupported(f"{join.side} JOIN on other columns than the id")
-            where = both(rows.where, negate(self.closed(scope.rows)))
+        for rows in self.source(join.this, scope.env):
+            present = either(*(self.closed(one.rows) for one in scopes if self._is_by_id(one, rows, join)))
+            where = both(rows.where, negate(present))
             joined.append(replace(scope, rows=replace(rows, columns=(*nulls, *rows.columns), where=where)))
         return joined
+
+    def _is_by_id(self, scope: Scope, rows: PersonRows, join: exp.Join) -> bool:
+        """Whether a join has the rows of each person together; not if it compares a NULL in place of an id.
+
+        Raises:
+            InputError: ``unsupported_query``: it compares other columns.
+        """
+        inner, conditions = self._beside(scope, rows, join)
+        sides = [self.resolved(side, inner) for c in conditions for side in c.iter_expressions()]
+        ids = [side for side in sides if isinstance(self.atom(side), Id)]
+        equal = len(conditions) == 1 and isinstance(conditions[0], exp.EQ)
+        if not equal or len(ids) + sum(isinstance(side, exp.Null) for side in sides) < 2:
+            raise unsupported(f"{join.side} JOIN on other columns than the id")
+        return len(ids) == 2
 
     @staticmethod
     def _beside(scope: Scope, rows: PersonRows, join: exp.Join) -> tuple[Scope, list[exp.Expr]]:
