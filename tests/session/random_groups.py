@@ -42,6 +42,7 @@ def groups_up_to(a: Analyst) -> Asked:
         "x.k <= y.k",
         "y.n >= x.n",
         "y.n > x.n OR y.n = x.n AND y.k <= x.k",
+        "(-y.n, y.k) <= (-x.n, x.k)",
         "y.n > x.n",
         "x.n < y.n OR (x.k >= y.k AND x.n = y.n)",
     )
@@ -108,6 +109,16 @@ def outer_chains(a: Analyst) -> Asked:
     return Asked(tuple(a.rnd.sample(columns, 3)), f"FROM {of[0]} {joins}")
 
 
+def companions(a: Analyst) -> Asked:
+    """The different items beside an item, with those who have it alone."""
+    on = a.one(f"b.item {a.one('<>', '<', '>')} a.item", a.test("b.item"))
+    rows = f"FROM sales a {a.one('LEFT ', 'LEFT ', '')}JOIN sales b ON b.tid = a.tid AND {on}"
+    columns = ["count(DISTINCT b.item) AS n1", "count(b.item) AS n2", "count(DISTINCT b.tid) AS n3"]
+    if a.rnd.random() < 0.3:
+        return Asked(tuple(a.rnd.sample(columns, 2)), rows)
+    return Asked(("a.item AS k0", *a.rnd.sample(columns, 2)), f"{rows} GROUP BY a.item")
+
+
 def attribute_groups(a: Analyst) -> Asked:
     """Groups by attributes, with averages, running totals, and those that a subquery chooses."""
     key = a.one("town", "age // 10", "day")
@@ -120,7 +131,7 @@ def attribute_groups(a: Analyst) -> Asked:
         )
         return Asked(("k AS k0", f"{value} AS n1"), "FROM c", f"WITH c AS ({groups})")
     if shape < 0.5:
-        on = a.one("y.k <= x.k", "y.n > x.n OR y.n = x.n AND y.k <= x.k", "y.n >= x.n")
+        on = a.one("y.k <= x.k", "y.n > x.n OR y.n = x.n AND y.k <= x.k", "(-y.n, y.k) <= (-x.n, x.k)", "y.n >= x.n")
         return Asked(
             ("x.k AS k0", "sum(y.n) AS n1"),
             f"FROM c x JOIN c y ON {on} GROUP BY x.k",

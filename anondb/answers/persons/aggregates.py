@@ -278,7 +278,13 @@ class Aggregates(Sums):
                 listed: dict[Any, Bounds] = dict(self.by_item(scope.rows, atom.row, ids=True))
                 open_ = open_ or self.releases.suppressed
                 if self.releases.summable:  # somebody has as many
-                    least = max(least, self._number_of_items(scope.rows, "max", False)[0] or 0)
+                    alone = replace(
+                        scope.rows,
+                        where=self._some_with(scope.rows, atom.row),
+                        rows=frozenset({atom.row}),
+                        compared=frozenset(),
+                    )
+                    least = max(least, self._number_of_items(alone, "max", False)[0] or 0)
             else:
                 listed = {
                     of: self.persons(self.closed(replace(scope.rows, where=both(scope.rows.where, met))))
@@ -300,8 +306,7 @@ class Aggregates(Sums):
         plans: list[Plan] = []
         notes = (LISTED_NOTE,) if ids else (LISTED_NOTE, MERGED_NOTE)
         if ids:
-            met = either(*(self.some_of(part, part.rows - {row}) for part in self.settled_rows(rows, frozenset({row}))))
-            parts = [(rest, test) for test, rest in self.divided(settled(met), row)]
+            parts = [(rest, test) for test, rest in self.divided(settled(self._some_with(rows, row)), row)]
         else:
             parts = self.alone(rows, row)
         for person, test in parts:
@@ -312,6 +317,10 @@ class Aggregates(Sums):
                 of: Bounds = (bounds[0], bounds[1])
                 found[item] = self.total([found[item], of]) if item in found else of
         return found
+
+    def _some_with(self, rows: PersonRows, row: int) -> Condition:
+        """The condition that the person has such a row with the item of a variable."""
+        return either(*(self.some_of(part, part.rows - {row}) for part in self.settled_rows(rows, frozenset({row}))))
 
     def pair_plans(self, rows: PersonRows, keys: Sequence[int], *, ids: bool) -> list[Plan]:
         """The plans for the number of rows of each two items of two variables; each pair is in one plan at most."""

@@ -181,7 +181,8 @@ class Composer:
         wanted, value = _chosen(value, wanted)
         if self._is_id(value):
             return self._basic(Basic("ids", wanted=self._where_present(value, wanted)))
-        return self._basic(Basic("distinct", value, wanted))
+        present = self._where_present(value, wanted) if len(self._scopes) > 1 else wanted
+        return self._basic(Basic("distinct", value, present))
 
     def _is_id(self, value: exp.Expr) -> bool:
         """Whether an expression is the id of a person, or NULL."""

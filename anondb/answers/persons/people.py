@@ -191,7 +191,7 @@ class _Facts(Aggregates):
         """An aggregate of a group over two alternatives of rows."""
         if basic.how in ("rows", "sum"):
             return self.total([one, two])
-        if basic.how == "ids":
+        if basic.how in ("ids", "distinct"):
             total = self.total([one, two])
             return max(one[0] or 0, two[0] or 0), total[1]
         raise unsupported(f"the function {basic.how.upper()} over rows of several kinds")

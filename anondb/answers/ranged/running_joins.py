@@ -64,6 +64,10 @@ def _terms(condition: exp.Expr, row: str, other: str) -> list[Term] | None:
     """The order in which the other row comes up to the row, by ``y.a > x.a OR y.a = x.a AND y.b <= x.b``; None for other
     conditions."""
     condition = bare(condition)
+    if isinstance(condition, exp.GTE | exp.LTE) and isinstance(bare(condition.this), exp.Tuple):
+        pairs = zip(*(bare(side).expressions for side in condition.iter_expressions()), strict=True)
+        listed = [_terms(_positive(type(condition), *pair), row, other) for pair in pairs]
+        return [term for terms in listed for term in terms or ()] if all(listed) else None
     if not isinstance(condition, exp.Or):
         compared = _compared(condition, row, other)
         kinds = {exp.GTE: True, exp.LTE: False}
@@ -77,6 +81,14 @@ def _terms(condition: exp.Expr, row: str, other: str) -> list[Term] | None:
             if _compared(bare(equal), row, other) == (exp.EQ, first[1]) and (more := _terms(further, row, other)):
                 return [(first[1], first[0] is exp.GT), *more]
     return None
+
+
+def _positive(kind: type[exp.Binary], one: exp.Expr, other: exp.Expr) -> exp.Expr:
+    """A comparison, in place of that of the negations of its sides."""
+    sides = bare(one), bare(other)
+    if all(isinstance(side, exp.Neg) for side in sides):
+        one, other = (side.this for side in reversed(sides))
+    return kind(this=one.copy(), expression=other.copy())
 
 
 def _differ(condition: exp.Expr, row: str, other: str) -> bool:
