@@ -1,7 +1,5 @@
 """anondb: anonymized releases of person-level transactions, computed in DuckDB and queried in SQL."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from anondb.errors import (

@@ -1,7 +1,5 @@
 """The process of a command: ``anondb``, or ``python -m anondb``."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

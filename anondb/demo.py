@@ -1,7 +1,5 @@
 """``anondb demo``: anonymize and publish a small realistic shop, and compare answers from the file with the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ A message names tables, columns, parameters and counts, and says what to do next
 an id, an attribute value), because error texts end up in logs that are less protected than the data.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """All options by name: the source of the flags, the keyword arguments and ``WITH (...)``, and of every policy."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import math

@@ -1,7 +1,5 @@
 """``Policy``: the sources, the promise and the options of one release, from flags, Python or SQL."""
 
-from __future__ import annotations
-
 import contextlib
 import numbers
 import re

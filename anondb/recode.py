@@ -1,7 +1,5 @@
 """Compute the recoding of a policy: run its algorithm, limit suppression, measure the loss, and collect remarks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any

@@ -4,8 +4,6 @@ The part after ``///`` is a file or a pattern; ``bounds``, ``memory_limit``, ``m
 follow as ``?bounds=none``. The analyst's own tables go into ``connect_args={"tables": {...}}``. Nothing can be written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from types import ModuleType

@@ -4,8 +4,6 @@
 met runs. Add a new algorithm as one more ``Method`` here.
 """
 
-from __future__ import annotations
-
 from anondb.algorithms import anatomy, apriori, coat, hghs, mm, relational, similar, transactional
 from anondb.algorithms.method import Method
 

@@ -1,7 +1,5 @@
 """Refuses data that an algorithm could not hold in memory."""
 
-from __future__ import annotations
-
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
 

@@ -1,7 +1,5 @@
 """What ``Database.verify`` checks beside rows and buckets: a table inside PostgreSQL, and the rows of a release."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from anondb.engine import DuckDBEngine

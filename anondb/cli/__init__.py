@@ -3,8 +3,6 @@
 stdout holds data, stderr progress and messages. Each command imports its heavy modules itself, which keeps ``--help`` fast.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import functools

@@ -1,7 +1,5 @@
 """Commands that look for leaks: the leak check of a sealed file, and simulated attackers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """Examples that ``--help`` shows, by command."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {

@@ -1,7 +1,5 @@
 """Commands around files: load, publish and releases."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """Derive flags from the parameters of models, policies and workloads."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields

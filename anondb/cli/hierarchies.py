@@ -1,7 +1,5 @@
 """The commands on hierarchies of attributes: build, check, show. They are those on taxonomies, for the values of records."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Annotated, Any
 

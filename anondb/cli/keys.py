@@ -1,7 +1,5 @@
 """The command that makes keys for signatures."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

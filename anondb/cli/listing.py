@@ -1,7 +1,5 @@
 """The command that lists algorithms, models and their options."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """Help in panels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from typer.core import TyperCommand

@@ -1,7 +1,5 @@
 """The command that shows how a file would be read: peek."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

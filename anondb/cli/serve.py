@@ -1,7 +1,5 @@
 """The command serve: a release for clients of PostgreSQL on this computer."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 from typing import Annotated, Any

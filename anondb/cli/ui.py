@@ -1,7 +1,5 @@
 """The command ui: a window in the browser, for owners, analysts and auditors."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from importlib.util import find_spec

@@ -3,8 +3,6 @@
 The source is only read: the release is frozen, verified and measured in a database in memory, which is then discarded.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Copy what runs read into a private DuckDB file, which each of their processes opens."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass

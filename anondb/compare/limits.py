@@ -1,7 +1,5 @@
 """Run a command in a separate process, and limit and measure its time and memory."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

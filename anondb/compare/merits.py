@@ -6,8 +6,6 @@ occurrences follow the name of every other run; errors are compared by the media
 error is only called the smallest if it is below the error of answering 0 to every query.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from anondb.compare.runs import Result

@@ -3,8 +3,6 @@
 It contains labels and exact figures of the original data: like the ledger, it is for the owner and not for publication.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

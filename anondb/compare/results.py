@@ -1,7 +1,5 @@
 """Store the results of comparisons: in the table ``anondb.comparisons`` of the owner's ledger, and in CSV files."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import hashlib

@@ -1,8 +1,6 @@
 """Readers of the hierarchies, NCP weights and domains of quasi-identifiers
 (docs/algorithms/metrics.md#ncp)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime

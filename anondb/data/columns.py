@@ -1,7 +1,5 @@
 """The reader of a partition of the items into columns, for Multi-Anatomy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from typing import Any

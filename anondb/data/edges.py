@@ -1,7 +1,5 @@
 """The edges of a taxonomy, read from edge tables, wide tables or leaf-to-root path files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

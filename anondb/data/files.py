@@ -1,7 +1,5 @@
 """``anondb load``: load files into tables of the owner's database."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -1,7 +1,5 @@
 """Data frames as sources: what DuckDB would misread in them is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Layouts: turns columns of items, 0 and 1, or lists in a cell into one column of lists of items."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

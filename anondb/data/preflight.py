@@ -1,7 +1,5 @@
 """Findings about the data of a release that its owner has to confirm: what it would mean is not what it seems."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Relational records beside the transactions: one row for each id, its quasi-identifiers coded as exact integers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The owner's inputs beside the transactions: constraints, weights and countable sets for COAT, and sensitive items."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

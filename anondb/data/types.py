@@ -1,7 +1,5 @@
 """The types that ids and items may have: those whose values are equal exactly, and have one text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Checks whether DuckDB accepts a query: binds it on empty tables, in a database without anything else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import count

@@ -1,7 +1,5 @@
 """Starts a clean process that writes a database file, and gives it its job."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What an engine does with tables that lie in another database, and with what is written there."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache

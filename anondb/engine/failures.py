@@ -1,7 +1,5 @@
 """Typed errors without DuckDB's text, which may contain data values or SQL."""
 
-from __future__ import annotations
-
 import duckdb
 
 from anondb.engine.interface import Columns

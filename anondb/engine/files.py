@@ -1,7 +1,5 @@
 """The one way to write a file: whole or not at all, under a name that nobody can foresee, through no link."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

@@ -5,8 +5,6 @@ HgHs, mHgHs and the verifier of k^m-anonymity are written against ``Runner``, wh
 ``DuckDBEngine``, called ``Engine`` where nothing but its statements matters, not which files it opens, seals or locks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable

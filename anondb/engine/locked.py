@@ -1,7 +1,5 @@
 """Connections that can access one database file, read-only, and nothing else: for untrusted files, and for analysts."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Columns are written in one text, as in SQL: ``"tid, max(item) AS last"``. They a
 that are not quoted. A query that says more, or needs a comment, is a file (``queries.py``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

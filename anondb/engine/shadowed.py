@@ -5,8 +5,6 @@ DuckDB searches the search path for a function before its built-in functions: af
 compute other results, so they are not run while such a macro is reachable.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Private directories: for spill files and for builds, and removing those that killed processes left."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """The texts of statements, in DuckDB's dialect."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache

@@ -1,7 +1,5 @@
 """Engines for untrusted files: a locked engine, and an empty reference database for the comparison of catalogs."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Sequence
 from itertools import count

@@ -4,8 +4,6 @@ DuckDB's messages contain data values ("could not convert ..."). A report has on
 name that occurs in the user's statement.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

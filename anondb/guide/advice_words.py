@@ -1,7 +1,5 @@
 """Advice in words: the conclusion, its reasons, and the runs behind it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """How many items persons have, and how many persons have an item: the figures of the first pictures of transactions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import groupby
 

@@ -7,8 +7,6 @@ and ``benchmarks/estimates_people.py FIT`` from runs with the default delta on p
 benchmarks/README.md has the estimates beside what runs took: they are within a factor of 2, on the machine of that page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What attackers who know one, two or three items of a person find in the original data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from sqlglot import exp

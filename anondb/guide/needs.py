@@ -1,7 +1,5 @@
 """What an owner says before advice: what attackers may know, and what the release is for."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The page of a profile: one HTML file, for the owner."""
 
-from __future__ import annotations
-
 from html import escape
 
 from anondb.engine.files import write_private

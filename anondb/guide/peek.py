@@ -1,7 +1,5 @@
 """Proposes how a file or a table is read: format, dialect, layout and columns, with three persons as they would be read."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping, Sequence

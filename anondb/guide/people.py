@@ -1,7 +1,5 @@
 """What attackers find who know attributes of people, with and without some items; roles and hierarchies of attributes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Trials for people with attributes: a promise that covers these, algorithms with several delta, and what the runs read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Profile transactions before a release: sizes, what attackers would find, the taxonomy, and the cost of each algorithm."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

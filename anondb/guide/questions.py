@@ -4,8 +4,6 @@ Counts by the values of a category; in ranges of numbers and dates, of about equ
 items by frequent values, or in ranges. Items and pairs of items alone are queries of ``trials.write_queries``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The tables of an owner's database, among which transactions, taxonomies and records are chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The sections of a profile, and their form as text; the page has the same sections."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The files that tables were loaded from, in the ledger: their accounts, and whether they are still the same."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Find the releases in the owner's database, read their sources again, and name the tables that analysts query."""
 
-from __future__ import annotations
-
 import contextlib
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tables of the owner's ledger, each declared once: from its declaration it is created, written and read."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

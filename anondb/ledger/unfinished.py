@@ -4,8 +4,6 @@ A step is kept in its own transaction, with a key that is a digest of all that i
 its key, and throws everything else away. There is one unfinished run in a database at most.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The promise of COAT: the privacy constraints hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

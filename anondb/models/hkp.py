@@ -1,7 +1,5 @@
 """(h,k,p)-coherence: bounds what an attacker can infer on private items from known public items."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import re

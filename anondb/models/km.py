@@ -1,7 +1,5 @@
 """The promise of k^m-anonymity."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

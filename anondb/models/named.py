@@ -1,7 +1,5 @@
 """The models by name; makes a model from a user's parameters or from a manifest."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields

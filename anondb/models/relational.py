@@ -1,7 +1,5 @@
 """The promises for combined relational and transaction data: (k,k^m)-anonymity and (k,l^m)-diversity."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The strongest promise on transactions: each published transaction equals at least k - 1 others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Plots of counts: the truth beside estimates and bounds, the bounds of single items, and shares of persons."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Draw histograms of an attribute before and after, with the released ranges below."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from anondb.pages.plots import svg, text

@@ -4,8 +4,6 @@ A page loads nothing and runs no script. It follows the reader's colour scheme, 
 on A4. Narrow windows show each row of a table as a block with the names of its columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape, unescape
 

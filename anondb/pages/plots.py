@@ -1,7 +1,5 @@
 """Draw plots as SVG text that is readable without colour: marks, dashes and names distinguish the series."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """How notebooks show results: a table with a row for each field that has a value."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Texts and numbers for a reader; labels of the data are escaped, so that none of their characters has an effect."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from html import escape

@@ -1,7 +1,5 @@
 """Draw a treemap: areas in proportion to weights, by squarified layout (Bruls, Huizing and van Wijk, 2000)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

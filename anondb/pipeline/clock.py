@@ -1,7 +1,5 @@
 """The clock of ``anonymize``: it tells the engine's listeners of each step, and measures its time."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator

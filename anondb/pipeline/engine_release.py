@@ -1,7 +1,5 @@
 """The tables of a release that is made in a warehouse, and the check of its item supports where they were written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

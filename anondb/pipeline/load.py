@@ -1,7 +1,5 @@
 """``load``: everything that a policy names is read, each source once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

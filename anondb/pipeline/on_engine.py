@@ -4,8 +4,6 @@ In PostgreSQL the pipeline does the rest: the recoded rows are fetched, frozen, 
 In Spark the release is written where the data lie.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

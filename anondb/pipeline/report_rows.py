@@ -1,7 +1,5 @@
 """The owner's report on a release in words: rows of names and values, for the command line and for notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any

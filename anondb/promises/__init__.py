@@ -4,8 +4,6 @@
 ``ModelSpec`` here.
 """
 
-from __future__ import annotations
-
 from anondb.models.named import MODELS
 from anondb.promises.anatomy import ANATOMY
 from anondb.promises.constraints import CONSTRAINTS

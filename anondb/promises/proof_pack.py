@@ -3,8 +3,6 @@
 The model's ``ModelSpec`` has the query that returns the violations, and the claims of the page.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

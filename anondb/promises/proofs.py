@@ -1,7 +1,5 @@
 """The proof query of each model: plain SQL over a sealed file that returns the violations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

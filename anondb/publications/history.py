@@ -1,7 +1,5 @@
 """The part of the ledger that publishing writes: sealed files, and comparisons with earlier ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime

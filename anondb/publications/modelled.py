@@ -1,7 +1,5 @@
 """Before modelled rows are published: the owner confirms attributes, and no person has an id such as theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from sqlglot import exp

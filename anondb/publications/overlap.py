@@ -4,8 +4,6 @@ A release is refused if an earlier publication contains its persons, unless the 
 compared. The ledger knows the persons of each publication (``persons``). The comparison uses the published rows.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Publish a release as a folder of Parquet files, and check such a folder for leaks."""
 
-from __future__ import annotations
-
 import filecmp
 import os
 import tempfile

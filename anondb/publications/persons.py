@@ -5,8 +5,6 @@ release, as 60 bits of a SHA-256 keyed with a secret that lies in the ledger, to
 probability of 10^-18, which would refuse a publication, never allow one.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ While a published release is in its schema, its rows are read there. When it is 
 (``keep``), because its files still exist. The kept rows were published; they contain nothing of the original data.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files in which a line is what one person has: baskets, FIMI's .dat files, and those of SPMF."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

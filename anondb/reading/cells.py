@@ -1,7 +1,5 @@
 """Rows of JSON, Excel and SQLite files as text: each is rewritten as a plain CSV file, which is then read as any other."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Iterable, Iterator

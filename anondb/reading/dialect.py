@@ -1,7 +1,5 @@
 """Detects the dialect of a text file once, from its first lines; what is not certain is asked for."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

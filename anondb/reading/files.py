@@ -1,7 +1,5 @@
 """Opens a file as a query over rows of texts (Parquet: over its columns), with the account of what it holds."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The format of a file, by its extension and its first bytes, and its text as plain UTF-8."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import zlib

@@ -1,7 +1,5 @@
 """How a source is read: what the owner says where it cannot be told from the file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

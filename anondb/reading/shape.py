@@ -5,8 +5,6 @@ stands before a quote, lines are empty or end differently, or a record has anoth
 which names the first line that differs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import hashlib

@@ -1,7 +1,5 @@
 """Reads a table of a SQLite file with Python's own library: DuckDB's extension would have to be downloaded."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path

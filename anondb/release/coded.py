@@ -1,7 +1,5 @@
 """The rows of a release as integers, read once and shared by the verifier and the accuracy measures."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from sqlglot import exp

@@ -1,7 +1,5 @@
 """Conditions on relational values in ``count_bounds``, derived from the columns of a release's ``records`` table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

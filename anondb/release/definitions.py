@@ -1,7 +1,5 @@
 """The views and macros of a release, and the comments on its objects: SELECTs of ``sql/release`` bound to a schema."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterator, Mapping

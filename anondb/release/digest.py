@@ -14,8 +14,6 @@ transactions (buckets); a table without numbers is a single block. A row of thes
 element; NULL is ``-``. Modelled rows, in the order of all their columns, have blocks of 65,536 rows.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet

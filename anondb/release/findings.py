@@ -3,8 +3,6 @@
 ``publish`` runs the cheap checks on every file, ``inspect`` all of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The leak check of a sealed file: it summarizes the contents, and reports everything that a release must not have."""
 
-from __future__ import annotations
-
 import filecmp
 import os
 import tempfile

@@ -5,8 +5,6 @@ text by text: releases with relational attributes, whose texts name these, and w
 words. ``tests/release/test_known_catalogs.py`` computes the digests.
 """
 
-from __future__ import annotations
-
 from anondb.release.objects import ANATOMY, GLOBAL, LOCAL, Kind, with_item_supports
 
 _KNOWN = (

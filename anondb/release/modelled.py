@@ -4,8 +4,6 @@ They are the first of the possible worlds (``anondb.answers``), a function of th
 Their ids are values that no person of the original has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

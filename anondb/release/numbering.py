@@ -1,7 +1,5 @@
 """Number the transactions of a release at random."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 

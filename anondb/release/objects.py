@@ -1,7 +1,5 @@
 """The objects of a release: its schema, tables, views and macros, and the kinds of release."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import secrets

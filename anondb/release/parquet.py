@@ -4,8 +4,6 @@ A folder holds a file for each table of the sealed file, with the same columns a
 bounds in several dialects, and ``manifest.json`` with the digests of all of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Paths of sealed files: checking the target, the private build directory, and syncing to disk."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Publish a release: seal it into a separate database file that holds nothing else and that any DuckDB can read."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence

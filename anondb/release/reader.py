@@ -4,8 +4,6 @@ What cannot be opened is an InputError (``bad_path``, ``no_such_file``, ``not_a_
 EngineError.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator, Sequence

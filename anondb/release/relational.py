@@ -1,7 +1,5 @@
 """The relational values of a release: written when it is frozen, read when it is verified."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from typing import Any

@@ -5,8 +5,6 @@ rows with equal sums, but the exclusive or alone would miss some changes, such a
 only the sum shows these. DuckDB's ``hash`` may change between versions, so sums are compared within one process only.
 """
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass, field
 from functools import partial, reduce

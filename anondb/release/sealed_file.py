@@ -1,7 +1,5 @@
 """What sealing a release returns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How good the answers of a release are: figures of workloads by the size of queries and by the true count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median

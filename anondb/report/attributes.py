@@ -1,7 +1,5 @@
 """The attributes of a release beside those of its source: histograms, released ranges, loss, and groups of equal values."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Questions about persons of some ages, sexes or towns: what the release answers, beside the truth."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """What a release shows: read from its own tables alone, those of a sealed file or of a schema in the owner's database."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 Nothing is written. What needs the source (the truth, attackers, suppressed items) is left out if the source is gone.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace

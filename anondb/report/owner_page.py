@@ -1,7 +1,5 @@
 """The owner's page on a release. It contains true counts and labels of the source: it stays with the owner."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Parts of pages that owners and analysts both get: the promise, the map of released items, and what releases are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """The analysts' page on a release. Everything on it is read from the release's own tables, those that a sealed file has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 

@@ -1,7 +1,5 @@
 """Reports as rows of names and values, for a terminal."""
 
-from __future__ import annotations
-
 from anondb.pages.text import counted, number, or_dash, percent
 from anondb.report.answers import figures
 from anondb.report.contents import Contents, ReleasedItem

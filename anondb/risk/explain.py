@@ -3,8 +3,6 @@
 Decisions and taxonomy are those of the run that made the release; nothing is recomputed, and no transaction is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction

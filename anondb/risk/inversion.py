@@ -3,8 +3,6 @@
 Only the owner can run it, because the policy comes from the ledger. It counts persons and items, and never shows them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

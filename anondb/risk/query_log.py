@@ -1,7 +1,5 @@
 """Measure a release on a log of real analyst queries: run each on the source, and answer it from the release."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator, Mapping

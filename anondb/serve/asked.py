@@ -1,7 +1,5 @@
 """The statements of PostgreSQL's clients, answered by a session, and its errors by PostgreSQL's codes."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 DuckDB has most of the catalog. A table that it lacks has no rows, a column or a function that it lacks is NULL.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

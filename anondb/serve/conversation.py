@@ -3,8 +3,6 @@
 The process serves this connection alone. It answers within the limits of its session, and SIGINT ends the answer at hand.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

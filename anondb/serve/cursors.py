@@ -1,7 +1,5 @@
 """Cursors by statements: DECLARE, FETCH and CLOSE, by which drivers read large results in portions."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The password of the server, by SCRAM-SHA-256 (RFC 7677), which scramp computes."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The server: one process for each connection, as PostgreSQL has it, so that limits hold for each alone."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

@@ -16,8 +16,6 @@ A name may have a schema and a database before it. The text between these statem
 unchanged. The query of a view is run, stored and rerun exactly as the owner wrote it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

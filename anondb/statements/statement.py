@@ -1,7 +1,5 @@
 """The statements of anonymized views as values, with their positions and errors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

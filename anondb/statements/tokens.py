@@ -1,7 +1,5 @@
 """The tokens of a text with statements of anonymized views, where its statements begin and end, and what a query selects."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Check a taxonomy: is it a tree, does it have the items of the data, and what shape does it have? For its owner only."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

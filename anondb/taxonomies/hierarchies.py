@@ -3,8 +3,6 @@
 What ``taxonomies.build`` and ``taxonomies.check`` do for the items of persons is done here for the values of an attribute.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping, Sequence

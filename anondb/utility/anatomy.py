@@ -4,8 +4,6 @@
 docs/algorithms/metrics.md.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

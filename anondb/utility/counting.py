@@ -1,7 +1,5 @@
 """Counts the supports of many itemsets at once, in arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Figures of the relative error on a workload, beside the baseline of answering 0."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from anondb.engine import Engine, Table

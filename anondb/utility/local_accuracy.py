@@ -1,7 +1,5 @@
 """Accuracy of a release of sets or bags on COUNT queries, by the rules of the macro ``count_bounds``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise

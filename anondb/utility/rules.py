@@ -1,8 +1,6 @@
 """Compares the association rules of a reconstruction with those of the original (*Privacy Preservation in Transaction
 Databases based on Anatomy technique*, ICCSE 2010, section V.C; docs/algorithms/metrics.md#rules)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any

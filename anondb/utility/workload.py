@@ -1,7 +1,5 @@
 """Workloads of COUNT queries: itemsets drawn from the data, or the owner's table of queries."""
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Callable

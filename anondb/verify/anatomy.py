@@ -5,8 +5,6 @@ With the original data it also checks, as far as multisets allow, that every tra
 in each column the values of all buckets together must equal those of the original.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The verifier of transactional k-anonymity (He and Naughton, VLDB 2009; docs/algorithms/models.md#k): classes of equal
 transactions."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from operator import itemgetter
 

@@ -6,8 +6,6 @@ items; at least k transactions must hold every part of q that some transaction h
 hold every part of q. If some but fewer than k do, q itself is the violation. Only if none does, the parts are checked.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any

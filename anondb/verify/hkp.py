@@ -5,8 +5,6 @@ So every set of 1 to p public items that a transaction holds is checked, size by
 fail (h = 1, or no private items in the data), the promise is k^p-anonymity of the public items, and ``verify_km`` checks it.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Collection
 from math import comb

@@ -1,7 +1,5 @@
 """The verifier of item supports, from what they promise and not from their rule (docs/item_supports.md#the-verifier)."""
 
-from __future__ import annotations
-
 from anondb.engine import NamedRows, Runner, Table
 from anondb.verify.work import Work
 

@@ -6,8 +6,6 @@ if and only if a minimal one does, and all proper subsets of a minimal threat ar
 sizes in order and counts only itemsets whose subsets are frequent.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

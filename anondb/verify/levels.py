@@ -9,8 +9,6 @@ released items of a candidate that stand for the known items are at most m, so a
 converse is false, so the two checks may differ.
 """
 
-from __future__ import annotations
-
 from anondb.engine import Engine, Table, reads
 from anondb.models.km import KmAnonymity
 from anondb.verify.km import verify_km

@@ -5,8 +5,6 @@ k^m-anonymity of the coded records is k^m-anonymity of every class, and one chec
 is, the sizes of the classes, is checked separately.
 """
 
-from __future__ import annotations
-
 from math import comb, inf
 
 from sqlglot import exp

@@ -1,7 +1,5 @@
 """The result of a verification, for every model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

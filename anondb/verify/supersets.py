@@ -1,7 +1,5 @@
 """k^m-anonymity for every m at once: each published transaction needs k supersets (docs/algorithms/models.md#kinf)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from sqlglot import exp

@@ -1,7 +1,5 @@
 """Shared by the verifiers: temporary work tables, and the limits on the cost of a check."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Generic, TypeVar

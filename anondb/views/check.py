@@ -1,7 +1,5 @@
 """Check a release against its current source: apply its recoding to the current data, and verify the result."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any

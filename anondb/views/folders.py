@@ -1,8 +1,6 @@
 """Where a partitioned view is published: a folder with a file, or a folder of Parquet files, for each value; or a schema of
 PostgreSQL, with a schema for each value beside it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

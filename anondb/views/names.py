@@ -1,7 +1,5 @@
 """Anonymized views by their names: renamed, described, and read in ordinary SQL."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

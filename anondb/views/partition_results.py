@@ -1,7 +1,5 @@
 """The result of creating or refreshing a partitioned view."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

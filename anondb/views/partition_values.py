@@ -1,7 +1,5 @@
 """The values of the column of a partitioned view, beside the releases that the ledger has of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Each value is made in a transaction of its own, and then published in another. S
 releases and whole files; the next REFRESH makes and publishes what is missing.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The parts of partitioned views in the ledger: a release for each value of a column."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A file of policies in TOML: where the data are, and the releases that a run makes or refreshes."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Create, refresh, drop and list anonymized views, and check them against the current data."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The SQL is that of the sealed file (DuckDB), of releases in PostgreSQL, and of t
 Snowflake and BigQuery are translations.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping, Sequence
 

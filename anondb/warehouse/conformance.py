@@ -4,8 +4,6 @@
 read there. The checks make work tables, and drop them.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 import time

@@ -1,7 +1,5 @@
 """Code the transactions of a warehouse as integers, where they lie."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

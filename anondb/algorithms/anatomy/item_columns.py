@@ -4,8 +4,6 @@
 Kaufman and Rousseeuw (1987); docs/algorithms/multi_anatomy.md.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ The paper builds a count-tree of all itemsets for each size. Here supports come 
 threat among nodes without one, so each node is checked once, and again only after it was part of a threat.
 """
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import dataclass, field
 from fractions import Fraction

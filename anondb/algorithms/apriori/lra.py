@@ -6,8 +6,6 @@ AA finds a separate cut for each chunk. A chunk in which some, but fewer than k,
 neighbour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -4,8 +4,6 @@ A cut of the taxonomy divides the domain into parts. AA recodes the projection o
 starting from the union of the cuts of the parts; all threats left are itemsets across parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ of one of its items. Occurrences lie in one array, transaction by transaction. S
 gather and one ``bincount`` over the transactions that hold a block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Protocol

@@ -12,8 +12,6 @@ as well, the next item is tried, and the rarest is suppressed if no item can be 
 printed steps.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ first in the order of choice. A satisfied constraint of support 0 can become uns
 outside the constraint gains the transactions of that item.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

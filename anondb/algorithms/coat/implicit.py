@@ -10,8 +10,6 @@ The support of a set of blocks changes only when one of them is merged or suppre
 unchanged items once, and they are walked in order; each merge adds one batch, the threats that hold the new block.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads what COAT needs from DuckDB before its first choice: the occurrences, and the itemsets that are too rare."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np

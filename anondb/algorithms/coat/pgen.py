@@ -7,8 +7,6 @@ than k copies. The paper compares all pairs of transactions; here SQL compares e
 items.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from sqlglot import exp
 

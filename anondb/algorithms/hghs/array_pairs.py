@@ -1,7 +1,5 @@
 """Threats of two nodes from arrays of occurrences: one pass for each request, without a join."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

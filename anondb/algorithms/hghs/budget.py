@@ -1,7 +1,5 @@
 """The limits of mining threats: rows of a join, rows that are kept, and threats."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The transactions extended with the taxonomy nodes above their items, as a work table."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from functools import cached_property

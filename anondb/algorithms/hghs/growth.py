@@ -1,7 +1,5 @@
 """Threats of three and more nodes, mined by SQL level by level."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp

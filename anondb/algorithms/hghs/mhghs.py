@@ -1,7 +1,5 @@
 """mHgHs: HgHs in m rounds on ever smaller taxonomies (Liu and Wang, PAKDD 2010, section 4.2; docs/algorithms/mhghs.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The occurrences of a dataset as arrays of taxonomy leaves, read in pieces of whole transactions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Threats of two nodes: the interface by which they are counted, and the choice of how."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

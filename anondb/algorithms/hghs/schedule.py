@@ -4,8 +4,6 @@ The paper first mines the minimal threats over all cuts. A top-down search needs
 demand: for whole depths of the taxonomy if many are needed, else for single nodes. The choices of the search are the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

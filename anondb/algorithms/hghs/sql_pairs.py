@@ -1,7 +1,5 @@
 """Threats of two nodes by joins of the extended transactions with themselves: the reference, for every runner."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

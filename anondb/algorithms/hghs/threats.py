@@ -9,8 +9,6 @@ nodes, which gives the same threats as mining everything and selecting. Threats 
 which may also count three; larger ones come from ``Growth``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ deletes the public item with the largest ratio of the number of minimal moles th
 changes no other itemset's support, so the minimal moles are mined once, and a deletion removes those that hold the item.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from fractions import Fraction
 

@@ -6,8 +6,6 @@ neither are nor contain a mole are closed under subsets, although the bound h is
 size are joined from these sets.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

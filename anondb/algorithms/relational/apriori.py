@@ -5,8 +5,6 @@ Each cluster has a separate cut, the one that ``apriori`` finds for its records.
 than k records of the cluster hold some child of the root, or two children together, only the root is left.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from anondb.algorithms.apriori.apriori import Apriori, label_order

@@ -9,8 +9,6 @@ is that of the recoded items; and Tum-BOUND keeps its merges. If a union has the
 two are one class of the release, which keeps both promises, since supports add up.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

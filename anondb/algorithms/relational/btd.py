@@ -11,8 +11,6 @@ lengths exceed what is known, and only of the clusters that may be among the fir
 others only if these do not decide. Items are bits, so that a few words tell whether two records have one in common.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

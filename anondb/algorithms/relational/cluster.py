@@ -6,8 +6,6 @@ itself; here both steps do what the authors intend. The seed is the first remain
 makes the result deterministic.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -4,8 +4,6 @@ UL is (2^size - 1) x support x w. With a taxonomy w is the number of leaves belo
 that are near each other are united first (docs/algorithms/rum_tum_bound.md#t); else it is 1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from anondb.algorithms.relational.items import Ints

@@ -4,8 +4,6 @@ Records are kept in blocks of similar ones. What the unions of a record with eac
 more than any of these unions, so blocks for which it costs more than the nearest records found so far are not looked at.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """Converts recoded clusters of relational and transaction data to the recoding of a release: labels, rows, classes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

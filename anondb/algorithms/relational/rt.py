@@ -6,8 +6,6 @@ divides the records, in the order of LRA (by the Gray code of their items, docs/
 k. Each algorithm then recodes the items of every cluster by T.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -7,8 +7,6 @@ constraint is satisfied. This is COAT without utility constraints, whose main lo
 be fast, since thousands of clusters need it; it uses an array of pair supports, whose order is that of the constraints.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations

@@ -4,8 +4,6 @@ Labels are numbered in the order of their smallest items. A merged label keeps t
 equals is the first by label. The numbers change when dead labels are left out; the smallest item of a label identifies it.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

@@ -5,8 +5,6 @@ The released items of the transactions ("cells") lie in one array, transaction b
 groups, then the items that are shown as themselves, then the second released items of the groups.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Similar: groups of items whose pair counts are alike, and items shown as themselves where that is safe
 (docs/algorithms/similar.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count

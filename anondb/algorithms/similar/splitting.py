@@ -5,8 +5,6 @@ The groups are numbered from 0 on. The items of each are in an order in which th
 earlier label is an interval of places, also after other items have left the group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 

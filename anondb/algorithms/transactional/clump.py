@@ -13,8 +13,6 @@ only min(n(v), c_x(v)) for the nodes above the items of x, which an inverted ind
 All these numbers are integers below 2^53, which doubles hold exactly.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The arrays of Partition's open groups, and how the splits of a round change them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

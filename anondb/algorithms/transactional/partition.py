@@ -10,8 +10,6 @@ Groups are independent of each other, so a round makes one attempt in every open
 one transaction with a weight. All nodes are numbered in preorder, in which the leaves below a node are adjacent.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

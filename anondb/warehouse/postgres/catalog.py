@@ -5,8 +5,6 @@ those of an empty release of the same kind, which is made in the session's tempo
 PostgreSQL prints them.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 

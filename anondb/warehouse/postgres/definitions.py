@@ -4,8 +4,6 @@ The queries of ``sql/release`` are converted tree by tree, so their proofs hold 
 as trees (BEGIN ATOMIC): their names are bound when they are made, and no temporary table or other schema can hide one.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The ledger and the frozen releases in PostgreSQL: fetched into DuckDB when they are needed, written back if changed."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Releases in PostgreSQL as sealed files: the rows of a checked schema, in a private file that is removed afterwards."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

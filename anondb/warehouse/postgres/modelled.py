@@ -1,7 +1,5 @@
 """Modelled rows of a release in PostgreSQL: tables in a schema beside that of the release, named after it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp

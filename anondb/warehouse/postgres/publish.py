@@ -6,8 +6,6 @@ is compared with what anondb writes, and its rows are read back. The transaction
 knows the release: no reader ever sees one that the ledger does not know.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace as replace_fields

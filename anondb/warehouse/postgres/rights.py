@@ -1,7 +1,5 @@
 """The rights of analysts on the schemas of a release in PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp

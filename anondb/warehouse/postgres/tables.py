@@ -1,7 +1,5 @@
 """Tables of PostgreSQL as tables of DuckDB: which types become which, and the statements that read and make them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

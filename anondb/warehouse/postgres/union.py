@@ -4,8 +4,6 @@ The schema ``weekly`` has, over ``weekly/1``, ``weekly/2`` and so on, each table
 front of its columns; ``item_counts`` and ``count_bounds`` add up the bounds, since the values have disjoint persons.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

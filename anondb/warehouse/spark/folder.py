@@ -1,7 +1,5 @@
 """The private folder of a run in Spark, which is deleted at the end of the run; a later run deletes that of a killed one."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

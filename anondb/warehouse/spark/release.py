@@ -1,7 +1,5 @@
 """The statements that are those of a release in Spark alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
