@@ -7,11 +7,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.engine import Table
-
-Ints = npt.NDArray[np.int64]
+from anondb.engine.arrays import Flags, Ints
 
 
 @dataclass(frozen=True)
@@ -140,8 +138,8 @@ class PublishedAttribute:
     low: Ints | None = None
     high: Ints | None = None
     # empty, null: for ranges, whether a class has no value, and whether it has a NULL
-    empty: npt.NDArray[np.bool_] | None = None
-    null: npt.NDArray[np.bool_] | None = None
+    empty: Flags | None = None
+    null: Flags | None = None
     has_null: bool = False  # whether any record has a NULL
     sql_type: str = "VARCHAR"  # type of the ends
     type: str = "VARCHAR"  # the type of its column that the manifest names

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 from rt_reference import Itemset, Schema
 
-from anondb.algorithms.relational.items import Ints, ItemSets, Recoder, ul_exact
+from anondb.algorithms.relational.items import ItemSets, Recoder, ul_exact
 from anondb.data.records import Attribute, Records
 from anondb.data.taxonomy import Taxonomy, from_edges
+from anondb.engine.arrays import Ints
 
 
 def taxonomy_of(children: Mapping[str, Sequence[str]], root: str) -> Taxonomy:

@@ -5,16 +5,15 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.transactions import Dataset
 from anondb.data.types import element_of
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 
-Ints = npt.NDArray[np.int64]
 _INTEGER = re.compile(r"-?\d{1,38}$")
 
 

@@ -11,17 +11,16 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.sources import open_source, texts_of
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.data.types import element_of
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 
-Ints = npt.NDArray[np.int64]
 REST = "(all other items)"
 _INTEGER = re.compile(r"-?\d{1,38}$")
 

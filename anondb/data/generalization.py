@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 from anondb.data.records import Attribute, Records
 from anondb.data.taxonomy import Taxonomy
+from anondb.engine.arrays import Flags, Ints, Words
 
-Ints = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 Costs = npt.NDArray[Any]  # of int64, or of Python integers where these would overflow
 _NOTHING = 2**61  # low end of a group of NULLs; the high end is its negative
 _SMALL = 2**62
@@ -104,7 +103,7 @@ class Groups:
     # low, high: for each attribute, the first and last code (ranges and hierarchies; unused for sets)
     low: list[Ints]
     high: list[Ints]
-    null: list[npt.NDArray[np.bool_]]  # for each attribute and group, whether the group has a NULL
+    null: list[Flags]  # for each attribute and group, whether the group has a NULL
     # for each attribute without range or hierarchy, a row of marks for each group, as bits: code c is bit c % 64 of
     # word c // 64; None for others
     sets: list[Words | None]
@@ -192,7 +191,7 @@ class Generalization:
             return ancestors.count(groups.low[i], groups.high[i])
         return self._of_range(i, groups.low[i], groups.high[i], groups.null[i])
 
-    def _of_range(self, i: int, low: Ints, high: Ints, null: npt.NDArray[np.bool_]) -> Ints:
+    def _of_range(self, i: int, low: Ints, high: Ints, null: Flags) -> Ints:
         length = high - low
         if self._step[i] > 1:
             length //= self._step[i]
@@ -217,7 +216,7 @@ class Generalization:
         return self._weighted(lengths, len(groups.size))
 
     @cached_property
-    def _columns(self) -> list[tuple[Ints, npt.NDArray[np.bool_] | None]]:
+    def _columns(self) -> list[tuple[Ints, Flags | None]]:
         """Codes of each attribute (ranges in steps), and marks of its NULLs or None if it has none."""
         columns = []
         for attribute, step in zip(self.records.attributes, self._step, strict=True):

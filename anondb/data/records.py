@@ -26,9 +26,9 @@ from anondb.data.taxonomy import Taxonomy, of_type
 from anondb.data.transactions import Dataset, id_of, text_of
 from anondb.data.types import released_type
 from anondb.engine import Engine, Table, reads
+from anondb.engine.arrays import Flags, Ints
 from anondb.errors import InputError
 
-Ints = npt.NDArray[np.int64]
 KINDS = ("numeric", "date", "categorical")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
 DAY = 86_400_000_000  # microseconds
@@ -44,7 +44,7 @@ class Attribute:
     # since 1970; categorical: an index of ``values``, which follow the leaf order of a hierarchy.
     codes: Ints
     # marks the records without a value; their code is 0, or the index of None if the attribute is categorical
-    null: npt.NDArray[np.bool_]
+    null: Flags
     weight: Fraction  # w of the attribute in the NCP
     length: int  # length of the domain (numeric, date), or number of its values (categorical), NULL included
     unit: Fraction = Fraction(1)  # the value of 1 in ``codes``: a power of ten for numbers, 1 (microsecond) for dates

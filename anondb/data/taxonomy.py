@@ -9,16 +9,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.edges import Edge, not_a_tree, read_edges
 from anondb.data.transactions import Dataset
 from anondb.data.types import not_of_type
 from anondb.engine import Engine, reads
+from anondb.engine.arrays import Flags, Ints
 from anondb.errors import InputError, by_interface
-
-Ints = npt.NDArray[np.int64]
 
 
 def list_them() -> str:
@@ -57,7 +55,7 @@ class Taxonomy:
         return int(self.leaf_count[0])
 
     @cached_property
-    def is_leaf(self) -> npt.NDArray[np.bool_]:
+    def is_leaf(self) -> Flags:
         """Whether each node is a leaf."""
         return np.asarray(self.last == np.arange(self.size))
 

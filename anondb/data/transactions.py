@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.layouts import ITEMS, arranged, is_single
 from anondb.data.sources import Partition, Source, reading
 from anondb.data.types import check_id_type, check_types, item_type, kind_of, released_type, short
 from anondb.engine import Engine, Origin, Runner, Table, check_collation, reads
+from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.reading.account import Account
 from anondb.reading.options import PEOPLE
@@ -32,7 +32,7 @@ class Dataset:
     ids: Table
     items: Table  # work table ``(item, label)``, numbered from 0 in code-point order of the labels
     labels: tuple[str, ...]  # label of each item, by item number
-    supports: npt.NDArray[np.int64]  # support of each item, by item number
+    supports: Ints  # support of each item, by item number
     n_transactions: int  # N
     lengths: dict[int, int]  # number of transactions of each length above 0
     # table, id_column, item_column: the names of the source and its columns

@@ -20,6 +20,7 @@ from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import DuckDBEngine, Engine, Origin, Table, reads
+from anondb.engine.arrays import Ints
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import InputError
 from anondb.ledger.ledger import LedgerEntry, ensure, find
@@ -31,7 +32,7 @@ from anondb.pipeline.engine_release import EngineRelease, broken
 from anondb.policy import Policy
 from anondb.publications import persons
 from anondb.recode import check_suppression
-from anondb.recoding import GlobalRecoding, Ints, Recoding
+from anondb.recoding import GlobalRecoding, Recoding
 from anondb.release.freeze import check_recoding
 from anondb.utility.loss import Loss, global_loss
 from anondb.verify.classes import verify_k_on

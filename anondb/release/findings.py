@@ -18,6 +18,7 @@ from sqlglot import exp
 from anondb.data.sources import count_if
 from anondb.data.types import is_released, not_of_type
 from anondb.engine import Engine, Table, reads
+from anondb.engine.arrays import Floats
 from anondb.errors import InputError
 from anondb.models.named import model_of
 from anondb.release.catalog import Finding
@@ -347,14 +348,14 @@ def _unsorted(table: StoredTable, catalog: str) -> exp.Query:
     return reads.counted(rows, where=later.not_())
 
 
-def _ranks(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+def _ranks(values: npt.NDArray[np.generic]) -> Floats:
     """Ranks from 1, ties averaged."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[place], dtype=np.float64)
 
 
-def _correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+def _correlation(a: Floats, b: Floats) -> float:
     """Pearson's correlation; 0 if one side is constant."""
     if len(a) < 2:
         return 0.0

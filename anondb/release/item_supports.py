@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine import Engine, NamedRows, Runner, Table, Tables, load, reads
+from anondb.engine.arrays import Floats
 from anondb.release.objects import SUPPORTS, SchemaName
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ def item_supports(runner: Runner, members: Table | NamedRows, rule: SupportRule)
     return {name: (kind, weight if name == "weight" else bounds[name]) for name, kind in SUPPORTS.items()}
 
 
-def weights(
-    released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt.NDArray[Any]
-) -> npt.NDArray[np.float64]:
+def weights(released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt.NDArray[Any]) -> Floats:
     """The weight of each row's released item: q = 1 - product of (1 - q w) over its members, 0 if the w add up to 1 or less.
 
     A transaction that shows a released item holds at least one of its members. If they are held independently but for that,
@@ -112,14 +111,12 @@ def wrong_weights(engine: Engine, schema: SchemaName) -> int:
     return int(len(stored) - good.sum())
 
 
-def _rounded(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _rounded(values: Floats) -> Floats:
     """The values with nine digits."""
     return np.array([float(f"{value:.9g}") for value in values.tolist()], dtype=np.float64)
 
 
-def _weights(
-    released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt.NDArray[Any]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _weights(released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt.NDArray[Any]) -> tuple[Floats, Floats]:
     """The exact weights, and by which part of them the errors of floats may change each."""
     if not len(released):
         return np.empty(0), np.empty(0)

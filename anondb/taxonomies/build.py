@@ -21,13 +21,13 @@ from anondb.data.sources import Source, open_source
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset, load_transactions, text_of
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints
 from anondb.errors import BudgetExceeded, InputError
 from anondb.taxonomies import BUILDERS, FAN_OUT
 
 SEPARATORS = ("/", ">", ":", "|", "_", "-", ".", " ")
 MAX_SIMILAR = 5_000  # items that are ordered by similarity: their pair counts take 100 MB
 
-Ints = npt.NDArray[np.int64]
 Path = tuple[Hashable, ...]
 """The groups of an item, from the coarsest to the finest; each is unique within the one before."""
 

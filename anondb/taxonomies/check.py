@@ -7,13 +7,13 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.edges import Edge, read_edges
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, reads
+from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 
 
@@ -172,7 +172,7 @@ def _shape(tree: Taxonomy) -> Shape:
 
 def supported_taxonomy(
     engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
-) -> tuple[Taxonomy, npt.NDArray[np.int64] | None]:
+) -> tuple[Taxonomy, Ints | None]:
     """A taxonomy, and the number of transactions with an item below each node; None without transactions.
 
     Raises:

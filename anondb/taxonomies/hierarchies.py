@@ -13,7 +13,6 @@ from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.attributes import check_names, check_type, hierarchy_sources
@@ -21,6 +20,7 @@ from anondb.data.sources import Source, open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import id_of, text_of
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.taxonomies import FAN_OUT, HIERARCHIES
 from anondb.taxonomies.build import (
@@ -40,7 +40,6 @@ BANDS = 32  # at most so many of the finest bands that are proposed
 MAX_DIGITS = 18  # of a number: exact in every step
 POSTCODES = re.compile(r"zip|postcode|postal|^plz|_plz", re.I)
 _DATES = r"\d{4}-\d{2}-\d{2}( .*)?"
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Runner, Table, reads
-
-Ints = npt.NDArray[np.int64]
+from anondb.engine.arrays import Flags, Ints
 
 CELLS = 1 << 25  # bytes of the matrix of one piece: which of its transactions hold which items
 HITS = 1 << 17  # transactions of the rarest items of sets that are looked up at once
@@ -88,7 +86,7 @@ def _count_there(runner: Runner, transactions: Table, sets: Ints) -> Ints:
 class _Piece:
     """Which of some transactions hold which items, by the places of both."""
 
-    held: npt.NDArray[np.bool_]  # a row of truth values for each item
+    held: Flags  # a row of truth values for each item
     tids: Ints  # the transactions of the first item, then those of the second, and so on
     counts: Ints  # the number of transactions of each item
 

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
+from anondb.engine.arrays import Ints
 from anondb.models import AsTable
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 
-Ints = npt.NDArray[np.int64]
 Number = Fraction | int
 
 

@@ -7,14 +7,10 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.engine import Engine, Table, reads
+from anondb.engine.arrays import Flags, Floats, Ints
 from anondb.utility.workload import Workload
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,7 +19,7 @@ class Published:
 
     # weight, complete: number of transactions equal to each, and whether they certainly have no suppressed items
     weight: Ints
-    complete: npt.NDArray[np.bool_]
+    complete: Flags
     sizes: Ints  # number of original items that each released item stands for
     holders: list[tuple[Ints, Ints]]  # for each released item, the transactions that hold it and its copies in each
     covers: dict[int, list[int]]  # for each item of the workload, the released items that stand for it

@@ -13,19 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.records import Records
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
+from anondb.engine.arrays import Floats, Ints
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.utility.errors import error_figures
 from anondb.utility.supported_items import weights
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from anondb.engine.arrays import Floats, Ints
 from anondb.utility.published import Published
 
 if TYPE_CHECKING:
     from anondb.engine import Columns
 
-Ints = npt.NDArray[np.int64]
 HALVINGS = 40  # as in the macro
 MARGIN = 1e-6  # shares that add up to less than 1 + MARGIN leave no room for two members
 
@@ -29,7 +28,7 @@ class Members:
     # bounds of its members less s, and its weight
     support: Ints
     excess: Ints
-    share: npt.NDArray[np.float64]
+    share: Floats
 
     @classmethod
     def of(cls, support: Ints, members: Columns) -> Members:
@@ -112,7 +111,7 @@ class GlobalItems:
         return (low, min(max(middle, low), high), high) if len(known) == len(items) else (0, 0.0, high)
 
 
-def weights(released: Ints, share: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def weights(released: Ints, share: Floats) -> Floats:
     """The weight of each row's released item: w = 1 - product of (1 - w share) over its members, 0 if these add up to 1.
 
     A transaction that shows a released item holds at least one of its members. If they are held independently but for that,

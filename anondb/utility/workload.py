@@ -8,18 +8,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.sources import Source
 from anondb.data.transactions import Dataset, lengths_of
 from anondb.data.types import ID_TYPES, element_of
 from anondb.engine import Engine, Origin, Runner, Table, reads
+from anondb.engine.arrays import Ints
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.utility.counting import count_itemsets
-
-Ints = npt.NDArray[np.int64]
 
 SMALL_MASS = 300_000
 LARGE_MASS = 50_000_000

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.engine import Engine, Table, reads
+from anondb.engine.arrays import Ints
 from anondb.errors import BudgetExceeded
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
@@ -20,8 +21,6 @@ from anondb.verify import work as limits
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, lengths, work
-
-Ints = npt.NDArray[np.int64]
 
 
 def verify_hkp(

@@ -15,11 +15,12 @@ from rt_cases import TumOrder, item_sets, records_of
 from anondb.algorithms.relational.bounds import BoundViolated, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster
-from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, Recoder, ul_exact
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, Recoder, ul_exact
 from anondb.algorithms.relational.rt import gray_chunks
 from anondb.algorithms.relational.sets import partition
 from anondb.data.generalization import Generalization
 from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine.arrays import Ints
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify.relational import verify_kkm
 from anondb.verify.result import SensitiveWitness

@@ -7,15 +7,12 @@ Kaufman and Rousseeuw (1987); docs/algorithms/multi_anatomy.md.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.columns import load_columns
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Floats, Ints
 from anondb.errors import BudgetExceeded, InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 CORRELATIONS = ("truncated", "full")
 MAX_ITEMS = 6_000  # PAM keeps a few square matrices of 8-byte numbers: about 1 GB

@@ -18,17 +18,16 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.anatomy.item_columns import item_columns
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
+from anondb.engine.arrays import Ints, Ints32
 from anondb.engine.telling import Tell, silent, told
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
 
-Ints = npt.NDArray[np.int64]
 CHUNK = 50_000  # transactions converted to Python integers at a time
 TRIALS = 20  # closed buckets tried for the residue, per transaction of the data; keeps the pass linear
 
@@ -77,7 +76,7 @@ class Records:
 
     # start, value: transaction r has the values ``value[start[r] : start[r + 1]]``
     start: Ints
-    value: npt.NDArray[np.int32]
+    value: Ints32
 
     @property
     def number(self) -> int:

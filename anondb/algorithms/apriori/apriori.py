@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from anondb.algorithms.apriori.postings import Postings, Rows, load_postings
+from anondb.algorithms.apriori.postings import Postings, load_postings
 from anondb.algorithms.hghs.hghs import Anonymization, recode
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints, Ints32
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 from anondb.models.km import KmAnonymity
@@ -44,12 +44,12 @@ class Apriori:
     def __post_init__(self) -> None:
         taxonomy = self.postings.taxonomy
         self._by_label = sorted(range(taxonomy.size), key=self.order.__getitem__)
-        self._rank: Rows = np.asarray(self.order, dtype=np.int32)
+        self._rank: Ints32 = np.asarray(self.order, dtype=np.int32)
         leaf_count = taxonomy.leaf_count.tolist()
         self._cost = [
             o * n if n > 1 else 0 for o, n in zip(self.postings.occurrences.tolist(), leaf_count, strict=True)
         ]
-        self._image: Rows = np.full(taxonomy.size, -1, dtype=np.int32)
+        self._image: Ints32 = np.full(taxonomy.size, -1, dtype=np.int32)
         self._cut_cost = np.zeros(taxonomy.size, dtype=np.int64)
         for node in self.cut:
             self._enter(node)
@@ -60,7 +60,7 @@ class Apriori:
         self._cut_cost[node : last + 1] = 0
         self._cut_cost[node] = self._cost[node]
 
-    def image(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def image(self, nodes: Ints) -> Ints:
         """The node of the cut above or equal to each of ``nodes``."""
         return self._image[nodes].astype(np.int64)
 
@@ -86,7 +86,7 @@ class Apriori:
         owner, _ = self._shown(self.postings.tids(self.top))
         return int(np.bincount(owner).max(initial=0))
 
-    def _shown(self, tids: Rows) -> tuple[npt.NDArray[np.int64], Rows]:
+    def _shown(self, tids: Ints32) -> tuple[Ints, Ints32]:
         """The nodes of transactions under the cut, below ``top``, as positions by label."""
         owner, node = self.postings.shown(tids, self._image)
         inside = node >= 0
@@ -121,9 +121,7 @@ class Apriori:
         rest = self._extend(owner, rank, self.order[node], size - 1)
         return None if rest is None else (tuple(sorted((node, *rest[0]))), rest[1])
 
-    def _extend(
-        self, owner: npt.NDArray[np.int64], rank: Rows, last: int, missing: int
-    ) -> tuple[list[int], int] | None:
+    def _extend(self, owner: Ints, rank: Ints32, last: int, missing: int) -> tuple[list[int], int] | None:
         """The first ``missing`` nodes after ``last`` that fewer than k of these transactions hold, and their support."""
         behind = rank > last
         owner, rank = owner[behind], rank[behind]

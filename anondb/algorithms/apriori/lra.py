@@ -11,18 +11,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.apriori.apriori import Apriori, label_order, too_few
 from anondb.algorithms.apriori.postings import Postings, load_postings
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent, within
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, LocalRecoding
-
-Ints = npt.NDArray[np.int64]
 
 OCCURRENCE_BYTES = 120  # at the peak: the vectors of the Gray order are lists of Python
 PARTS = 2  # the fewest chunks of a local recoding: supports, and with them accuracy, fall with every further chunk

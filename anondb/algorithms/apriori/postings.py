@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
-
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+from anondb.engine.arrays import Ints, Ints32
 
 _MANY = 64  # transactions are marked if they are at least one in this many
 OCCURRENCE_BYTES = 56  # at the peak: the arrays of Postings, and the images of all leaves while cuts are compared
@@ -24,7 +21,7 @@ class Postings:
     """Non-empty transactions, numbered from 0, as taxonomy leaves, with the transactions below each node."""
 
     taxonomy: Taxonomy
-    leaf: Rows  # the leaves of all transactions, ascending within each
+    leaf: Ints32  # the leaves of all transactions, ascending within each
     start: Ints  # the leaves of transaction t are ``leaf[start[t] : start[t + 1]]``
     occurrences: Ints = field(init=False)  # O(v), the leaf occurrences below each node
 
@@ -35,14 +32,14 @@ class Postings:
         self._begin = running
         owner = np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.start))
         self._by_leaf = owner[np.argsort(self.leaf, kind="stable")]
-        self._tids: dict[int, Rows] = {}
+        self._tids: dict[int, Ints32] = {}
 
     @property
     def n(self) -> int:
         """The number of transactions."""
         return len(self.start) - 1
 
-    def tids(self, node: int) -> Rows:
+    def tids(self, node: int) -> Ints32:
         """The transactions with a leaf below or equal to ``node``, ascending."""
         known = self._tids.get(node)
         if known is None:
@@ -50,7 +47,7 @@ class Postings:
             known = self._tids[node] = rows if self.taxonomy.is_leaf[node] else self._distinct(rows)
         return known
 
-    def _distinct(self, tids: Rows) -> Rows:
+    def _distinct(self, tids: Ints32) -> Ints32:
         """The tids, each once, ascending; marks them if they are many, which is faster than np.unique."""
         if len(tids) * _MANY < self.n:
             tids = np.sort(tids)
@@ -70,7 +67,7 @@ class Postings:
             shared = shared[holds[shared]]
         return len(shared)
 
-    def shown(self, tids: Rows, image: Rows) -> tuple[Ints, Rows]:
+    def shown(self, tids: Ints32, image: Ints32) -> tuple[Ints, Ints32]:
         """The nodes of transactions under a cut: pairs (position in ``tids``, node), each once.
 
         Args:

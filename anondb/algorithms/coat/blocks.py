@@ -10,10 +10,8 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Slots = npt.NDArray[np.int32]
+from anondb.engine.arrays import Floats, Ints, Ints32, Words
 
 NEVER = 2**62  # ``born`` of a dead block: later than any clock
 _DENSE = 64  # a block held by at least one in this many transactions gets a bitmap
@@ -33,14 +31,14 @@ class Weights(Protocol):
     def merge(self, kept: int, gone: int) -> None:
         """Record that ``kept`` now stands for both blocks."""
 
-    def values(self, keys: Ints) -> npt.NDArray[np.float64]:
+    def values(self, keys: Ints) -> Floats:
         """The weights of keys as floats."""
 
     def exact(self, key: int) -> Fraction:
         """The exact weight of a key."""
 
 
-def _positions(item: Slots, support: Ints) -> list[Slots]:
+def _positions(item: Ints32, support: Ints) -> list[Ints32]:
     """The positions of each item, ascending; sorts parts of the array, since a sort takes many times its memory."""
     order = np.empty(len(item), dtype=np.int32)
     free = np.cumsum(support) - support  # where the next position of each item belongs
@@ -62,7 +60,7 @@ class Blocks:
     """
 
     def __init__(
-        self, n: int, n_transactions: int, tid: Slots, item: Slots, group: Ints, weights: Weights | None
+        self, n: int, n_transactions: int, tid: Ints32, item: Ints32, group: Ints, weights: Weights | None
     ) -> None:
         """Make one block of each item.
 
@@ -79,7 +77,7 @@ class Blocks:
         self.start: Ints = np.cumsum(self.length) - self.length
         # number of transactions that hold each block
         self.support: Ints = np.bincount(item, minlength=n).astype(np.int64)
-        self.position: list[Slots] = _positions(item, self.support)
+        self.position: list[Ints32] = _positions(item, self.support)
         self.size: Ints = np.ones(n, dtype=np.int64)  # number of original items of each block
         # smallest item of each block, which orders blocks by their labels
         self.least: Ints = np.arange(n, dtype=np.int64)
@@ -103,16 +101,16 @@ class Blocks:
             self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
         self._seen = np.zeros(-(-n_transactions // 64) * 64, dtype=np.bool_)
         self._mark = np.zeros(n + 1, dtype=np.bool_)
-        self._bitmaps: dict[int, npt.NDArray[np.uint64]] = {}
+        self._bitmaps: dict[int, Words] = {}
         self._cached: tuple[int, int, Ints] = (-1, -1, np.empty(0, dtype=np.int64))
 
     # ------------------------------------------------------------------ supports
 
-    def slots_of(self, block: int) -> tuple[Slots, Ints]:
+    def slots_of(self, block: int) -> tuple[Ints32, Ints]:
         """The blocks in the transactions that hold ``block``, one transaction after the other, and the start of each."""
         return self._slots(self.tid[self.position[block]])
 
-    def _slots(self, tids: Slots) -> tuple[Slots, Ints]:
+    def _slots(self, tids: Ints32) -> tuple[Ints32, Ints]:
         length = self.length[tids]
         ends = np.cumsum(length)
         total = int(ends[-1]) if len(ends) else 0
@@ -158,7 +156,7 @@ class Blocks:
         self._mark[rest] = False
         return int(np.count_nonzero(held == len(rest)))
 
-    def _among(self, tids: Slots, block: int) -> Slots:
+    def _among(self, tids: Ints32, block: int) -> Ints32:
         """The transactions among ``tids`` that hold a block."""
         if self._is_frequent(block):
             held = self._bitmap(block).view(np.uint8)[tids >> 3] >> (tids & 7).astype(np.uint8)
@@ -172,7 +170,7 @@ class Blocks:
     def _is_frequent(self, block: int) -> bool:
         return bool(self.support[block] * _DENSE >= self.n_transactions)
 
-    def _bitmap(self, block: int) -> npt.NDArray[np.uint64]:
+    def _bitmap(self, block: int) -> Words:
         """The transactions that hold a block as bits.
 
         Only frequent blocks have bitmaps, so all of them together are no larger than the occurrences.

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from anondb.algorithms.coat.blocks import Blocks, Ints, Weights
+from anondb.algorithms.coat.blocks import Blocks, Weights
 from anondb.algorithms.coat.explicit import Explicit
 from anondb.algorithms.coat.implicit import Implicit
 from anondb.algorithms.coat.mining import mine, occurrences
@@ -36,6 +36,7 @@ from anondb.data.constraints import (
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError, InputError, quote_list
 from anondb.models.constraints import ConstraintAnonymity

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-from anondb.algorithms.coat.blocks import Blocks, Ints
+from anondb.algorithms.coat.blocks import Blocks
+from anondb.engine.arrays import Ints, Ints32
 
 _MANY = 64  # more constraints than this are evaluated together
 _DONE = -1  # satisfied: permanently by support k, or by support 0 until an item of it changes
@@ -39,7 +39,7 @@ class Explicit:
         owner = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
         order = np.argsort(item, kind="stable")
         bounds = np.cumsum(np.bincount(item, minlength=blocks.n))[:-1] if blocks.n else np.empty(0, dtype=np.int64)
-        self._constraints_of: list[npt.NDArray[np.int32]] = np.split(owner[order], bounds)
+        self._constraints_of: list[Ints32] = np.split(owner[order], bounds)
         self._both = np.zeros(n, dtype=np.bool_)
         self.chosen = -1
 
@@ -129,7 +129,7 @@ class Explicit:
         self._raise(self._constraints_of[block], self._k)
         self._constraints_of[block] = np.empty(0, dtype=np.int32)
 
-    def _raise(self, constraints: npt.NDArray[np.int32], gain: int) -> None:
+    def _raise(self, constraints: Ints32, gain: int) -> None:
         """Raise the bounds of these constraints, whose supports may gain ``gain`` transactions."""
         open_ = constraints[~self._settled[constraints]]
         before = np.maximum(self._level[open_], 0)

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.coat.blocks import Blocks, Ints
+from anondb.algorithms.coat.blocks import Blocks
+from anondb.engine.arrays import Flags, Ints, Ints32
 from anondb.errors import BudgetExceeded
 
 MAX_SETS = 150_000_000  # sets that are held at once: about 4 GB
@@ -27,7 +28,7 @@ _DENSE = 2**22
 
 Key = tuple[int, ...]
 Items = npt.NDArray[Any]  # of int32 or int64
-Sets = npt.NDArray[np.int32]
+Sets = Ints32
 Mined = dict[int, tuple[Sequence[Items], Items]]
 """For each size: one column per item of the set, ascending, and the supports."""
 
@@ -68,7 +69,7 @@ class _Batch:
     support: Ints  # their supports
     clock: int  # the clock when they were mined; a threat is still valid if none of its blocks changed later
     words: list[Ints] | None = None  # the packed order of the threats; None until it is needed
-    image: npt.NDArray[np.bool_] | None = None  # marks of the threats that are images of m-itemsets
+    image: Flags | None = None  # marks of the threats that are images of m-itemsets
 
     def drop_dead(self, born: Ints) -> None:
         """Remove threats with a block that changed later."""

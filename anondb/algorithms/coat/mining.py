@@ -3,14 +3,14 @@
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.algorithms.coat.blocks import Blocks, Slots
+from anondb.algorithms.coat.blocks import Blocks
 from anondb.algorithms.coat.implicit import Mined, check_sets
 from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
+from anondb.engine.arrays import Floats, Ints32
 from anondb.errors import BudgetExceeded
 
 CHUNK_SETS = 25_000_000  # itemsets that one SQL statement counts: about 1 GB
@@ -21,7 +21,7 @@ MAX_RARE = 150_000_000  # rare itemsets in memory: about 4 GB
 OCCURRENCE_BYTES = 16  # at the peak, without what is read and sorted in chunks
 
 
-def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots, Slots]:
+def occurrences(engine: Engine, dataset: Dataset, of_item: Ints32) -> tuple[Ints32, Ints32]:
     """The occurrences as (transaction numbered from 0, item), sorted."""
     total = dataset.n_occurrences
     check_occurrences(engine, total, OCCURRENCE_BYTES, "use an algorithm with a taxonomy")
@@ -38,7 +38,7 @@ def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots
     return tid, item
 
 
-def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: int, m: int) -> Mined:
+def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Ints32, k: int, m: int) -> Mined:
     """The itemsets of up to m items that at least one and fewer than k transactions hold, by size, counted in SQL.
 
     Raises:
@@ -72,7 +72,7 @@ def _check_rare(held: int, size: int) -> None:
         )
 
 
-def _shares(blocks: Blocks, size: int) -> npt.NDArray[np.float64]:
+def _shares(blocks: Blocks, size: int) -> Floats:
     """For each first item, its part of what one statement counts: rows, and itemsets, each of which makes one group."""
     sets = np.zeros(blocks.n)
     for low in range(0, len(blocks.slot), CHUNK_READ):
@@ -86,7 +86,7 @@ def _shares(blocks: Blocks, size: int) -> npt.NDArray[np.float64]:
     return groups / CHUNK_SETS + np.where(sets > 0, blocks.support, 0) / CHUNK_ROWS
 
 
-def _ranges(shares: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+def _ranges(shares: Floats) -> list[tuple[int, int]]:
     """Ranges of the first item whose shares add up to at most 1, or of a single item."""
     ranges, start, held = [], 0, 0.0
     for i, share in enumerate(shares.tolist()):

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
-
-Ints = npt.NDArray[np.int64]
+from anondb.engine.arrays import Floats, Ints
 
 
 class ItemWeights:
@@ -36,7 +34,7 @@ class ItemWeights:
         """Keep the larger weight."""
         self._rank[kept] = max(self._rank[kept], self._rank[gone])
 
-    def values(self, keys: Ints) -> npt.NDArray[np.float64]:
+    def values(self, keys: Ints) -> Floats:
         """The weights of ranks."""
         return np.asarray(self._floats[keys])
 
@@ -84,7 +82,7 @@ class TaxonomyWeights:
         self._first[kept] = min(self._first[kept], self._first[gone])
         self._last[kept] = max(self._last[kept], self._last[gone])
 
-    def values(self, keys: Ints) -> npt.NDArray[np.float64]:
+    def values(self, keys: Ints) -> Floats:
         """The shares of these numbers of leaves as floats."""
         return np.asarray(keys / self._taxonomy.n_leaves)
 

@@ -11,10 +11,9 @@ from anondb.algorithms.hghs.occurrences import Occurrences
 from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples
 from anondb.algorithms.hghs.triangle import Triangle, rare_triples, restricted
 from anondb.data.taxonomy import Taxonomy
+from anondb.engine.arrays import Flags, Ints, Ints32
 
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
-Wanted = Callable[[Rows, Rows], npt.NDArray[np.bool_]]
+Wanted = Callable[[Ints32, Ints32], Flags]
 
 ANCESTORS = 0.25  # the part of the memory that the ancestors of the leaves may take
 MOST_PASSES = 16  # over the occurrences, for one request
@@ -42,7 +41,7 @@ class ArrayPairs:
         self._supports = self._count_nodes(extended)
         self._occurrences.leave_out_singles()
         self._inside = np.zeros(self._taxonomy.size, dtype=np.bool_)
-        self._among: tuple[Rows, Rows, Rows] | None = None  # the rare pairs among the nodes of the last pass
+        self._among: tuple[Ints32, Ints32, Ints32] | None = None  # the rare pairs among the nodes of the last pass
 
     @staticmethod
     def fits(extended: Extended, k: int) -> bool:
@@ -62,7 +61,7 @@ class ArrayPairs:
         """The rare pairs that an extension asks for, from one pass over all of its nodes."""
         roles, parent = roles_in(extension, self._taxonomy.size), self._taxonomy.parent
 
-        def wanted(a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
+        def wanted(a: Ints32, b: Ints32) -> Flags:
             of_roles = WANTED[roles[a], roles[b]]
             return np.asarray((of_roles == ALWAYS) | ((of_roles == SIBLINGS) & (parent[a] == parent[b])))
 
@@ -98,7 +97,7 @@ class ArrayPairs:
 
     # ------------------------------------------------------------------ counting
 
-    def _frequent(self, triangle: Triangle, nodes: Ints, family: Ints) -> tuple[Ints, Ints, Rows]:
+    def _frequent(self, triangle: Triangle, nodes: Ints, family: Ints) -> tuple[Ints, Ints, Ints32]:
         """The frequent pairs that are not of two families, neither node above the other, by the numbers of the nodes."""
         a, b, support = triangle.frequent(self._k)
         one_family = (family[a] == family[b]) | (family[a] < 0) | (family[b] < 0)
@@ -152,7 +151,7 @@ class ArrayPairs:
         for node, begin, length in self._restrictions(nodes):
             triangle.add(node, begin, length)
 
-    def _restrictions(self, nodes: Ints) -> Iterator[tuple[Rows, Ints, Ints]]:
+    def _restrictions(self, nodes: Ints) -> Iterator[tuple[Ints32, Ints, Ints]]:
         """All transactions restricted to the nodes, in pieces (``restricted``)."""
         number_above = numbers_above(self._taxonomy, self._above, nodes)
         width = max(number_above.shape[1], 1)
@@ -160,7 +159,7 @@ class ArrayPairs:
             yield restricted(leaf, begin, number_above)
 
 
-def _chosen(a: Rows, b: Rows, support: Rows, which: npt.NDArray[np.bool_]) -> Pairs:
+def _chosen(a: Ints32, b: Ints32, support: Ints32, which: Flags) -> Pairs:
     return Pairs(np.column_stack((a[which], b[which])), support[which])
 
 
@@ -175,7 +174,7 @@ def n_nodes(extended: Extended, k: int) -> int:
     return extended.taxonomy.size - extended.taxonomy.n_leaves + int((extended.dataset.supports >= k).sum())
 
 
-def ancestors(extended: Extended) -> Rows:
+def ancestors(extended: Extended) -> Ints32:
     """For each depth from 1 on, the node of that depth above or equal to each leaf of the data; -1 for none."""
     taxonomy = extended.taxonomy
     above = np.full((int(taxonomy.depth.max()), taxonomy.size), -1, dtype=np.int32)
@@ -188,7 +187,7 @@ def ancestors(extended: Extended) -> Rows:
     return above
 
 
-def numbers_above(taxonomy: Taxonomy, above: Rows, nodes: Ints) -> Rows:
+def numbers_above(taxonomy: Taxonomy, above: Ints32, nodes: Ints) -> Ints32:
     """For each leaf the numbers of those of the nodes that are above or equal to it, from the root on; -1 for none.
 
     Args:

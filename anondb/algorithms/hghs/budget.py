@@ -1,11 +1,7 @@
 """The limits of mining threats: rows of a join, rows that are kept, and threats."""
 
-import numpy as np
-import numpy.typing as npt
-
+from anondb.engine.arrays import Ints
 from anondb.errors import BudgetExceeded
-
-Ints = npt.NDArray[np.int64]
 
 CHUNK_ROWS = 20_000_000
 MAX_ROWS = 4_000_000_000

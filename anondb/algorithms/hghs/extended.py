@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Runner, Table, reads
-
-Ints = npt.NDArray[np.int64]
+from anondb.engine.arrays import Ints
 
 NO_FAMILY = -1
 

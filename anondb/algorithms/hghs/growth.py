@@ -1,14 +1,13 @@
 """Threats of three and more nodes, mined by SQL level by level."""
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
 from anondb.engine import Runner, Table, reads
+from anondb.engine.arrays import Ints32
 from anondb.engine.telling import told
 
-Rows = npt.NDArray[np.int32]
 _FOLLOWS = "other.member > one.last AND (one.family = other.family OR one.family < 0 OR other.family < 0)"
 
 
@@ -20,8 +19,8 @@ class Growth:
 
     def __init__(self, engine: Runner, k: int) -> None:
         self._engine, self._k = engine, k
-        self.rows: dict[int, Rows] = {}  # for each size, an (n, size) array of nodes, ascending in each row
-        self.supports: dict[int, Rows] = {}  # for each size, the n supports
+        self.rows: dict[int, Ints32] = {}  # for each size, an (n, size) array of nodes, ascending in each row
+        self.supports: dict[int, Ints32] = {}  # for each size, the n supports
         # whether no antichain of m nodes can be frequent: no transaction holds two frequent (m-1)-antichains that
         # differ only in their last elements (nested ones and nodes of two families included)
         self.exhausted = False
@@ -51,7 +50,7 @@ class Growth:
     ) -> None:
         """Count the sets of one size, in ranges of prefixes, and keep the minimal threats among them."""
         engine = self._engine
-        batches: list[tuple[Rows, Rows]] = []
+        batches: list[tuple[Ints32, Ints32]] = []
         kept = 0
         for chunk in told(engine.progress, f"counting sets of {size} nodes", ranges):
             counted = engine.create("counted", _counted(occurrences, chunk))

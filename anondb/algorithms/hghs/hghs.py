@@ -16,17 +16,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.hghs.schedule import MiningSchedule
 from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Runner
+from anondb.engine.arrays import Ints
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

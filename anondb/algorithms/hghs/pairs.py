@@ -3,30 +3,25 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from anondb.algorithms.hghs.extended import Extended
 from anondb.engine import Spread
-
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+from anondb.engine.arrays import Ints, Ints32
 
 
 @dataclass(frozen=True)
 class Pairs:
     """Pairs of nodes and their supports."""
 
-    rows: Rows  # an (n, 2) array of nodes, ascending in each row
-    supports: Rows  # the n supports
+    rows: Ints32  # an (n, 2) array of nodes, ascending in each row
+    supports: Ints32  # the n supports
 
 
 @dataclass(frozen=True)
 class Triples:
     """Threats of three nodes."""
 
-    rows: Rows  # an (n, 3) array of nodes, ascending in each row
-    supports: Rows  # the n supports
+    rows: Ints32  # an (n, 3) array of nodes, ascending in each row
+    supports: Ints32  # the n supports
     # whether no transaction holds three nodes of which the first is frequent with both others, be these nested or of
     # two families: as ``Growth`` decides it
     exhausted: bool

@@ -12,9 +12,7 @@ import numpy.typing as npt
 from anondb.algorithms.hghs.extended import NO_FAMILY
 from anondb.algorithms.hghs.threats import ThreatMiner, Threats
 from anondb.data.taxonomy import Taxonomy
-
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+from anondb.engine.arrays import Flags, Ints, Ints32
 
 FEW = 8  # single nodes are mined if they have less than 1/8 of the occurrences of the whole depth ...
 PIECES = 4  # ... and at most so many times in a row
@@ -30,12 +28,12 @@ class KnownThreats:
 
     def __init__(self, size: int, order: Ints) -> None:
         self._size, self._order = size, order
-        self._rows: dict[int, tuple[Rows, Rows]] = {}
-        self._index: list[tuple[Rows, Ints, Ints, npt.NDArray[np.int16]]] = []
+        self._rows: dict[int, tuple[Ints32, Ints32]] = {}
+        self._index: list[tuple[Ints32, Ints, Ints, npt.NDArray[np.int16]]] = []
         self.inside: dict[int, set[tuple[int, ...]]] = {}  # the threats that lie in the cut, by their last node
         self.involved = np.zeros(size, dtype=np.bool_)  # for each node, whether a known threat contains it
 
-    def learn(self, new: Threats, cut: set[int], live: npt.NDArray[np.bool_], keep: bool) -> None:
+    def learn(self, new: Threats, cut: set[int], live: Flags, keep: bool) -> None:
         """Add new threats to the known ones, or replace these unless ``keep``; drop threats with a node that is not
         ``live``."""
         known = self._rows if keep else {}

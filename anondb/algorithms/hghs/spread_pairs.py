@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
@@ -16,12 +15,11 @@ from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, Pairs
 from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
 from anondb.engine import Spread, Table, reads
+from anondb.engine.arrays import Ints, Ints32
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
 
 PIECE = 250_000  # occurrences that are counted at once
 COLUMNS = {"n1": "INTEGER", "n2": "INTEGER", "support": "INTEGER"}
@@ -116,7 +114,7 @@ class SpreadPairs:
 
 
 def counts(
-    nodes: Ints, after: Ints, above: Rows, cells: int, batches: Iterator[pa.RecordBatch]
+    nodes: Ints, after: Ints, above: Ints32, cells: int, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Count pairs of nodes, neither above the other, and each node with itself.
 
@@ -140,9 +138,9 @@ def counts(
         yield _batch(nodes[a[apart]], nodes[b[apart]], support[apart])
 
 
-def _transactions(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Rows, Ints]]:
+def _transactions(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Ints32, Ints]]:
     """The leaves of whole transactions, and where each begins, in pieces."""
-    held: list[tuple[Rows, Rows]] = []
+    held: list[tuple[Ints32, Ints32]] = []
     for batch in batches:
         held.append((batch.column(0).to_numpy(), batch.column(1).to_numpy()))
         if sum(len(tid) for tid, _ in held) >= PIECE:
@@ -154,12 +152,12 @@ def _transactions(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Rows, Int
         yield from _piece(*(np.concatenate(parts) for parts in zip(*held, strict=True)))
 
 
-def _piece(tid: Rows, leaf: Rows) -> Iterator[tuple[Rows, Ints]]:
+def _piece(tid: Ints32, leaf: Ints32) -> Iterator[tuple[Ints32, Ints]]:
     if len(tid):
         yield leaf, np.flatnonzero(np.diff(tid, prepend=tid[0] - 1))
 
 
-def _batch(*columns: Ints | Rows) -> pa.RecordBatch:
+def _batch(*columns: Ints | Ints32) -> pa.RecordBatch:
     import pyarrow as pa
 
     arrays = [pa.array(values.astype(np.int32)) for values in columns]

@@ -3,14 +3,12 @@
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.pairs import Extension, Pairs
 from anondb.engine import Table
-
-Ints = npt.NDArray[np.int64]
+from anondb.engine.arrays import Ints
 
 WITHIN, BETWEEN = "warehouse/threats/pairs_within", "warehouse/threats/pairs_between"
 

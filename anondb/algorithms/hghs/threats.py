@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
@@ -22,17 +21,15 @@ from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, Triples,
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Runner
-
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+from anondb.engine.arrays import Flags, Ints, Ints32
 
 
 @dataclass(frozen=True)
 class Threats:
     """Threats of two and more nodes."""
 
-    rows: dict[int, Rows]  # for each size s, an (n, s) array of nodes, ascending in each row
-    supports: dict[int, Rows]  # for each size, the n supports
+    rows: dict[int, Ints32]  # for each size s, an (n, s) array of nodes, ascending in each row
+    supports: dict[int, Ints32]  # for each size, the n supports
     exhausted: bool  # whether it is known that no antichain of m nodes is frequent; a larger m then adds no threat
 
 
@@ -53,7 +50,7 @@ class ThreatMiner:
         self.supports: Ints = self._pairs.supports  # the support of each node, by node (0 if it does not occur)
 
     @property
-    def infrequent(self) -> npt.NDArray[np.bool_]:
+    def infrequent(self) -> Flags:
         """The threats of size one: nodes that occur in fewer than k transactions."""
         return np.asarray((self.supports > 0) & (self.supports < self.k))
 

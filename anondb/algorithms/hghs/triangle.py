@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.pairs import Triples
-
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+from anondb.engine.arrays import Flags, Ints, Ints32
 
 PART = 1 << 20  # cells
 GROUP = 1 << 17  # nodes of the transactions whose pairs are counted at once
@@ -32,7 +29,7 @@ class Triangle:
         self._row = np.full(n, self._cells, dtype=np.intp)
         self._row[: self.rows] = self._begin - np.arange(self.rows) - 1
 
-    def add(self, node: Rows, begin: Ints, length: Ints) -> None:
+    def add(self, node: Ints32, begin: Ints, length: Ints) -> None:
         """Count the pairs of transactions, whose nodes are ascending.
 
         Transactions are taken by descending length, so that those with a j-th node are the first ones of a group.
@@ -55,24 +52,24 @@ class Triangle:
                 np.add.at(self._counts, cells.reshape(-1), ONE)
             at = end
 
-    def rare(self, k: int) -> tuple[Ints, Ints, Rows]:
+    def rare(self, k: int) -> tuple[Ints, Ints, Ints32]:
         """The pairs a < b that occur in fewer than k transactions, and how often."""
         counts = self._counts[: self._cells]
         return self._pairs((counts > 0) & (counts < k))
 
-    def frequent(self, k: int) -> tuple[Ints, Ints, Rows]:
+    def frequent(self, k: int) -> tuple[Ints, Ints, Ints32]:
         """The pairs a < b that occur in k and more transactions, and how often."""
         return self._pairs(self._counts[: self._cells] >= k)
 
-    def _pairs(self, which: npt.NDArray[np.bool_]) -> tuple[Ints, Ints, Rows]:
+    def _pairs(self, which: Flags) -> tuple[Ints, Ints, Ints32]:
         return self._at(np.flatnonzero(which))
 
-    def counted(self) -> Iterator[tuple[Ints, Ints, Rows]]:
+    def counted(self) -> Iterator[tuple[Ints, Ints, Ints32]]:
         """The pairs a < b that occur, and how often, in parts."""
         for at in range(0, self._cells, PART):
             yield self._at(at + np.flatnonzero(self._counts[at : min(at + PART, self._cells)]))
 
-    def _at(self, cells: Ints) -> tuple[Ints, Ints, Rows]:
+    def _at(self, cells: Ints) -> tuple[Ints, Ints, Ints32]:
         a = np.searchsorted(self._begin, cells, side="right") - 1
         return a, cells - self._row[a], self._counts[cells]
 
@@ -88,7 +85,7 @@ def _cells_before(n: int) -> Ints:
     return cells
 
 
-def restricted(leaf: Rows, begin: Ints, number_above: Rows) -> tuple[Rows, Ints, Ints]:
+def restricted(leaf: Ints32, begin: Ints, number_above: Ints32) -> tuple[Ints32, Ints, Ints]:
     """Transactions as the numbers of certain nodes above or equal to their leaves, each once and ascending.
 
     Args:
@@ -109,7 +106,7 @@ def restricted(leaf: Rows, begin: Ints, number_above: Rows) -> tuple[Rows, Ints,
     return above.ravel()[place], starts, np.diff(starts, append=len(place))
 
 
-def rare_triples(node: Rows, begin: Ints, length: Ints, frequent: npt.NDArray[np.bool_], k: int) -> Triples:
+def rare_triples(node: Ints32, begin: Ints, length: Ints, frequent: Flags, k: int) -> Triples:
     """The triples that occur in fewer than k transactions, of which all pairs are frequent.
 
     Only the counts of one first node are in memory. A pair that follows it is counted in a triangle of its partners.
@@ -141,7 +138,7 @@ def rare_triples(node: Rows, begin: Ints, length: Ints, frequent: npt.NDArray[np
     return Triples(np.concatenate(rows), np.concatenate(supports), exhausted)
 
 
-def _add_followers(triangle: Triangle, places: Rows, end: Rows, node: Rows, partners: Ints, n: int) -> bool:
+def _add_followers(triangle: Triangle, places: Ints32, end: Ints32, node: Ints32, partners: Ints, n: int) -> bool:
     """Count the pairs of partners that follow the places of one node; returns whether there is any in a transaction."""
     number = np.full(n, -1, dtype=np.int32)
     number[partners] = np.arange(len(partners))

@@ -9,17 +9,15 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.mm.moles import MoleMiner, Moles
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
-
-Ints = npt.NDArray[np.int64]
 
 
 def mm(

@@ -9,17 +9,14 @@ size are joined from these sets.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
+from anondb.engine.arrays import Flags, Ints, Ints32
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
 from anondb.models.hkp import HkpCoherence
-
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -27,8 +24,8 @@ class Moles:
     """The minimal moles."""
 
     single: Ints  # the public items that are moles by themselves, ascending
-    rows: dict[int, Rows]  # for each size from 2 on, an (n, size) array of items, ascending in each row
-    supports: dict[int, Rows]  # for each size, the n supports
+    rows: dict[int, Ints32]  # for each size from 2 on, an (n, size) array of items, ascending in each row
+    supports: dict[int, Ints32]  # for each size, the n supports
 
 
 @dataclass
@@ -36,7 +33,7 @@ class _Level:
     """The sets of one size without a mole; set i consists of set ``prefix[i]`` of the previous size and ``member[i]``."""
 
     key: Ints  # ``prefix * n_items + member``, ascending
-    items: Rows  # the items of each set
+    items: Ints32  # the items of each set
     without: Ints  # for each position j, the number of the set without its item j, among the sets of the previous size
 
     def find(self, key: Ints) -> Ints:
@@ -54,7 +51,7 @@ class MoleMiner:
         private: marks of the private items, by number.
     """
 
-    def __init__(self, engine: Engine, dataset: Dataset, private: npt.NDArray[np.bool_], model: HkpCoherence) -> None:
+    def __init__(self, engine: Engine, dataset: Dataset, private: Flags, model: HkpCoherence) -> None:
         self._engine, self._dataset, self._model = engine, dataset, model
         self._public = ~private
         self._private: Table | None = None
@@ -81,7 +78,7 @@ class MoleMiner:
             engine.drop(self._private)
         return moles
 
-    def _are_moles(self, support: Ints, most: Ints) -> npt.NDArray[np.bool_]:
+    def _are_moles(self, support: Ints, most: Ints) -> Flags:
         h = self._model.h
         shares = np.zeros(len(support), dtype=np.bool_)
         if self._private is not None:  # most / support > h, exactly: h may have any denominator
@@ -132,7 +129,7 @@ class MoleMiner:
 
     def _size(
         self, occurrences: Table, level: _Level, low: int, high: int
-    ) -> tuple[tuple[Rows, Rows], tuple[Ints, Ints, Ints, Ints]]:
+    ) -> tuple[tuple[Ints32, Ints32], tuple[Ints, Ints, Ints, Ints]]:
         """The minimal moles of the next size and the sets without a mole, for a range of first joined sets."""
         engine = self._engine
         joined = engine.create("joined", "itemsets/joined", {"occurrences": occurrences}, first_from=low, first_to=high)

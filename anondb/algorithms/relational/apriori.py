@@ -9,8 +9,9 @@ import numpy as np
 
 from anondb.algorithms.apriori.apriori import Apriori, label_order
 from anondb.algorithms.apriori.postings import Postings
-from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, ItemTree, Recoder, recoding
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, recoding
 from anondb.algorithms.relational.sets import partition
+from anondb.engine.arrays import Ints
 
 
 def taxonomy_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree) -> Recoder:

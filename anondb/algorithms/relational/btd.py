@@ -15,18 +15,16 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from anondb.algorithms.relational.items import Ints, ItemSets, slices
+from anondb.algorithms.relational.items import ItemSets, slices
 from anondb.algorithms.relational.neighbours import head
+from anondb.engine.arrays import Floats, Ints, Words
 
 _BOUND = 2  # records of a cluster that bound its distances
 _LONGEST = 5  # records of a cluster at hand, more than bound its distances; all but the last are compared first
 _FEW = 8  # records of the seed that are compared with these
 _WORDS = 16  # of 64 bits, for the items of a record; at least 3
 _PAIRS = 4_000  # of records that are looked at together
-Floats = npt.NDArray[np.float64]
-Words = npt.NDArray[np.uint64]
 
 
 class Order(Protocol):

@@ -7,14 +7,12 @@ makes the result deterministic.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.relational.neighbours import Neighbours
 from anondb.data.generalization import Generalization
+from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
-
-Ints = npt.NDArray[np.int64]
 
 
 def cluster(measure: Generalization, k: int, tell: Tell = silent) -> list[Ints]:

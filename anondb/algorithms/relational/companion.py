@@ -6,7 +6,7 @@ that are near each other are united first (docs/algorithms/rum_tum_bound.md#t); 
 
 import numpy as np
 
-from anondb.algorithms.relational.items import Ints
+from anondb.engine.arrays import Ints
 
 _NEAR = 1e-6  # logarithms closer than this are compared exactly
 

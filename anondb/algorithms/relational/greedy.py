@@ -20,21 +20,12 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.relational.companion import Companions
-from anondb.algorithms.relational.items import (
-    Bools,
-    ClusterRecoding,
-    Ints,
-    ItemSets,
-    ItemTree,
-    Recoder,
-    recoding,
-    ul_exact,
-)
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, recoding, ul_exact
 from anondb.algorithms.relational.sets import partition
 from anondb.data.taxonomy import Taxonomy
+from anondb.engine.arrays import Flags, Ints, Words
 from anondb.errors import BudgetExceeded
 
 MAX_SETS = 20_000_000  # itemsets of one cluster that are counted individually
@@ -80,7 +71,7 @@ class _Blocks:
     """The generalized items of one cluster, as sets of items; a block has the number of its first item."""
 
     def __init__(
-        self, marks: Bools, groups: list[Ints], k: int, ell: int, m: int | float, leaves: Ints | None = None
+        self, marks: Flags, groups: list[Ints], k: int, ell: int, m: int | float, leaves: Ints | None = None
     ) -> None:
         self.n, self.k, self.ell, self.m = len(marks), k, ell, m
         self.block_of = np.arange(self.n)  # block of each item
@@ -92,14 +83,14 @@ class _Blocks:
         self._bits, self._first = _packed(parts)
         # the number of records that hold each two blocks, then the same for the records of each group
         self.together = np.stack([_common(part) for part in parts])
-        self._bad: Bools = self._violates(self.together)  # pairs of blocks, and blocks on the diagonal, that violate
+        self._bad: Flags = self._violates(self.together)  # pairs of blocks, and blocks on the diagonal, that violate
 
     @property
     def pairs(self) -> Ints:
         """The number of records that hold each two blocks."""
         return np.asarray(self.together[0])
 
-    def _violates(self, together: Ints) -> Bools:
+    def _violates(self, together: Ints) -> Flags:
         """Whether few records hold two blocks, or too many of these a sensitive item."""
         whole = together[0]
         return np.asarray((whole > 0) & ((whole < self.k) | (together[1:] * self.ell > whole).any(axis=0)))
@@ -155,7 +146,7 @@ class _Blocks:
         return [], None
 
     def _few_supersets(
-        self, here: Ints, rows: Bools, held: Sequence[tuple[int, ...]]
+        self, here: Ints, rows: Flags, held: Sequence[tuple[int, ...]]
     ) -> tuple[list[int], list[int] | None]:
         """The first transaction with fewer than k supersets, for an m of at least the longest transaction
         (docs/algorithms/models.md#km)."""
@@ -204,7 +195,7 @@ class _Blocks:
             self._bad[kept] = self._bad[:, kept] = self._violates(row)
         return kept
 
-    def _rows(self) -> Bools:
+    def _rows(self) -> Flags:
         """Marks of the records that hold each block."""
         words = self._bits[:, : -(-self._marks.shape[1] // 64)]
         bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
@@ -220,7 +211,7 @@ class _Blocks:
                 state.unite([i for i, b in enumerate(block_of) if b == block])
             yield state
 
-    def recoding(self, items: Ints, marks: Bools, lost: Sequence[int] | set[int]) -> ClusterRecoding:
+    def recoding(self, items: Ints, marks: Flags, lost: Sequence[int] | set[int]) -> ClusterRecoding:
         """The current recoding."""
         return _without(partition(items, marks, self.block_of), set(lost))
 
@@ -229,7 +220,7 @@ class _Nodes(_Blocks):
     """The generalized items of one cluster as nodes of a taxonomy."""
 
     def __init__(
-        self, marks: Bools, groups: list[Ints], k: int, ell: int, m: int | float, taxonomy: Taxonomy, leaf: Ints
+        self, marks: Flags, groups: list[Ints], k: int, ell: int, m: int | float, taxonomy: Taxonomy, leaf: Ints
     ) -> None:
         super().__init__(marks, groups, k, ell, m)
         self.taxonomy, self.leaf = taxonomy, leaf
@@ -292,7 +283,7 @@ class _Nodes(_Blocks):
             parts = [p + b for p in parts for b in below]
         return whole + parts
 
-    def recoding(self, items: Ints, marks: Bools, lost: Sequence[int] | set[int]) -> ClusterRecoding:
+    def recoding(self, items: Ints, marks: Flags, lost: Sequence[int] | set[int]) -> ClusterRecoding:
         """The current recoding; a node stands for all of its leaves."""
         here = self._order()
         number = np.full(self.n, -1, dtype=np.int64)
@@ -303,7 +294,7 @@ class _Nodes(_Blocks):
         )
 
 
-def _packed(parts: Sequence[Bools]) -> tuple[npt.NDArray[np.uint64], Ints]:
+def _packed(parts: Sequence[Flags]) -> tuple[Words, Ints]:
     """The columns of each part as the bits of words of their own, and the first word of each part."""
     words = [-(-part.shape[1] // 64) for part in parts]
     first = np.cumsum([0, *words])
@@ -313,7 +304,7 @@ def _packed(parts: Sequence[Bools]) -> tuple[npt.NDArray[np.uint64], Ints]:
     return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first[:-1]
 
 
-def _common(marks: Bools) -> Ints:
+def _common(marks: Flags) -> Ints:
     """The number of records that hold each two items; single precision counts up to 2^24 of them exactly."""
     rows = marks.astype(np.float32)
     return np.asarray((rows @ rows.T).astype(np.int64))

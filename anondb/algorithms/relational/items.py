@@ -14,14 +14,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Flags, Ints
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Profile = Counter[tuple[int, int]]
 ALL_LOST = (0, 0)  # counts records that lost all their items; their UL is 1, the maximum
 
@@ -40,7 +38,7 @@ class ItemSets:
     sensitive: Ints
 
     @classmethod
-    def of(cls, n: int, n_items: int, record: Ints, item: Ints, is_sensitive: Bools) -> ItemSets:
+    def of(cls, n: int, n_items: int, record: Ints, item: Ints, is_sensitive: Flags) -> ItemSets:
         """Make item sets from occurrences that are sorted by record and item."""
         parts = []
         for selected in (~is_sensitive[item], is_sensitive[item]):
@@ -49,17 +47,17 @@ class ItemSets:
         return cls(n, n_items, *parts)
 
     @classmethod
-    def load(cls, engine: Engine, dataset: Dataset, is_sensitive: Bools) -> ItemSets:
+    def load(cls, engine: Engine, dataset: Dataset, is_sensitive: Flags) -> ItemSets:
         """Read the item sets of a dataset, in one query."""
         rows = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
         record, item = (rows[c].astype(np.int64) for c in ("record", "item"))
         return cls.of(dataset.n_transactions, dataset.n_items, record, item, is_sensitive)
 
-    def marks(self, records: Ints) -> tuple[Ints, Bools]:
+    def marks(self, records: Ints) -> tuple[Ints, Flags]:
         """The nonsensitive items of some records, and for each item a row of marks of the records that hold it."""
         return _marks(self.start, self.item, records)
 
-    def sensitive_marks(self, records: Ints) -> tuple[Ints, Bools]:
+    def sensitive_marks(self, records: Ints) -> tuple[Ints, Flags]:
         """The sensitive items of some records, and for each item a row of marks of the records that hold it."""
         return _marks(self.sensitive_start, self.sensitive, records)
 
@@ -99,7 +97,7 @@ def slices(start: Ints, records: Ints) -> tuple[Ints, Ints]:
     return place, np.repeat(np.arange(len(records)), length)
 
 
-def _marks(start: Ints, item: Ints, records: Ints) -> tuple[Ints, Bools]:
+def _marks(start: Ints, item: Ints, records: Ints) -> tuple[Ints, Flags]:
     place, owner = slices(start, records)
     items, row = np.unique(item[place], return_inverse=True)
     marks = np.zeros((len(items), len(records)), dtype=np.bool_)
@@ -130,7 +128,7 @@ Recoder = Callable[[Ints], ClusterRecoding]
 
 def recoding(
     items: Ints,
-    marks: Bools,
+    marks: Flags,
     block: Ints,
     keys: tuple[tuple[int, ...] | int, ...],
     sizes: Ints,

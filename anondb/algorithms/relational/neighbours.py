@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.data.generalization import Generalization
+from anondb.engine.arrays import Ints
 
-Ints = npt.NDArray[np.int64]
 BLOCK = 128  # records
 
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from anondb.algorithms.coat.coat import group_label
-from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, slices
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, slices
 from anondb.data.generalization import Generalization, Groups, marked
 from anondb.data.records import Attribute
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Flags, Ints
 from anondb.recoding import LocalRecoding, PublishedAttribute, RelationalRecoding
 
 Key = tuple[int, ...] | int
@@ -26,7 +27,7 @@ def publish(
     clusters: Sequence[Ints],
     recoded: Sequence[ClusterRecoding],
     taxonomy: Taxonomy | None,
-    is_sensitive: Bools,
+    is_sensitive: Flags,
     tum: float,
 ) -> RelationalRecoding:
     """Make the recoding of all clusters.

@@ -18,7 +18,7 @@ from anondb.algorithms.relational.bounds import BoundViolated, Merging, nearest,
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster, fused
 from anondb.algorithms.relational.greedy import diversity_recoder
-from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, ItemTree, Profile, Recoder, ul
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Profile, Recoder, ul
 from anondb.algorithms.relational.publish import publish
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
@@ -26,6 +26,7 @@ from anondb.data.records import Records
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Flags, Ints
 from anondb.engine.telling import told
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
@@ -116,7 +117,7 @@ def read_delta(value: Any) -> Fraction:
     return delta
 
 
-def _marks(dataset: Dataset, sensitive: frozenset[str]) -> Bools:
+def _marks(dataset: Dataset, sensitive: frozenset[str]) -> Flags:
     """Marks of the sensitive items, by item number."""
     is_sensitive = np.array([label in sensitive for label in dataset.labels], dtype=np.bool_)
     if dataset.n_items and is_sensitive.all():
@@ -135,7 +136,7 @@ def _mean_ul(recoded: list[ClusterRecoding], records: int) -> float:
     return ul(whole) / max(records, 1)
 
 
-def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Bools) -> Ints:
+def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Flags) -> Ints:
     """The leaf of each nonsensitive item; sensitive ones need not be in the taxonomy."""
     node = np.array([taxonomy.node_of.get(label, -1) for label in dataset.labels], dtype=np.int64)
     unknown = int(((node < 0) & ~is_sensitive).sum())

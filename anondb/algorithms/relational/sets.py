@@ -21,7 +21,8 @@ from anondb.algorithms.coat.explicit import Explicit
 from anondb.algorithms.coat.implicit import Implicit, Mined
 from anondb.algorithms.coat.weights import TaxonomyWeights
 from anondb.algorithms.relational.companion import Companions
-from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, ItemTree, Recoder, recoding
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, recoding
+from anondb.engine.arrays import Flags, Ints
 from anondb.errors import BudgetExceeded
 
 MAX_SETS = 20_000_000  # m-itemsets of one cluster
@@ -50,7 +51,7 @@ def set_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree | None =
     return recode
 
 
-def partition(items: Ints, marks: Bools, block: Ints) -> ClusterRecoding:
+def partition(items: Ints, marks: Flags, block: Ints) -> ClusterRecoding:
     """Make the recoding of a partition of items; ``block`` has a block number for each item, -1 if suppressed."""
     kept = np.flatnonzero(block >= 0)
     names, first, of_kept = np.unique(block[kept], return_index=True, return_inverse=True)
@@ -74,7 +75,7 @@ class _Pairs:
     of largest support with the smallest items.
     """
 
-    def __init__(self, marks: Bools, k: int, m: int, leaves: Ints | None) -> None:
+    def __init__(self, marks: Flags, k: int, m: int, leaves: Ints | None) -> None:
         self.n, self.k, self.m = len(marks), k, m
         self.rows = marks.astype(np.float32)
         self.support: Ints = marks.sum(axis=1).astype(np.int64)
@@ -158,7 +159,7 @@ class _Pairs:
         self._open[:] = 0
 
 
-def _by_coat(marks: Bools, k: int, m: int | float, weights: TaxonomyWeights | None) -> Ints:
+def _by_coat(marks: Flags, k: int, m: int | float, weights: TaxonomyWeights | None) -> Ints:
     """The block of each item for any m, by the main loop of COAT; -1 if suppressed.
 
     If m is at least the longest transaction, the constraints are those of Pgen (docs/algorithms/coat.md#pgen).
@@ -181,11 +182,11 @@ def _by_coat(marks: Bools, k: int, m: int | float, weights: TaxonomyWeights | No
     return np.where(blocks.block_of < 0, -1, blocks.least[np.maximum(blocks.block_of, 0)])
 
 
-def _maximal_rare(marks: Bools, k: int) -> list[list[int]]:
+def _maximal_rare(marks: Flags, k: int) -> list[list[int]]:
     """The distinct transactions that no other contains and that have fewer than k copies, by size, then items."""
     distinct, copies = np.unique(marks.T, axis=0, return_counts=True)
     order = np.argsort(-distinct.sum(axis=1), kind="stable")
-    maximal: list[Bools] = []
+    maximal: list[Flags] = []
     rare = []
     for row, number in zip(distinct[order], copies[order].tolist(), strict=True):
         if row.any() and not any((row <= larger).all() for larger in maximal):
@@ -195,7 +196,7 @@ def _maximal_rare(marks: Bools, k: int) -> list[list[int]]:
     return sorted(rare, key=lambda s: (-len(s), s))
 
 
-def _mined(marks: Bools, k: int, m: int) -> Mined:
+def _mined(marks: Flags, k: int, m: int) -> Mined:
     """For each size up to m, the itemsets that at least one and fewer than k records hold."""
     supports = marks.sum(axis=1).astype(np.int64)
     rare = np.flatnonzero(supports < k)

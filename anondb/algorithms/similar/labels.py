@@ -7,12 +7,8 @@ equals is the first by label. The numbers change when dead labels are left out; 
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Slots = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
+from anondb.engine.arrays import Flags, Floats, Ints, Ints32
 
 NEIGHBOURS, CANDIDATES = 4, 16  # labels that a rough cost looks at, and partners whose cost is computed
 PARTS = 16  # errors are rounded to such a part of an item pair, divided by the occurrences of two labels
@@ -33,7 +29,7 @@ class Nearness(Protocol):
         """Record that ``kept`` now stands for both sets."""
 
 
-def pair_supports(n: int, tid: Slots, label: Slots) -> Slots:
+def pair_supports(n: int, tid: Ints32, label: Ints32) -> Ints32:
     """The number of transactions that hold each two labels, and on the diagonal those that hold each label.
 
     Args:
@@ -59,7 +55,7 @@ class Labels:
     """The labels during the grouping, each with the transactions that hold it."""
 
     def __init__(
-        self, n: int, n_transactions: int, tid: Slots, item: Slots, k: int, pair_k: int, nearness: Nearness | None
+        self, n: int, n_transactions: int, tid: Ints32, item: Ints32, k: int, pair_k: int, nearness: Nearness | None
     ) -> None:
         """Make a label of each item.
 
@@ -91,7 +87,7 @@ class Labels:
         self._held = self._pairs.sum(axis=1, dtype=np.float64)  # pair counts with the label of each of these items
         self._rare: Ints = self._rare_pairs(self._pairs).sum(axis=1) + (self._support < k)
 
-    def _rare_pairs(self, counts: Slots) -> Flags:
+    def _rare_pairs(self, counts: Ints32) -> Flags:
         return np.asarray((counts > 0) & (counts < self._pair_k))
 
     # ------------------------------------------------------------------ the choice
@@ -140,7 +136,7 @@ class Labels:
         below, equal = np.flatnonzero(rough < limit), np.flatnonzero(rough == limit)
         return np.sort(np.concatenate((below, equal[: CANDIDATES - len(below)])))
 
-    def _errors(self, label: int, others: tuple[Floats, Floats], beside: Ints, counts: Slots) -> Floats:
+    def _errors(self, label: int, others: tuple[Floats, Floats], beside: Ints, counts: Ints32) -> Floats:
         """The errors of pairs with each label C of ``beside`` if ``label`` (A) and one of the others (B) were one label.
 
         It is defined in docs/algorithms/similar.md#definitions. Here it is multiplied by O(A) + O(B) and by ``PARTS``, and
@@ -162,7 +158,7 @@ class Labels:
         errors *= relative
         return np.asarray(np.rint(errors, out=errors))
 
-    def _cost(self, label: int, others: Ints, beside: Ints, counts: Slots) -> Floats:
+    def _cost(self, label: int, others: Ints, beside: Ints, counts: Ints32) -> Floats:
         """The error of pairs if ``label`` were merged with each of the others."""
         size, sizes = self._size[label], self._size[others]
         together = self._pairs[label, others]
@@ -177,7 +173,7 @@ class Labels:
             total / (self._occurrences[label] + of_others[1][:, 0]) + PARTS * size * sizes * (together > 0)
         )
 
-    def _resolved(self, label: int, others: Ints, beside: Ints, counts: Slots) -> Ints:
+    def _resolved(self, label: int, others: Ints, beside: Ints, counts: Ints32) -> Ints:
         """How many rare sets of both labels are none of their union, as if no transaction held a third label with both."""
         row = self._pairs[label]
         ours = row[beside]
@@ -219,7 +215,7 @@ class Labels:
         if 4 * self.left < 3 * len(self._least):
             self._renumber()
 
-    def _join(self, kept: int, gone: int) -> Slots:
+    def _join(self, kept: int, gone: int) -> Ints32:
         """Join the occurrences of two labels; returns how many transactions with both hold each label."""
         n = len(self._least)
         ours, theirs = self._places[kept], self._places[gone]
@@ -252,14 +248,14 @@ class Labels:
 
     # ------------------------------------------------------------------ the result
 
-    def supports(self) -> Slots:
+    def supports(self) -> Ints32:
         """The number of transactions that hold each two labels, and on the diagonal those that hold each label."""
         alive = np.flatnonzero(self._support < FAR)
         pairs = self._pairs[np.ix_(alive, alive)]
         np.fill_diagonal(pairs, self._support[alive])
         return pairs
 
-    def shown(self) -> Slots:
+    def shown(self) -> Ints32:
         """The label of each occurrence, numbered as in :meth:`supports`; -1 beside another one of its label."""
         alive = np.flatnonzero(self._support < FAR)
         number = np.full(len(self._least) + 1, -1, dtype=np.int32)

@@ -8,18 +8,15 @@ groups, then the items that are shown as themselves, then the second released it
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Slots = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
+from anondb.engine.arrays import Flags, Ints, Ints32
 
 
 class Cells:
     """The published transactions while rows are opened and divided."""
 
     def __init__(
-        self, group: Ints, pairs: Slots, n_transactions: int, tid: Slots, item: Slots, k: int, pair_k: int
+        self, group: Ints, pairs: Ints32, n_transactions: int, tid: Ints32, item: Ints32, k: int, pair_k: int
     ) -> None:
         """Show each item as its group.
 
@@ -108,7 +105,7 @@ class Cells:
             cells, beside, length = cells[keep], beside[np.repeat(keep, length)], length[keep]
         return 0
 
-    def _places(self, tids: Slots, length: Ints) -> Ints:
+    def _places(self, tids: Ints32, length: Ints) -> Ints:
         """The cells of transactions."""
         ends = np.cumsum(length)
         return np.asarray(np.repeat(self._start[tids] - (ends - length), length) + np.arange(ends[-1]))
@@ -120,7 +117,7 @@ class Cells:
         missing[group] = self._k - rest[group] if 0 < rest[group] < self._k else 0
         return missing
 
-    def _needed(self, missing: Ints, beside: Slots, tids: Slots, length: Ints) -> Flags:
+    def _needed(self, missing: Ints, beside: Ints32, tids: Ints32, length: Ints) -> Flags:
         """Choose the rows that stay as they are: of those with each released item the shortest, as many as are missing.
 
         Equally long rows are in the order of their items, and then of their transactions.
@@ -151,7 +148,7 @@ class Cells:
         self._beside[others, other] += counts[others].astype(np.int32)
 
 
-def _ranks(tid: Slots, item: Slots, length: Ints) -> Ints:
+def _ranks(tid: Ints32, item: Ints32, length: Ints) -> Ints:
     """The ranks of transactions by the number of their cells, then by their items, and then by their number."""
     data, begin = item.astype(">i4").tobytes(), 4 * np.searchsorted(tid, np.arange(len(length) + 1))
     contents = [data[a:b] for a, b in pairwise(begin.tolist())]

@@ -11,12 +11,13 @@ from anondb.algorithms.coat.coat import coat, set_labels
 from anondb.algorithms.coat.mining import occurrences
 from anondb.algorithms.coat.weights import TaxonomyWeights
 from anondb.algorithms.in_memory import check_occurrences
-from anondb.algorithms.similar.labels import Ints, Labels, Slots
+from anondb.algorithms.similar.labels import Labels
 from anondb.algorithms.similar.opening import Cells
 from anondb.algorithms.similar.splitting import Splits
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Ints, Ints32
 from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding, LocalRecoding
@@ -92,8 +93,8 @@ def _group_of_items(groups: list[list[int]], n: int) -> Ints:
 
 
 def _split(
-    labels: Labels, tid: Slots, item: Slots, k: int, pair_k: int, node_of: NodeOf
-) -> tuple[list[list[int]], Slots]:
+    labels: Labels, tid: Ints32, item: Ints32, k: int, pair_k: int, node_of: NodeOf
+) -> tuple[list[list[int]], Ints32]:
     """Split groups where nothing becomes rare, but none that is all of a node (that of all items may be split).
 
     Returns:
@@ -110,7 +111,7 @@ def _split(
 
 
 def _joined(
-    engine: Engine, dataset: Dataset, model: KmAnonymity, tid: Slots, group: Ints, groups: list[list[int]]
+    engine: Engine, dataset: Dataset, model: KmAnonymity, tid: Ints32, group: Ints, groups: list[list[int]]
 ) -> list[list[int]]:
     """Merge groups by COAT until no set of m is rare."""
     tids, of = np.divmod(np.unique(tid * np.int64(len(groups)) + group), len(groups))

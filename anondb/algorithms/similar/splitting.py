@@ -9,11 +9,8 @@ from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Slots = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
+from anondb.engine.arrays import Flags, Ints, Ints32
 
 
 class Splits:
@@ -23,9 +20,9 @@ class Splits:
         self,
         groups: Sequence[Sequence[int]],
         merges: Sequence[tuple[int, int]],
-        shown: Slots,
-        tid: Slots,
-        item: Slots,
+        shown: Ints32,
+        tid: Ints32,
+        item: Ints32,
         k: int,
         pair_k: int,
     ) -> None:
@@ -74,7 +71,7 @@ class Splits:
                         heappush(waiting, (len(self.groups[n]), int(self.groups[n].min()), n))
         return sorted(changed)
 
-    def supports(self, before: Slots, changed: Sequence[int]) -> Slots:
+    def supports(self, before: Ints32, changed: Sequence[int]) -> Ints32:
         """The number of transactions that hold each two groups, and on the diagonal those that hold each group.
 
         Args:
@@ -118,7 +115,7 @@ class Splits:
         rare = self._rare(inside) | self._rare(outside)
         return np.asarray(~rare.any(axis=1))
 
-    def _allowed(self, group: int, ours: Slots, theirs: Slots) -> bool:
+    def _allowed(self, group: int, ours: Ints32, theirs: Ints32) -> bool:
         """Whether two parts of a group are not rare, nor in a rare pair; they are held by these transactions."""
         if min(len(ours), len(theirs)) < self._k:
             return False
@@ -136,11 +133,11 @@ class Splits:
 
     # ------------------------------------------------------------------ counts
 
-    def _holding(self, items: Ints) -> Slots:
+    def _holding(self, items: Ints) -> Ints32:
         """The transactions that hold one of these items, each once."""
         return np.unique(np.concatenate([self._tid[self._places[item]] for item in items.tolist()]))
 
-    def _beside(self, tids: Slots) -> Ints:
+    def _beside(self, tids: Ints32) -> Ints:
         """How many of these transactions hold each group."""
         length = self._length[tids]
         ends = np.cumsum(length)

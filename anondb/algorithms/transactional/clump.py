@@ -19,19 +19,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.algorithms.transactional.shared import check, node_recoding, numbered, to_absorb
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
+from anondb.engine.arrays import Floats, Ints
 from anondb.errors import InputError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = ("total", "increase")
 EXACT_PAIRS = 1_500_000_000  # transactions times clusters up to which every open cluster is evaluated

@@ -8,9 +8,7 @@ import numpy.typing as npt
 
 from anondb.algorithms.transactional.shared import Contents, items_of
 from anondb.data.taxonomy import Taxonomy
-
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from anondb.engine.arrays import Flags, Ints
 
 FINAL = -1  # the next group of a transaction with its final representation
 SAME = -1  # the node of an item that is published with the item before it

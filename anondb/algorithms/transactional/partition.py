@@ -11,7 +11,6 @@ one transaction with a weight. All nodes are numbered in preorder, in which the 
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.algorithms.transactional.groups import SAME, Attempt, Groups, sums
 from anondb.algorithms.transactional.shared import (
@@ -27,11 +26,9 @@ from anondb.algorithms.transactional.shared import (
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.arrays import Flags, Ints
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
-
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 MASK_BITS = 40  # the most children of a node for which a set of children is the bits of an integer
 TABLE_SHARE = 16  # the most table cells per transaction for which classes are numbered by a table, not by sorting

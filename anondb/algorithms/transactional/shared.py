@@ -9,16 +9,14 @@ from itertools import count
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
+from anondb.engine.arrays import Ints, Words
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
-
-Ints = npt.NDArray[np.int64]
 
 EMPTY_RULES = ("absorb", "keep")
 TABLE_CELLS = 1 << 22  # the most cells, depths times nodes, of a table of ancestors; beyond, they are searched
@@ -89,7 +87,7 @@ def numbered(values: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     return (np.cumsum(is_first) - 1)[example], np.flatnonzero(is_first)
 
 
-def _digests(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: int) -> npt.NDArray[np.uint64]:
+def _digests(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: int) -> Words:
     """A digest of each run: the sum of a mixing function of each value and its place in the run."""
     mixed = place.view(np.uint64) * np.uint64(PLACE)
     mixed += values.view(np.uint64)
