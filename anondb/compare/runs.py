@@ -13,6 +13,7 @@ from typing import Any
 
 from anondb import __version__
 from anondb.algorithms import METHODS
+from anondb.algorithms.relational.rt import read_delta
 from anondb.compare.limits import Finished, parse_size, run_limited
 from anondb.errors import InputError
 from anondb.models.named import make_model, parameters_of
@@ -169,8 +170,6 @@ def _runs_of(
         promise = make_model(model, **values)
         choose_algorithm(promise, name, given)
         if "delta" in given:
-            from anondb.algorithms.relational.rt import read_delta
-
             read_delta(given["delta"])  # checks it
         known.read_options({n: v for n, v in given.items() if n in known.option_parameters})
         run = Run(name, model, dict(promise.parameters()), {n: v for n, v in given.items() if v is not None})

@@ -1,14 +1,12 @@
 """Advise on a release: a few runs on a sample and on all persons, and a conclusion."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anondb.compare.merits import deletes_most
 from anondb.compare.runs import Result, Run, with_supports
@@ -21,7 +19,9 @@ from anondb.engine.spill import private_directory
 from anondb.errors import BudgetExceeded, InfeasibleError
 from anondb.guide.knowledge import KNOWN, Known, what_attackers_find
 from anondb.guide.needs import Needs
+from anondb.guide.page import section_html
 from anondb.guide.people_trials import prepare_people
+from anondb.guide.profile import Profile
 from anondb.guide.trials import (
     Input,
     Limits,
@@ -36,10 +36,7 @@ from anondb.guide.trials import (
     write_input,
     write_queries,
 )
-
-if TYPE_CHECKING:
-    from anondb.guide.profile import Profile
-    from anondb.guide.words import Section
+from anondb.guide.words import Section, sections_text
 
 SAMPLE = 10_000  # persons of a sample; fewer persons are not sampled
 FINALISTS = 3  # algorithms that run on all persons after a sample
@@ -120,14 +117,10 @@ class Advice:
         return advice_sections(self)
 
     def __repr__(self) -> str:
-        from anondb.guide.words import sections_text
-
         return f"{sections_text(self.sections())}\n\nto run it:\n{self.command}"
 
     def _repr_html_(self) -> str:
         """The advice as tables, for notebooks."""
-        from anondb.guide.page import section_html
-
         return "\n".join([*map(section_html, self.sections()), f"<pre>{escape(self.command)}</pre>"])
 
 

@@ -7,14 +7,12 @@ equally. A deleted item has the error 1 there, the largest, so suppression canno
 would often be best.) A run that deletes most items or occurrences is not advised at all.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
@@ -25,11 +23,9 @@ from anondb.engine import Engine, Table, load, reads
 from anondb.errors import InputError
 from anondb.guide.knowledge import Known
 from anondb.guide.needs import order_of
+from anondb.guide.profile import Profile
 from anondb.release.publish import hand_over_table
 from anondb.utility.workload import random_workload
-
-if TYPE_CHECKING:
-    from anondb.guide.profile import Profile
 
 ITEMS, PAIRS = "items", "pairs"
 _OF_SIZE = {1: ITEMS, 2: PAIRS}

@@ -3,17 +3,17 @@
 It is the schema ``anondb`` of the owner's database, and is never published.
 """
 
-from __future__ import annotations
-
 import getpass
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anondb.data.constraints import PrivacyConstraints
+from anondb.data.requirements import Requirements
 from anondb.data.sources import Partition
+from anondb.data.taxonomy import Taxonomy
 from anondb.engine import Engine, Table
 from anondb.engine.limit import check_seconds
 from anondb.ledger.tables import (
@@ -35,10 +35,6 @@ from anondb.ledger.tables import (
 from anondb.promises.spec import Knowledge
 from anondb.recoding import Decision
 from anondb.release.objects import same_name
-
-if TYPE_CHECKING:
-    from anondb.data.requirements import Requirements
-    from anondb.data.taxonomy import Taxonomy
 
 PRESENT, DROPPED = "present", "dropped"
 

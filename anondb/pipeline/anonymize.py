@@ -1,13 +1,10 @@
 """``anonymize``: the steps that turn a policy into a verified release, in order."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anondb import __version__
 from anondb.algorithms.method import Task
@@ -27,6 +24,7 @@ from anondb.policy import Policy
 from anondb.promises.check import support_rule, verify_release
 from anondb.promises.spec import Knowledge
 from anondb.publications import persons
+from anondb.publications.history import PublishedFile
 from anondb.publications.published_rows import keep as keep_rows
 from anondb.reading.options import as_read
 from anondb.recode import loss_of, promised, recode, remarks
@@ -37,11 +35,9 @@ from anondb.release.objects import SchemaName, find_schema, release_schema
 from anondb.release.row_sums import RowSums, row_sums
 from anondb.risk.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
 from anondb.risk.constraint_report import check_constraints
+from anondb.risk.inversion import inference_warning
 from anondb.utility import Workload, generalized_items
 from anondb.verify import Verification
-
-if TYPE_CHECKING:
-    from anondb.publications.history import PublishedFile
 
 
 def anonymize(
@@ -266,8 +262,6 @@ def _verified(
 def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model) -> tuple[str, ...]:
     if not frozen.kind.item_supports or task.runner is not None:
         return ()
-    from anondb.risk.inversion import inference_warning
-
     return inference_warning(engine, policy, task, frozen, model)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from anondb.algorithms.method import Task
 from anondb.data import preflight
+from anondb.data.records import load_records
 from anondb.data.requirements import load_requirements, load_sensitive
 from anondb.data.taxonomy import load_taxonomy, of_type
 from anondb.data.transactions import Dataset
@@ -81,8 +82,6 @@ def _read(engine: DuckDBEngine, policy: Policy, persons: Persons | None) -> Task
     )
     if not of_records:
         return replace(task, records_reference=reference)
-    from anondb.data.records import load_records
-
     relational = load_records(
         engine,
         policy.people,

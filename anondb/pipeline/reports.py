@@ -1,13 +1,11 @@
 """The owner's report on a release: of the run that made it, or as the ledger keeps it."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anondb.data.preflight import Finding
 from anondb.engine import Engine
@@ -16,7 +14,7 @@ from anondb.ledger.tables import REPORTS
 from anondb.models import Model
 from anondb.pipeline.report_rows import report_rows
 from anondb.publications import history
-from anondb.publications.history import Intersection, notes
+from anondb.publications.history import Intersection, PublishedFile, notes
 from anondb.reading.account import Account, read_json, words_of
 from anondb.release.freeze import FrozenRelease
 from anondb.release.row_sums import RowSums
@@ -24,9 +22,6 @@ from anondb.risk.accuracy import AnatomyFigures
 from anondb.risk.constraint_report import ConstraintReport
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
-
-if TYPE_CHECKING:
-    from anondb.publications.history import PublishedFile
 
 
 class _Printed(ABC):

@@ -1,12 +1,15 @@
 """Check a promise on any transactions, on a release, or on a sealed file."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from anondb.data.constraints import PrivacyConstraints
+from anondb.data.records import load_classes
+from anondb.data.requirements import load_sensitive, read_privacy
 from anondb.data.sources import open_source
+from anondb.data.taxonomy import load_taxonomy
+from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
@@ -18,11 +21,8 @@ from anondb.release.coded import CodedRelease
 from anondb.release.item_supports import SupportRule
 from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 from anondb.verify import Verification
-
-if TYPE_CHECKING:
-    from anondb.data.constraints import PrivacyConstraints
-    from anondb.data.transactions import Dataset
-    from anondb.verify.anatomy import AnatomyVerification
+from anondb.verify.anatomy import AnatomyVerification
+from anondb.verify.item_supports import verify_item_supports
 
 
 def verify_subject(subject: Subject, model: Model, witnesses: int = 0) -> Verification:
@@ -71,8 +71,6 @@ def verify_release(
     )
     checked = verify_subject(subject, model, witnesses)
     if kind.item_supports:
-        from anondb.verify.item_supports import verify_item_supports
-
         rule, table = support_rule(model), schema.table("item_supports")
         n = verify_item_supports(engine, coded.transactions, coded.items, released, table, rule.k, rule.m)
         checked = replace(checked, verified=checked.verified and not n, item_supports=n)
@@ -129,23 +127,18 @@ def verify_source(
     if quasi_identifiers is not None and not relational:
         names = " and ".join(name for name, spec in PROMISES.items() if spec.relational)
         raise InputError(f"quasi_identifiers applies to the models {names}, not to {model.name}.", code="bad_usage")
-    from anondb.data.transactions import load_transactions
-
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         knowledge = read_knowledge(engine, model, privacy_constraints, sensitive, of_release=False)
         with contextlib.nullcontext() if records is None else open_source(engine, records, "records") as people:
             dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input, more_ids=people)
         subject = subject_of(engine, dataset, knowledge)
         if relational and records is not None:
-            from anondb.data.records import load_classes
-
             subject = replace(subject, classes=load_classes(engine, records, dataset, quasi_identifiers))
         return verify_subject(subject, model, witnesses)
 
 
 def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
     """The labels of items that are not leaves of a taxonomy; sources as in ``pipeline.anonymize``."""
-    from anondb.data.taxonomy import load_taxonomy
     from anondb.data.transactions import load_transactions
 
     with engine.transaction():
@@ -174,7 +167,6 @@ def verify_buckets(
     With the original transactions, also check that the buckets contain each of them once, as far as multisets can tell.
     """
     from anondb.data.transactions import load_transactions
-    from anondb.verify.anatomy import AnatomyVerification
 
     with engine.transaction(), open_source(engine, buckets, "buckets") as source:
         for column in ("bucket_id", "column_id", "items", "copies"):
@@ -222,13 +214,9 @@ def read_knowledge(
     privacy: PrivacyConstraints | str | None = None
     private: tuple[str, ...] | None = None
     if privacy_constraints is not None:
-        from anondb.data.requirements import read_privacy
-
         _check_taken(model, "privacy_constraints")
         privacy = read_privacy(engine, privacy_constraints)
     if sensitive is not None:
-        from anondb.data.requirements import load_sensitive
-
         if of_release and PROMISES[model.name].relational:
             raise InputError(
                 "The release already names its sensitive items.", code="bad_usage", hint="Leave --sensitive out."

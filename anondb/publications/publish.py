@@ -1,12 +1,10 @@
 """Publish releases: check earlier publications of the same persons, seal the rows, verify them, and record all of it."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace as replace_fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlglot import exp
 
@@ -27,15 +25,14 @@ from anondb.ledger.stored import (
 from anondb.models.named import model_of
 from anondb.policy import Policy
 from anondb.promises.check import verify_release
+from anondb.promises.proof_pack import proof_directory, write_proof
+from anondb.promises.spec import Shown
 from anondb.publications import history, overlap, targets
 from anondb.publications.history import Intersection, Publication, PublishedFile
 from anondb.release.objects import SchemaName, StoredRelease
 from anondb.release.relational import value_columns
+from anondb.release.row_sums import RowSums
 from anondb.warehouse.postgres.place import Place
-
-if TYPE_CHECKING:
-    from anondb.promises.spec import Shown
-    from anondb.release.row_sums import RowSums
 
 
 def without_ledger(engine: DuckDBEngine, catalog: str) -> tuple[str, ...]:
@@ -105,9 +102,6 @@ def check_proof(
     engine: DuckDBEngine, release: StoredRelease, proof: str, include_constraints: bool = False
 ) -> tuple[Path, Shown]:
     """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``."""
-    from anondb.promises.proof_pack import proof_directory
-    from anondb.promises.spec import Shown
-
     known = ledger.knowledge_of(engine, current_catalog(engine), release.manifest["release_id"])
     shown = Shown("pgen" if known.privacy == "pgen" else None)
     if include_constraints:
@@ -125,8 +119,6 @@ def prove(
     include_constraints: bool = False,
 ) -> Path:
     """Write the proof of a release that was published, with the digests of its file; replace an earlier proof."""
-    from anondb.promises.proof_pack import write_proof
-
     with engine.transaction():
         release = find_whole(engine, name)
         place, shown = check_proof(engine, release, proof, include_constraints)

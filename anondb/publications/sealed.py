@@ -1,32 +1,32 @@
 """Check a sealed file as its recipient: whether the promise holds, and whether it is the published file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anondb.answers.first_world import modelled_rows_hold
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
+from anondb.ledger.stored import current_catalog
 from anondb.models import AsTable, Model
 from anondb.models.named import model_of
 from anondb.promises import check as checks
+from anondb.promises.proof_pack import script
+from anondb.promises.spec import Shown
+from anondb.publications.history import Publication, publications
 from anondb.release.digest import PREFIX, content_digest, file_digest
+from anondb.release.inspect import Inspection, inspect
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
 from anondb.release.reader import SealedRelease, sealed_release
+from anondb.release.relational import value_columns
 from anondb.release.signing import Keys, signer_of, trusted_keys
 from anondb.verify import Verification
 from anondb.warehouse.at_hand import at_hand, name_of
-
-if TYPE_CHECKING:
-    from anondb.publications.history import Publication
-    from anondb.release.inspect import Inspection
 
 _DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
 
@@ -154,7 +154,6 @@ def inspect_file(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str
         InputError, VerificationFailed, EngineError: the file cannot be read as a release, as in ``verify_file``.
     """
     from anondb.publications.parquet import inspect_folder
-    from anondb.release.inspect import inspect
     from anondb.warehouse.postgres.local import inspect_release
 
     look = inspect_folder if is_parquet_release(path) else inspect_release if is_url(path) else inspect
@@ -167,10 +166,6 @@ def proof_sql(path: str | os.PathLike[str], *, trusted: str | os.PathLike[str] |
     Raises:
         InputError: ``no_proof``: the check needs the owner's constraints; others as in ``verify_file``.
     """
-    from anondb.promises.proof_pack import script
-    from anondb.promises.spec import Shown
-    from anondb.release.relational import value_columns
-
     with at_hand(path) as file, sealed_release(file, trusted=trusted_keys(trusted), named=[name_of(path)]) as sealed:
         return script(sealed.manifest, Shown(values=value_columns(sealed.engine, sealed.schema)))
 
@@ -204,8 +199,6 @@ def _identified(
 
 def _published(owner: str | os.PathLike[str]) -> list[Publication]:
     """The publications in the ledger of the owner's database."""
-    from anondb.ledger.stored import current_catalog
-    from anondb.publications.history import publications
     from anondb.warehouse.postgres.place import database_of
 
     database = database_of(owner)

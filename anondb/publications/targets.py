@@ -1,12 +1,10 @@
 """Where a release is published: a file, or a schema of PostgreSQL."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.elsewhere import is_url
@@ -14,12 +12,10 @@ from anondb.errors import InputError
 from anondb.reading.formats import SUFFIXES
 from anondb.release import paths
 from anondb.release.objects import Kind, SchemaName
+from anondb.release.sealed_file import SealedFile
+from anondb.release.signing import Signer
 from anondb.statements.statement import Value
 from anondb.warehouse.postgres.place import Place, target
-
-if TYPE_CHECKING:
-    from anondb.release.sealed_file import SealedFile
-    from anondb.release.signing import Signer
 
 OPTIONS = ("analysts", "counters", "same_database")  # of a publication in PostgreSQL
 
@@ -121,8 +117,6 @@ def signer(where: Any, key: Any) -> Signer | None:
         return None
     if where is None or not isinstance(key, str | os.PathLike):
         raise InputError("--sign names the file of a key, and needs --publish.", code="bad_usage")
-    from anondb.release.signing import Signer
-
     return Signer.read(key)
 
 

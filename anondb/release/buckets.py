@@ -1,19 +1,13 @@
 """Write the buckets of a frozen anatomy."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.errors import InternalError
 from anondb.recoding import BucketRecoding
 from anondb.release.numbering import number_transactions
 from anondb.release.objects import SchemaName
-
-if TYPE_CHECKING:
-    from anondb.data.transactions import Dataset
 
 
 def check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:

@@ -22,6 +22,7 @@ from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
+from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
 from anondb.release.known_catalogs import known_digests
 from anondb.release.modelled import COMMENT, StoredTable, modelled_tables
 from anondb.release.objects import (
@@ -212,8 +213,6 @@ def _compared(there: Catalog, manifest: dict[str, str], kind: Kind) -> SealedCat
     release_id = manifest["release_id"]
     if objects_digest(there, release_id) == known_digests(kind)[0]:
         return SealedCatalog(kind, manifest, len(there), ())
-    from anondb.release.definitions import ANY_RELEASE
-
     reference, _ = _reference(kind)
     wanted = {entry: (text.replace(ANY_RELEASE, release_id), said) for entry, (text, said) in reference.items()}
     return SealedCatalog(kind, manifest, len(there), tuple(_differences(there, wanted)))
@@ -265,8 +264,6 @@ class _TableTexts:
 @lru_cache(maxsize=16)
 def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
     """The catalog of an empty release of a kind, with the number ``ANY_RELEASE``, as DuckDB stores it; and its columns."""
-    from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
-
     schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
     reference = Reference(schema.catalog)
     try:

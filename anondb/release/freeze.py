@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlglot import exp
 
+from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
@@ -37,9 +37,6 @@ from anondb.release.objects import (
 )
 from anondb.release.relational import shown_attributes, write_records
 from anondb.utility.loss import Cover
-
-if TYPE_CHECKING:
-    from anondb.data.transactions import Dataset
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,18 @@
 The weight is stored, since it is the root of an equation over all members and ``count_bounds``, one SELECT, cannot iterate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from anondb.data.transactions import Dataset
 from anondb.engine import Engine, NamedRows, Runner, Table, Tables, load, reads
 from anondb.engine.arrays import Floats
 from anondb.release.objects import SUPPORTS, SchemaName
-
-if TYPE_CHECKING:
-    from anondb.data.transactions import Dataset
 
 MARGIN = 1e-6  # shares of a released item's members that add up to less than 1 + MARGIN leave nothing to share
 MOST_MEMBERS = 50_000_000  # of all released items

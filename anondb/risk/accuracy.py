@@ -1,11 +1,9 @@
 """Measure the accuracy of a release on the owner's or on random COUNT queries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlglot import exp
@@ -24,10 +22,9 @@ from anondb.release.item_supports import expected_holders
 from anondb.release.objects import ANATOMY, Kind, SchemaName, release_kind
 from anondb.utility import Accuracy, measure_global, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
-
-if TYPE_CHECKING:
-    from anondb.utility.anatomy import BucketFigures
-    from anondb.utility.rules import RuleAccuracy, RuleThresholds
+from anondb.utility.anatomy import BucketFigures, figures, measure_buckets
+from anondb.utility.relational import accuracy_of
+from anondb.utility.rules import RuleAccuracy, RuleThresholds, default_thresholds, has_mlxtend, rule_accuracy
 
 RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as in the paper
 
@@ -85,8 +82,6 @@ def measure_on(
         InternalError: a true count is outside its bounds (a bug); nothing is kept.
     """
     if kind is ANATOMY:
-        from anondb.utility.anatomy import measure_buckets
-
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
     coded = CodedRelease(engine, schema) if rows is None else rows
     tables = {name: schema.table(name) for name in kind.tables}
@@ -144,9 +139,6 @@ def anatomy_figures(
     """The figures of a frozen anatomy for its owner; None for other releases. ``seed``: of the reconstruction to mine."""
     if not isinstance(recoding, BucketRecoding):
         return None
-    from anondb.utility.anatomy import figures
-    from anondb.utility.rules import default_thresholds, has_mlxtend
-
     of_buckets = figures(engine, dataset, recoding, schema.table("buckets"), count_empty=model.empty_values == "count")
     if not has_mlxtend():
         return AnatomyFigures(of_buckets, None)
@@ -159,8 +151,6 @@ def measure_rules(
     engine: Engine, dataset: Dataset, schema: SchemaName, thresholds: RuleThresholds, seed: int = 0
 ) -> RuleAccuracy:
     """Compare the association rules of one reconstruction of an anatomy with those of its data."""
-    from anondb.utility.rules import rule_accuracy
-
     call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
     macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
     made = reads.rows(exp.select(exp.Star()).from_(macro), "transaction_id AS tid, unnest(items) AS item")
@@ -177,8 +167,6 @@ def relational_figures(
     """The figures of the relational values of a frozen release; None for one without them."""
     if task.records is None or not isinstance(recoding, RelationalRecoding):
         return None
-    from anondb.utility.relational import accuracy_of
-
     workload = policy.workload
     if not workload.queries and workload.table is None:
         return {**recoding.summary(), "accuracy": None}

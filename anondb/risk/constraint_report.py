@@ -1,10 +1,8 @@
 """Check and report the owner's constraints on a release."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anondb.algorithms.method import Task
 from anondb.data.constraints import REST, Countable, ItemSets, countable
@@ -14,9 +12,7 @@ from anondb.errors import VerificationFailed
 from anondb.policy import Policy
 from anondb.recoding import GlobalRecoding, Recoding
 from anondb.release.objects import SchemaName
-
-if TYPE_CHECKING:
-    from anondb.verify.constraints import UtilityVerification
+from anondb.verify.constraints import UtilityVerification, verify_utility
 
 
 @dataclass(frozen=True)
@@ -71,8 +67,6 @@ def check_constraints(
     checked = None
     rest = 0
     if requirements.utility is not None:
-        from anondb.verify.constraints import verify_utility
-
         groups = put_sets(engine, "stated_groups", requirements.utility, "group_id")
         checked = verify_utility(
             engine,

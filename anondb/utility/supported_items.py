@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from anondb.engine import Columns
 from anondb.engine.arrays import Floats, Ints
 from anondb.utility.published import Published
-
-if TYPE_CHECKING:
-    from anondb.engine import Columns
 
 HALVINGS = 40  # as in the macro
 MARGIN = 1e-6  # shares that add up to less than 1 + MARGIN leave no room for two members

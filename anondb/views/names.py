@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 from anondb.engine import DuckDBEngine, Engine, Table, reads
 from anondb.errors import AnondbError, InputError
 from anondb.ledger import ledger, stored, tables
+from anondb.models.named import parameters_of
 from anondb.publications import history
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.freeze import drop_schema
@@ -142,8 +143,6 @@ def describe(engine: DuckDBEngine, name: str, statement: bool) -> Described | St
 
 
 def _parameters(entry: ledger.LedgerEntry) -> list[tuple[str, Any]]:
-    from anondb.models.named import parameters_of
-
     return [(name, entry.parameters.get(name)) for name in parameters_of(entry.model) if name in entry.parameters]
 
 

@@ -1,21 +1,16 @@
 """The results of statements of anonymized views, and of checking a release against the current data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from anondb.ledger.loaded_files import SourceFile
 from anondb.models import AsTable
 from anondb.pipeline.report_rows import figure
 from anondb.pipeline.reports import Report
-from anondb.publications.history import notes
+from anondb.publications.history import PublishedFile, notes
 from anondb.utility import Loss
 from anondb.verify import Verification
-
-if TYPE_CHECKING:
-    from anondb.ledger.loaded_files import SourceFile
-    from anondb.publications.history import PublishedFile
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,12 @@
 """Releases that lie elsewhere as sealed files: folders of Parquet files, and schemas of PostgreSQL."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anondb.engine.elsewhere import is_url
-
-if TYPE_CHECKING:
-    from anondb.warehouse.postgres.place import Place
+from anondb.warehouse.postgres.place import Place, place_of, release_of
 
 
 @contextlib.contextmanager
@@ -45,7 +40,6 @@ def at_hand(
 
 def releases_at(url: str, on_statement: Callable[[str], None] | None = None) -> list[str]:
     """The URLs of the releases at a URL of PostgreSQL: those of all values of a partitioned view, or the one there."""
-    from anondb.warehouse.postgres.place import release_of
     from anondb.warehouse.postgres.union import parts_at
 
     parts = parts_at(release_of(url), on_statement)
@@ -54,6 +48,4 @@ def releases_at(url: str, on_statement: Callable[[str], None] | None = None) -> 
 
 def name_of(source: str | os.PathLike[str]) -> str:
     """The name of a release in messages, without a password."""
-    from anondb.warehouse.postgres.place import place_of
-
     return place_of(str(source)).shown if is_url(source) else Path(source).name

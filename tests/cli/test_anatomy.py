@@ -214,7 +214,7 @@ def _parquet(owner: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_without_mlxtend_rules_are_not_mined(run: Run, owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anondb.utility.rules.has_mlxtend", lambda: False)
+    monkeypatch.setattr("anondb.risk.accuracy.has_mlxtend", lambda: False)
     found = run(
         "anonymize", owner, "--transactions", "original", "--model", "anatomy", "--columns", "own", "--queries", "5"
     )
