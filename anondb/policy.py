@@ -159,11 +159,7 @@ class Policy:
         kinds=(NUMBER, TEXT),
     )
     columns: Any = parameter(
-        None,
-        "How many columns, or your own (column_id, item).",
-        "N|TABLE|FILE",
-        kinds=(INTEGER, TEXT),
-        read=digits,
+        None, "How many columns, or your own (column_id, item).", "N|TABLE|FILE", kinds=(INTEGER, TEXT), read=digits
     )
     empty_values: str | None = parameter(
         None, "Whether the empty value of a column counts.", "|".join(EMPTY_VALUES), choices=EMPTY_VALUES

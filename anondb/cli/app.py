@@ -35,8 +35,7 @@ Source = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
 ShowSql = Annotated[bool, typer.Option("--show-sql", help="Print every SQL statement to stderr.")]
 Transactions = Annotated[
-    str | None,
-    typer.Option(help="Table or view of the transactions.", metavar="TABLE", rich_help_panel=DATA),
+    str | None, typer.Option(help="Table or view of the transactions.", metavar="TABLE", rich_help_panel=DATA)
 ]
 ModelName = Annotated[
     str | None,
@@ -68,8 +67,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors alone, and th
 Trusted = Annotated[
     str | None,
     typer.Option(
-        help="Refuse a release that this key did not sign: a public key, or a file with some.",
-        metavar="PUBLICKEY",
+        help="Refuse a release that this key did not sign: a public key, or a file with some.", metavar="PUBLICKEY"
     ),
 ]
 

@@ -48,8 +48,7 @@ def verify(
     transactions: Transactions = None,
     model: ModelName = None,
     buckets: Annotated[
-        str | None,
-        typer.Option(help="For anatomy: table (bucket_id, column_id, items, copies).", metavar="TABLE|FILE"),
+        str | None, typer.Option(help="For anatomy: table (bucket_id, column_id, items, copies).", metavar="TABLE|FILE")
     ] = None,
     release: ReleaseName = None,
     bag_input: Annotated[

@@ -36,10 +36,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "anondb serve spring.duckdb",
         "anondb serve spring.duckdb --port 5440 --password-file password.txt --bounds none",
     ),
-    "ui": (
-        "anondb ui purchases.csv",
-        "anondb ui spring.duckdb --no-browser --port 8600",
-    ),
+    "ui": ("anondb ui purchases.csv", "anondb ui spring.duckdb --no-browser --port 8600"),
     "explain": (
         "anondb explain shop.duckdb --release spring --item milk",
         "anondb explain shop.duckdb --release spring --item milk --json",

@@ -48,10 +48,7 @@ def build(
     steps: Annotated[str | None, typer.Option(help=f"bands: {OPTIONS['steps']}.", metavar="N,N")] = None,
     separator: Annotated[str | None, typer.Option(help=f"prefix: {OPTIONS['separator']}.", metavar="TEXT")] = None,
     lengths: Annotated[str | None, typer.Option(help=f"code: {OPTIONS['lengths']}.", metavar="N,N")] = None,
-    mapping: Annotated[
-        str | None,
-        typer.Option(help=f"mapping: {OPTIONS['mapping']}.", metavar="TABLE|FILE"),
-    ] = None,
+    mapping: Annotated[str | None, typer.Option(help=f"mapping: {OPTIONS['mapping']}.", metavar="TABLE|FILE")] = None,
     fan_out: Annotated[int, typer.Option(help="frequency: children of a node.", metavar="N")] = FAN_OUT,
     root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",
     replace: bool = False,

@@ -25,8 +25,7 @@ def serve(
     ] = None,
     connections: Annotated[int, typer.Option(help="The most connections at a time.", min=1, max=100)] = 8,
     bounds: Annotated[
-        str,
-        typer.Option(help="What stands beside each computed number.", metavar="none|columns|spread"),
+        str, typer.Option(help="What stands beside each computed number.", metavar="none|columns|spread")
     ] = "columns",
     memory_limit: Annotated[str, typer.Option(help="Memory of an answer.", metavar="SIZE")] = "2GB",
     max_seconds: Annotated[

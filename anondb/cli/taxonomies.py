@@ -199,11 +199,7 @@ def print_check(checked: Checked, words: tuple[str, str] = OF_ITEMS, *faults: st
 def _node(tree: Taxonomy, node: int, supports: list[int] | None, holders: str) -> dict[str, Any]:
     parent = int(tree.parent[node])
     labels = {"node": tree.labels[node], "parent": None if parent < 0 else tree.labels[parent]}
-    return {
-        **labels,
-        "leaves": int(tree.leaf_count[node]),
-        holders: None if supports is None else supports[node],
-    }
+    return {**labels, "leaves": int(tree.leaf_count[node]), holders: None if supports is None else supports[node]}
 
 
 def _drawn(tree: Taxonomy, top: int, supports: list[int] | None, words: tuple[str, str], depth: int, most: int) -> Tree:

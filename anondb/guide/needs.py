@@ -12,11 +12,7 @@ from anondb.models.km import KmAnonymity
 from anondb.models.named import make_model, parameters_of
 
 # What a release may be for, and the kinds of released items (``Method.releases``) that serve it.
-USES: Mapping[str, tuple[str, ...]] = {
-    "counts": ("node", "set", "item"),
-    "categories": ("node",),
-    "items": ("item",),
-}
+USES: Mapping[str, tuple[str, ...]] = {"counts": ("node", "set", "item"), "categories": ("node",), "items": ("item",)}
 PEOPLE = ("records", "quasi_identifiers", "hierarchies", "sensitive")  # options that say what people have
 QUESTIONS: Mapping[str, str] = {
     "m": "How many items of a person may somebody know? (a number, or inf)",

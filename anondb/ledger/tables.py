@@ -190,8 +190,7 @@ CONSTRAINTS = LedgerTable(
 SENSITIVE = LedgerTable("sensitive_items", "release VARCHAR, item VARCHAR", key="release", order=("item",))
 RECORDS = LedgerTable("record_digests", "release VARCHAR, fingerprint VARCHAR", key="release")
 VIEWS = LedgerTable(
-    "views",
-    "name VARCHAR, release VARCHAR, release_id VARCHAR, query VARCHAR, options VARCHAR, source_table VARCHAR",
+    "views", "name VARCHAR, release VARCHAR, release_id VARCHAR, query VARCHAR, options VARCHAR, source_table VARCHAR"
 )
 WORKLOADS = LedgerTable("workloads", "workload VARCHAR, query_id VARCHAR, items VARCHAR[]", key="workload")
 ACCURACY = LedgerTable(
@@ -227,8 +226,7 @@ KEPT_FACTS = LedgerTable("kept_facts", "release_id VARCHAR, key VARCHAR, value V
 KEPT_ITEMS = LedgerTable("kept_items", "release_id VARCHAR, released_item VARCHAR, item VARCHAR")
 KEPT_COUNTS = LedgerTable("kept_counts", "release_id VARCHAR, item VARCHAR, lower_bound BIGINT, upper_bound BIGINT")
 KEPT_ROWS = LedgerTable(
-    "kept_rows",
-    "release_id VARCHAR, persons BIGINT, items VARCHAR[], copies INTEGER[], attribute_values VARCHAR[]",
+    "kept_rows", "release_id VARCHAR, persons BIGINT, items VARCHAR[], copies INTEGER[], attribute_values VARCHAR[]"
 )
 KEPT_BUCKETS = LedgerTable(
     "kept_buckets", "release_id VARCHAR, bucket_id INTEGER, column_id INTEGER, items VARCHAR[], copies INTEGER"

@@ -159,10 +159,7 @@ class _Frame:
     def __init__(self, x_name: str, y_name: str, across: Scale | EvenScale, up: Scale | EvenScale) -> None:
         self.right, self.across, self.up = WIDTH - RIGHT, across, up
         note = ", logarithmic" if self.up.logarithmic else ""
-        self.parts = [
-            text(self.right, HEIGHT - 6, x_name, "axis", "end"),
-            text(4, TOP - 16, y_name + note, "axis"),
-        ]
+        self.parts = [text(self.right, HEIGHT - 6, x_name, "axis", "end"), text(4, TOP - 16, y_name + note, "axis")]
         for value in self.up.ticks():
             at = self.up.at(value)
             self.parts.append(f'<line x1="{LEFT}" x2="{self.right}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')

@@ -151,11 +151,7 @@ def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -
         )
     work = Unfinished(engine, catalog)
     clock.kept = "the steps that were finished are kept for --resume"
-    with (
-        clock.step(engine, "load", "loading transactions") as counts,
-        engine.transaction(),
-        clock.limited(engine),
-    ):
+    with clock.step(engine, "load", "loading transactions") as counts, engine.transaction(), clock.limited(engine):
         check_writable(engine, catalog)
         work.check()
         key = key_of_load(engine, policy)

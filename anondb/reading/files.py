@@ -120,11 +120,7 @@ def _opened(path: Path, found: Format, reading: Reading, private: Path, name: st
     if plain == path:
         account = replace(account, sha256=seen.sha256, bytes=seen.bytes)
     account = replace(
-        account,
-        lines=shape.lines + (reading.skip or 0),
-        header=dialect.header,
-        dialect=dialect,
-        empty=shape.empty,
+        account, lines=shape.lines + (reading.skip or 0), header=dialect.header, dialect=dialect, empty=shape.empty
     )
     query = _rectangle(plain, columns, dialect, seen, shape.records + shape.empty)
     again = partial(counted, plain, dialect, len(columns), name)

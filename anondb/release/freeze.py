@@ -262,8 +262,7 @@ def _write_global(
     """Write the transactions of a global recoding: every item replaced by its image."""
     check_recoding(dataset, recoding)
     image = engine.put(
-        "release_image",
-        {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)},
+        "release_image", {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)}
     )
     gone = recoding.image < 0
     items, occurrences = int(gone.sum()), int(dataset.supports[gone].sum())

@@ -313,13 +313,7 @@ def _attackers(report: OwnerReport) -> str:
             (heading, [Shares(name, c.below_k / a.individuals, c.of_one / a.individuals) for name, c in both_sides])
         )
         rows += [
-            [
-                f"{label(heading)}: {name}",
-                f"{c.smallest:,}",
-                number(c.quartiles[1]),
-                f"{c.below_k:,}",
-                f"{c.of_one:,}",
-            ]
+            [f"{label(heading)}: {name}", f"{c.smallest:,}", number(c.quartiles[1]), f"{c.below_k:,}", f"{c.of_one:,}"]
             for name, c in both_sides
         ]
     title = "Persons with fewer than k candidates"

@@ -149,15 +149,7 @@ class _Parser:
         options = self._options(check_option) if self._take("WITH") else {}
         self._end()
         return CreateView(
-            name,
-            query,
-            options,
-            replace,
-            if_not_exists,
-            first.start,
-            place=place,
-            start=start,
-            name_start=name_start,
+            name, query, options, replace, if_not_exists, first.start, place=place, start=start, name_start=name_start
         )
 
     def _show(self, start: int) -> ShowViews:

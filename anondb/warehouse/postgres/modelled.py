@@ -22,10 +22,7 @@ def schema_of(release: str) -> str:
 def schema_statements(schema: str) -> list[exp.Expr]:
     """The statements that make the schema."""
     named = exp.Table(this=exp.to_identifier(schema, quoted=True))
-    return [
-        schema_creation(schema),
-        exp.Comment(this=named, kind="SCHEMA", expression=exp.Literal.string(COMMENT)),
-    ]
+    return [schema_creation(schema), exp.Comment(this=named, kind="SCHEMA", expression=exp.Literal.string(COMMENT))]
 
 
 def table_statements(
