@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from anondb.api.database import Database
     from anondb.api.release import Release
     from anondb.models.anatomy import Anatomy
-    from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.hkp import HkpCoherence
-    from anondb.models.km import KmAnonymity
     from anondb.models.relational import KkmAnonymity, KlmDiversity
-    from anondb.models.transactional import TransactionalK
+    from anondb.models.transactional import ConstraintAnonymity, KmAnonymity, TransactionalK
     from anondb.publications.sealed import inspect_file, proof_sql, verify_file
     from anondb.release.reader import open_release
     from anondb.session.opening import open_session as open
@@ -64,12 +62,8 @@ _LAZY = {
     "Database": "api.database",
     "Release": "api.release",
     "connect": "api.connect",
-    "Anatomy": "models.anatomy",
-    "HkpCoherence": "models.hkp",
-    "KmAnonymity": "models.km",
-    **dict.fromkeys(("KkmAnonymity", "KlmDiversity"), "models.relational"),
-    "TransactionalK": "models.transactional",
-    "ConstraintAnonymity": "models.constraints",
+    **dict.fromkeys(("Anatomy", "HkpCoherence", "KkmAnonymity", "KlmDiversity"), "models.named"),
+    **dict.fromkeys(("ConstraintAnonymity", "KmAnonymity", "TransactionalK"), "models.named"),
     "Result": "session.result",
     "Session": "session.session",
     "open": "session.opening",

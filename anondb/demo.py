@@ -12,7 +12,7 @@ from anondb.api.connect import connect
 from anondb.api.database import Database
 from anondb.engine.files import private_files, removed_after_error
 from anondb.errors import EngineError, InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.pipeline.reports import Report
 
 CUSTOMERS = 3000

@@ -30,9 +30,9 @@ from anondb.models import (
     parameter_of,
 )
 from anondb.models.anatomy import EMPTY_VALUES
-from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, nearest
 from anondb.models.relational import KkmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.promises import PROMISES
 from anondb.reading.options import DETECTED, PEOPLE, Reading, beside, read_as
 

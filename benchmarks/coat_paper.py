@@ -43,8 +43,7 @@ from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import AnondbError
-from anondb.models.constraints import ConstraintAnonymity
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.utility import generalized_items, measure, of_recoding, owner_workload, random_workload, ul_a_log2
 from anondb.utility.workload import Workload

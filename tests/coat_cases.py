@@ -17,8 +17,7 @@ from anondb.algorithms.coat.coat import UtilityViolated, prepare, recode
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError
-from anondb.models.constraints import ConstraintAnonymity
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import GlobalRecoding
 
 Transactions = Sequence[Collection[str]]

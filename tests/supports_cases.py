@@ -12,7 +12,7 @@ from release.cases import catalog, dataset, recoding
 from release.cases import rows as stored
 
 from anondb.engine import Engine, Table
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.release.freeze import freeze
 from anondb.release.item_supports import SupportRule
 from anondb.release.objects import SUPPORTS, SchemaName, release_schema

@@ -21,7 +21,7 @@ from anondb.errors import AnondbError, InputError, quote_list
 from anondb.ledger import ledger, stored
 from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.options import PUBLICATION, policy_of
 from anondb.pipeline import reports
 from anondb.pipeline.anonymize import anonymize as run

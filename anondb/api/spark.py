@@ -14,7 +14,7 @@ from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.pipeline.on_engine import EngineReport, anonymize_on, verify_on
 from anondb.verify import Verification
 from anondb.warehouse.spark.warehouse import SparkWarehouse

@@ -7,8 +7,8 @@ from anondb.errors import InputError
 from anondb.ledger import ledger, stored
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
-from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, model_of
+from anondb.models.transactional import KmAnonymity
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import read_manifest

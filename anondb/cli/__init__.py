@@ -15,8 +15,7 @@ from typing import Any, NoReturn
 import typer
 
 from anondb.cli.app import new_app
-from anondb.cli.examples import epilog
-from anondb.cli.panels import PanelCommand
+from anondb.cli.help import PanelCommand, epilog
 from anondb.cli.words import json_error
 from anondb.errors import AnondbError, EngineError, InternalError, speaking
 
@@ -24,7 +23,7 @@ __all__ = ["main", "program"]
 
 COMMANDS: Mapping[str, str] = {
     "demo": "make",
-    "peek": "peek",
+    "peek": "guide",
     "load": "files",
     "anonymize": "make",
     "verify": "check",
@@ -33,7 +32,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "ask",
     "query": "query",
     "serve": "serve",
-    "ui": "ui",
+    "ui": "serve",
     "explain": "ask",
     "releases": "files",
     "inspect": "audit",

@@ -8,7 +8,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, load, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.verify.km import verify_km
 
 KNOWN = (1, 2, 3)

@@ -8,8 +8,8 @@ from typing import Any
 from anondb.algorithms import METHODS
 from anondb.compare.runs import Run, plan
 from anondb.errors import InputError
-from anondb.models.km import KmAnonymity
 from anondb.models.named import make_model, parameters_of
+from anondb.models.transactional import KmAnonymity
 
 # What a release may be for, and the kinds of released items (``Method.releases``) that serve it.
 USES: Mapping[str, tuple[str, ...]] = {"counts": ("node", "set", "item"), "categories": ("node",), "items": ("item",)}

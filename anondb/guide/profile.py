@@ -13,7 +13,7 @@ from anondb.guide.counts import Counts, counts_of
 from anondb.guide.estimates import Estimate, estimates, features
 from anondb.guide.knowledge import Known, what_attackers_find
 from anondb.guide.people import People, people
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.reading.account import Account, accounts_of, read_json
 from anondb.taxonomies.check import Checked, checked
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -108,15 +107,17 @@ def parameter_m() -> Any:
 
 
 @dataclass(frozen=True)
-class Model(ABC):
+class Model:
     """A model: its name, its parameters, which are its fields, and the promise in words.
 
     ``layout`` is the form of its releases: ``transactions`` (rows of released items), ``local`` (the same, but released
-    items may overlap), ``records`` (rows and relational values) or ``buckets``.
+    items may overlap), ``records`` (rows and relational values) or ``buckets``. ``words`` are the promise in a few words,
+    with its parameters in braces.
     """
 
     name: ClassVar[str]
     layout: ClassVar[str]
+    words: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for defined in fields(self):
@@ -131,9 +132,9 @@ class Model(ABC):
         return {n: v if isinstance(v, int) else str(v) for n, v in values.items() if v is not None}
 
     @property
-    @abstractmethod
     def promise(self) -> str:
         """The promise in a few words, such as ``5^2-anonymity``."""
+        return self.words.format(**self.parameters())
 
 
 class AsTable:

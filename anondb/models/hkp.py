@@ -44,12 +44,7 @@ class HkpCoherence(Model):
     p: int | float = whole_or_infinity("p", "Public items that an attacker may know: an integer (default 2), or inf.")
     name: ClassVar[str] = "hkp"
     layout: ClassVar[str] = "transactions"
-
-    @property
-    def promise(self) -> str:
-        """The promise in a few words."""
-        shown = self.parameters()
-        return f"({shown['h']},{shown['k']},{shown['p']})-coherence"
+    words: ClassVar[str] = "({h},{k},{p})-coherence"
 
 
 def _share(value: Any) -> Fraction:

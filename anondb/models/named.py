@@ -10,11 +10,9 @@ from typing import Any
 from anondb.errors import InputError
 from anondb.models import Model, Parameter, parameter_of
 from anondb.models.anatomy import Anatomy
-from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
-from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.models.transactional import TransactionalK
+from anondb.models.transactional import ConstraintAnonymity, KmAnonymity, TransactionalK
 
 MODELS: dict[str, type[Model]] = {
     model.name: model

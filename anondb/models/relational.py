@@ -25,11 +25,7 @@ class KkmAnonymity(Model):
     m: int | float = parameter_m()
     name: ClassVar[str] = "kkm"
     layout: ClassVar[str] = "records"
-
-    @property
-    def promise(self) -> str:
-        """The promise in a few words."""
-        return f"({self.k},{self.k}^{self.parameters()['m']})-anonymity"
+    words: ClassVar[str] = "({k},{k}^{m})-anonymity"
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,4 @@ class KlmDiversity(Model):
     m: int | float = parameter_m()
     name: ClassVar[str] = "klm"
     layout: ClassVar[str] = "records"
-
-    @property
-    def promise(self) -> str:
-        """The promise in a few words."""
-        return f"({self.k},{self.l}^{self.parameters()['m']})-diversity"
+    words: ClassVar[str] = "({k},{l}^{m})-diversity"

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from anondb.pages.text import cut, label, number
+from anondb.pages.text import cut, label, name_room, number
 
 Points = Sequence[tuple[float, float]]
 Place = tuple[float, float]
+Bins = Sequence[tuple[str, float, float]]  # name, before, after
 
 WIDTH, HEIGHT = 420, 260  # not more, since narrow windows scale it to 358
 LEFT, RIGHT, TOP, BOTTOM, INSET = 54, 128, 32, 44, 30
@@ -18,6 +19,10 @@ _MARKS = 12
 _TICKS = 10  # at most this many names of evenly spaced values
 _NEAR = 6.0  # marks nearer than this hide each other
 _BESIDE = 9.0  # the distance of marks that stand side by side
+# of histograms of an attribute
+MOST_RANGES, MOST_NAMES = 24, 14
+_HEIGHT, _EDGE = 150, 6
+BEFORE, AFTER = 'fill="var(--soft)" fill-opacity=".65"', 'class="bar"'
 
 
 def mark(number: int, x: float, y: float) -> str:
@@ -248,3 +253,43 @@ def bars(title: str, values: Mapping[str, float], unit: str) -> str:
         parts.append(f'<rect x="152" y="{y}" width="{max(width, 1):.1f}" height="16" class="bar"/>')
         parts.append(text(158 + max(width, 1), y + 13, f"{number(value)} {unit}".strip()))
     return svg(title, WIDTH, 24 * len(values) + 8, parts)
+
+
+def of_ranges(title: str, bins: Bins, ranges: Sequence[tuple[float, float, int]], width: int) -> str:
+    """Bars side by side for each bin (name, before, after), and below a line for each released range (from, to, persons) in
+    bins; those of the most persons are drawn."""
+    top, step = max((max(b, a) for _, b, a in bins), default=1) or 1, (width - 2 * _EDGE) / max(len(bins), 1)
+    parts, drawn = [text(_EDGE, 12, f"up to {round(top):,} persons", "tick")], sorted(ranges[:MOST_RANGES])
+    for i, (name, before, after) in enumerate(bins):
+        words = f"{name}: {number(before)} persons before, {number(after)} after"
+        boxes = "".join(
+            f'<rect x="{_EDGE + (i + at) * step:.1f}" y="{_HEIGHT - h:.1f}" width="{step * 0.44:.1f}" height="{h:.1f}"'
+            f" {kind}/>"
+            for at, kind, h in ((0.04, BEFORE, before / top * 130), (0.5, AFTER, after / top * 130))
+        )
+        parts.append(f"<g><title>{label(words, 200)}</title>{boxes}</g>")
+    for row, (low, high, persons) in enumerate(drawn):
+        y = _HEIGHT + 6 + 5 * row
+        ends = f'x1="{_EDGE + low * step:.1f}" x2="{max(_EDGE + high * step, _EDGE + low * step + 2):.1f}"'
+        words = f"a released range of {number(persons)} persons"
+        parts.append(f'<g><title>{words}</title><line {ends} y1="{y}" y2="{y}" class="bounds" stroke-width="4"/></g>')
+    height = _HEIGHT + 10 + 5 * len(drawn) + 16
+    for at, anchor in ((0, "start"), (len(bins) // 2, "middle"), (len(bins), "end")):
+        name = bins[at][0].split(" to ")[0] if at < len(bins) else bins[-1][0].split(" to ")[-1]
+        parts.append(text(_EDGE + at * step, height - 4, name, anchor=anchor))
+    return svg(title, width, height, parts)
+
+
+def of_categories(title: str, bins: Bins, width: int) -> str:
+    """Two bars for each category (name, before, after); the rarest are left out."""
+    shown, parts = bins[:MOST_NAMES], list[str]()
+    names = name_room((name for name, *_ in shown), 0.3 * width)
+    top, room = max((max(b, a) for _, b, a in shown), default=1) or 1, width - names - 60
+    for i, (name, before, after) in enumerate(shown):
+        y = 28 * i + 4
+        parts.append(text(names - 6, y + 15, cut(name, names - 6), "name", "end"))
+        for at, kind, value in ((0, BEFORE, before), (11, AFTER, after)):
+            long = max(value / top * room, 1)
+            parts.append(f'<rect x="{names:.1f}" y="{y + at}" width="{long:.1f}" height="10" {kind}/>')
+            parts.append(text(names + long + 5, y + at + 9, number(value)))
+    return svg(title, width, 28 * len(shown) + 6, parts)

@@ -9,7 +9,7 @@ from sqlglot import exp
 from anondb.data.transactions import Dataset
 from anondb.engine import NamedRows, Table, Tables, load
 from anondb.errors import VerificationFailed
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.release.item_supports import SupportRule, held_by, item_supports, label_counts
 from anondb.release.manifest import manifest_of, suppressed_in

@@ -26,8 +26,7 @@ from anondb.errors import InputError
 from anondb.ledger.ledger import LedgerEntry, ensure, find
 from anondb.ledger.stored import current_catalog, load_source, read_persons
 from anondb.models import Model
-from anondb.models.km import KmAnonymity
-from anondb.models.transactional import TransactionalK
+from anondb.models.transactional import KmAnonymity, TransactionalK
 from anondb.pipeline.engine_release import EngineRelease, broken
 from anondb.policy import Policy
 from anondb.publications import persons

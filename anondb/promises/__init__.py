@@ -6,12 +6,9 @@
 
 from anondb.models.named import MODELS
 from anondb.promises.anatomy import ANATOMY
-from anondb.promises.constraints import CONSTRAINTS
-from anondb.promises.hkp import HKP
-from anondb.promises.k import K
 from anondb.promises.kkm import KKM, KLM
-from anondb.promises.km import KM
 from anondb.promises.spec import ModelSpec
+from anondb.promises.transactional import CONSTRAINTS, HKP, KM, K
 
 PROMISES: dict[str, ModelSpec] = {}
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.engine import Engine, Table, reads
 from anondb.ledger.ledger import ensure, now, system_user
 from anondb.ledger.tables import OVERLAPS, PUBLICATIONS, plain
-from anondb.release.sealed_file import SealedFile
+from anondb.release.publish import SealedFile
 
 
 @dataclass(frozen=True)

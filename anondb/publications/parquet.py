@@ -26,10 +26,9 @@ from anondb.release.paths import (
     sync,
     valid_path,
 )
-from anondb.release.publish import BUILD_NAME
+from anondb.release.publish import BUILD_NAME, SealedFile
 from anondb.release.publish import publish as seal
 from anondb.release.reader import sealed_release
-from anondb.release.sealed_file import SealedFile
 from anondb.release.signing import ANYBODY, Keys
 from anondb.warehouse.bounds_sql import scripts
 

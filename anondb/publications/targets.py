@@ -12,7 +12,7 @@ from anondb.errors import InputError
 from anondb.reading.formats import SUFFIXES
 from anondb.release import paths
 from anondb.release.objects import Kind, SchemaName
-from anondb.release.sealed_file import SealedFile
+from anondb.release.publish import SealedFile
 from anondb.release.signing import Signer
 from anondb.statements.statement import Value
 from anondb.warehouse.postgres.place import Place, target

@@ -13,7 +13,6 @@ from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
-from anondb.release.buckets import check_buckets, write_buckets
 from anondb.release.catalog import unexpected_objects
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.item_supports import SupportRule, write_item_supports
@@ -332,3 +331,29 @@ def _freeze_buckets(
     _put_texts(engine, schema.table("released_items"), labels, labels)
     manifest = manifest_of(dataset, model, release_id, "none", "set") | {SUPPRESSED: "0"}
     return _finished(engine, schema, ANATOMY, manifest, _Rows(set(range(len(labels)))), dataset.n_transactions)
+
+
+def check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
+    """Raise an ``InternalError`` if an anatomy omits an item or a transaction (a bug in the algorithm)."""
+    if len(recoding.column) != dataset.n_items or len(recoding.bucket) != dataset.n_transactions:
+        raise InternalError("An anatomy does not fit the items and transactions of its data.")
+    if (recoding.column < 1).any() or (recoding.column > recoding.n_columns).any() or (recoding.sizes < 1).any():
+        raise InternalError("An anatomy has items without a column, or buckets without a transaction.")
+
+
+def write_buckets(
+    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: SchemaName, key: bytes | None
+) -> None:
+    """Write the bucket table of an anatomy; the buckets get fresh random numbers."""
+    columns = engine.put(
+        "release_columns", {"item": ("INTEGER", np.arange(dataset.n_items)), "column_id": ("INTEGER", recoding.column)}
+    )
+    buckets = engine.put(
+        "release_buckets",
+        {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1)), "bucket": ("INTEGER", recoding.bucket)},
+    )
+    numbers = reads.rows(buckets, "bucket AS tid", distinct=True)
+    numbered = number_transactions(engine, numbers, key)
+    data = {"transactions": dataset.transactions, "items": dataset.items, "columns": columns}
+    engine.create(schema.table("buckets"), "release/frozen_buckets", {**data, "buckets": buckets, "numbered": numbered})
+    engine.drop(columns, buckets, numbered)

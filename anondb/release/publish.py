@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from anondb.engine.locked import LOCKED_CATALOG
 from anondb.engine.memory import lending_memory
 from anondb.engine.untrusted import locked_engine, reader_engine
 from anondb.errors import AnondbError, InputError, InternalError
+from anondb.models import AsTable
 from anondb.release.catalog import create_table, modelled_statements, sealed_catalog
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
@@ -34,13 +36,39 @@ from anondb.release.objects import (
 from anondb.release.paths import PRIVATE, build_directory, check_target, described, sync
 from anondb.release.reader import SealedRelease
 from anondb.release.row_sums import RowSums, row_sums, rows_of
-from anondb.release.sealed_file import SealedFile
 from anondb.release.signing import Signer
 
 BUILD_NAME = "release.duckdb"
 IN_MEMORY = SchemaName("memory", SEALED_SCHEMA)
 Check = Callable[[DuckDBEngine, SchemaName], None]
 Draw = Callable[[SealedRelease], SchemaName]  # makes the tables of modelled rows, in a schema of the release's engine
+
+
+@dataclass(frozen=True)
+class SealedFile(AsTable):
+    """A sealed file.
+
+    Attributes:
+        path, size: the path (the URL of a schema in PostgreSQL), and the size in bytes.
+        release_id, transactions, rows: the release, and its numbers of transactions and rows.
+        sha256: the SHA-256 of the file; for PostgreSQL, of the file that holds the same rows.
+        content_digest: the digest of its content (``release/digest``), the same for a copy made by DuckDB.
+        remarks: what the owner should know of the place.
+    """
+
+    path: Path | str
+    release_id: str
+    transactions: int
+    rows: int
+    size: int
+    sha256: str
+    content_digest: str
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its directory; the URL of a schema without user and password."""
+        return self.path.name if isinstance(self.path, Path) else str(self.path)
 
 
 def publish(

@@ -13,8 +13,8 @@ from anondb.engine import DuckDBEngine, reads
 from anondb.errors import EngineError, InputError
 from anondb.ledger import ledger, stored
 from anondb.models import check_count
-from anondb.models.km import KmAnonymity
 from anondb.models.named import group_size, model_of
+from anondb.models.transactional import KmAnonymity
 from anondb.pipeline import reports
 from anondb.policy import Workload
 from anondb.promises.check import subject_of, verify_release, verify_subject

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from anondb.models.named import model_of
 from anondb.pages.counts import Answered, Shares, against_truth, intervals, shares, spread
-from anondb.pages.histogram import of_categories, of_ranges
 from anondb.pages.html import both, page, table, tiles
+from anondb.pages.plots import of_categories, of_ranges
 from anondb.pages.text import counted, label, number, or_dash, percent, raised
 from anondb.pages.treemap import Cell
 from anondb.report.answers import Asked, by_support, figures

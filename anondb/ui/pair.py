@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from anondb.api.connect import connect
 from anondb.pages.counts import spread
-from anondb.pages.histogram import MOST_NAMES, of_categories, of_ranges
+from anondb.pages.plots import MOST_NAMES, of_categories, of_ranges
 from anondb.pages.text import counted, number, short
 from anondb.ui.window import Project
 from anondb.ui.worker import Say

@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
-from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.transactional import ConstraintAnonymity
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, check_budget, work

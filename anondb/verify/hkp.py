@@ -16,7 +16,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Ints
 from anondb.errors import BudgetExceeded
 from anondb.models.hkp import HkpCoherence
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.verify import work as limits
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification, Witness

@@ -14,7 +14,7 @@ from sqlglot import exp
 from anondb.engine import NamedRows, Runner, Table, reads
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded, InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.verify import supersets
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness

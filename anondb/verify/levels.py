@@ -10,7 +10,7 @@ converse is false, so the two checks may differ.
 """
 
 from anondb.engine import Engine, Table, reads
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification
 from anondb.verify.work import work

@@ -10,8 +10,8 @@ from math import comb, inf
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, reads
-from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.models.transactional import KmAnonymity
 from anondb.verify import work as limits
 from anondb.verify.km import verify_km
 from anondb.verify.result import SensitiveWitness, Verification, Witness

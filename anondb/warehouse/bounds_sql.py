@@ -18,7 +18,7 @@ from anondb.release.modelled import StoredTable, modelled_tables
 from anondb.release.objects import GLOBAL, MODELLED, Kind, SchemaName, with_item_supports
 from anondb.release.publish import rows_file
 from anondb.warehouse.postgres.catalog import release_statements
-from anondb.warehouse.postgres.modelled import schema_statements, table_statements
+from anondb.warehouse.postgres.definitions import schema_statements, table_statements
 from anondb.warehouse.postgres.server import text_of as postgres_text
 from anondb.warehouse.postgres.tables import schema_creation
 from anondb.warehouse.spark.release import function_of

@@ -20,7 +20,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Columns, Table, all_names, load, reads
 from anondb.engine.elsewhere import plug_in
 from anondb.errors import AnondbError, BudgetExceeded, InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.release.item_supports import SupportRule, item_supports
 from anondb.verify.classes import verify_k_on
 from anondb.verify.item_supports import verify_item_supports

@@ -19,7 +19,7 @@ from reference import generalize, mhghs
 import anondb
 from anondb.data.taxonomy import from_edges
 from anondb.errors import BudgetExceeded, InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.risk import inversion
 from anondb.risk.inversion import ReaderView
 

@@ -12,7 +12,7 @@ from cli.shop import Run
 
 import anondb
 from anondb.errors import InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 
 
 def _sales(database: anondb.Database) -> anondb.Release:

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import anondb
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 
 N = 3000
 LETTERS = "ѲѴѪѬѨѮѰѢ"  # of ids, unpublished columns and suppressed items: nothing else in any file has them

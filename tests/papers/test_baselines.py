@@ -19,7 +19,7 @@ from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.mm.mm import mm
 from anondb.engine import DuckDBEngine, Engine
 from anondb.models.hkp import HkpCoherence
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 
 Json = dict[str, Any]
 

@@ -15,8 +15,7 @@ from anondb.data.constraints import UtilityConstraints, countable, load_item_set
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
 from anondb.engine import DuckDBEngine, Engine
-from anondb.models.constraints import ConstraintAnonymity
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.utility import global_loss, ul_a, ul_a_log2
 from anondb.verify.constraints import verify_constraints
 

@@ -21,7 +21,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 
 Json = dict[str, Any]
 Labels = tuple[str, ...]

@@ -18,7 +18,7 @@ from anondb.algorithms.apriori.apriori import apriori
 from anondb.algorithms.apriori.postings import OCCURRENCE_BYTES
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding
 
 

@@ -23,7 +23,7 @@ from anondb.algorithms.mm.mm import mm
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError
 from anondb.models.hkp import HkpCoherence
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import LocalRecoding
 
 

@@ -33,8 +33,7 @@ from anondb.data.constraints import (
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, BudgetExceeded, InputError
-from anondb.models.constraints import ConstraintAnonymity
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 
 
 @pytest.mark.parametrize("seeds", portions(52, 600, 2200))

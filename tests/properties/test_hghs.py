@@ -26,7 +26,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.verify.km import verify_km
 

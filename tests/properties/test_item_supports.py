@@ -45,7 +45,7 @@ from supports_worlds import (
 )
 
 from anondb.engine import Engine
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import LocalRecoding
 from anondb.release.freeze import freeze
 from anondb.release.item_supports import SupportRule

@@ -33,7 +33,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.engine import Engine, NamedRows, Table
 from anondb.engine.memory import array_bytes, bytes_of
 from anondb.errors import BudgetExceeded
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 
 Supports = dict[tuple[int, int], int]
 

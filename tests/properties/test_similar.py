@@ -19,7 +19,7 @@ import anondb.algorithms.similar.labels as labels
 from anondb.algorithms.similar.similar import CELL_BYTES, OCCURRENCE_BYTES, similar
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding, LocalRecoding
 
 Rows = list[frozenset[naive.Shown]]

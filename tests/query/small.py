@@ -8,7 +8,7 @@ from dataclasses import replace
 from release.cases import catalog, dataset, recoding
 
 from anondb.engine import Engine
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.release.freeze import freeze
 from anondb.release.manifest import types_text
 from anondb.release.objects import SchemaName, release_schema

@@ -16,7 +16,7 @@ from release.cases import catalog, dataset, recoding
 import anondb
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.release.freeze import freeze
 from anondb.release.item_supports import SupportRule
 from anondb.release.objects import release_schema

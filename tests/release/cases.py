@@ -13,7 +13,7 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import ROWS, Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.ledger.stored import current_catalog
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import SchemaName, release_schema

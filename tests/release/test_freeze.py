@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import InputError, InternalError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.publications.published_rows import drop_release
 from anondb.recoding import GlobalRecoding
 from anondb.release import numbering

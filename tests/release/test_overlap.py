@@ -18,9 +18,8 @@ import anondb
 from anondb.errors import InputError
 from anondb.ledger import stored
 from anondb.models.anatomy import Anatomy
-from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
-from anondb.models.transactional import TransactionalK
+from anondb.models.transactional import KmAnonymity, TransactionalK
 from anondb.publications import history, published_rows
 from anondb.publications.history import Difference, Intersection, notes
 from anondb.publications.published_rows import common_cells

@@ -20,9 +20,8 @@ from portions import some
 import anondb
 from anondb.errors import EngineError, InputError
 from anondb.models.anatomy import Anatomy
-from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
-from anondb.models.transactional import TransactionalK
+from anondb.models.transactional import KmAnonymity, TransactionalK
 from anondb.publications.parquet import inspect_folder
 from anondb.release.objects import GLOBAL
 from anondb.release.parquet import read_back, write_manifest

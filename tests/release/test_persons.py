@@ -14,7 +14,7 @@ from portions import portions, some
 import anondb
 from anondb.engine import reads
 from anondb.errors import InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.warehouse.duckdb import DuckDBWarehouse
 
 SMALL: dict[str, Any] = {"model": KmAnonymity(2, 1), "queries": 1}

@@ -28,7 +28,7 @@ from release.signed import (
 
 import anondb
 from anondb.errors import InputError, VerificationFailed
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.publications import parquet as folders
 from anondb.publications.parquet import inspect_folder
 from anondb.release.inspect import inspect

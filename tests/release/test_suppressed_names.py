@@ -9,8 +9,7 @@ import pytest
 from portions import some
 
 import anondb
-from anondb.models.km import KmAnonymity
-from anondb.models.transactional import TransactionalK
+from anondb.models.transactional import KmAnonymity, TransactionalK
 
 GROUPS = ("ab", "cd", "ef", "gh")
 OFTEN = {"a": 9, "b": 9, "c": 9, "d": 2, "e": 8, "f": 1, "g": 1, "h": 0}

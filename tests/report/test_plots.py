@@ -10,9 +10,8 @@ import pytest
 from each import each
 
 from anondb.pages.counts import Answered, against_truth, intervals, spread
-from anondb.pages.histogram import of_categories
 from anondb.pages.html import STYLE
-from anondb.pages.plots import CountScale, EvenScale, lines, mark, side_by_side
+from anondb.pages.plots import CountScale, EvenScale, lines, mark, of_categories, side_by_side
 from anondb.pages.text import cut, label, percent, wide
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
 from anondb.report.contents import ReleasedItem

@@ -20,7 +20,7 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.ledger.ledger import entries, find, record
 from anondb.ledger.stored import current_catalog
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.publications.published_rows import drop_release
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import freeze

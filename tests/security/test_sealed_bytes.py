@@ -12,7 +12,7 @@ from release.cases import dataset, recoding, rows
 
 from anondb.engine import Engine
 from anondb.errors import AnondbError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import release_schema
 from anondb.release.publish import publish

@@ -11,7 +11,7 @@ import pytest
 from release.cases import dataset, recoding
 
 from anondb.engine import DuckDBEngine, Engine
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.inspect import inspect
 from anondb.release.objects import release_schema

@@ -12,7 +12,7 @@ from each import each
 
 from anondb.errors import InputError
 from anondb.models import MAX_PARAMETER, check_count
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 
 NO_INTEGERS: list[Any] = [
     2.5, "5", True, False, math.nan, None, 1e3, 5.0, Decimal(5), Fraction(5), 5j, [5], b"5", np.float64(5), np.bool_(True),

@@ -13,9 +13,8 @@ from each import each
 from anondb.algorithms import METHODS
 from anondb.errors import InputError
 from anondb.models import count_or_infinity
-from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, make_model, nearest
-from anondb.models.transactional import TransactionalK
+from anondb.models.transactional import KmAnonymity, TransactionalK
 from anondb.options import flags_of, policy_of, toml_of
 from anondb.policy import Policy, Workload, choose_algorithm
 

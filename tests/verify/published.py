@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from anondb.engine import Engine
 from anondb.models.hkp import HkpCoherence
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.verify import Verification
 from anondb.verify.hkp import verify_hkp
 from anondb.verify.km import verify_km

@@ -11,7 +11,7 @@ from portions import portions, some
 
 from anondb.engine import Engine, Table
 from anondb.errors import BudgetExceeded
-from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.transactional import ConstraintAnonymity
 from anondb.verify import work
 from anondb.verify.constraints import ConstraintVerification, verify_constraints, verify_utility
 

@@ -30,7 +30,7 @@ from supports_random import random_release
 from supports_worlds import TooManyWorldsError, exposed, within, worlds
 
 from anondb.engine import Engine
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.promises.check import verify_release
 from anondb.release.item_supports import weights
 

@@ -19,7 +19,7 @@ import anondb.verify.km as km
 import anondb.verify.work as work
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.verify import Verification, Witness
 
 ROUNDS = int(os.environ.get("ANONDB_FUZZ", "1"))  # more of the random cases

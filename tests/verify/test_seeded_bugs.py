@@ -19,7 +19,7 @@ from anondb.algorithms.hghs.hghs import hghs
 from anondb.algorithms.hghs.mhghs import mhghs
 from anondb.data.taxonomy import from_edges
 from anondb.engine import Engine
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.risk.inversion import _dataset
 
 Rows = list[set[str]]

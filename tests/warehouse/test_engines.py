@@ -34,8 +34,7 @@ from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
 from anondb.engine import DuckDBEngine, NamedRows, Origin, Table, all_names, load, reads
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
-from anondb.models.km import KmAnonymity
-from anondb.models.transactional import TransactionalK
+from anondb.models.transactional import KmAnonymity, TransactionalK
 from anondb.pipeline.on_engine import EngineReport, anonymize_on
 from anondb.utility import workload
 from anondb.verify.km import verify_km

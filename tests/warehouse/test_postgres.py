@@ -12,7 +12,7 @@ from properties.trees import taxonomy_of
 from warehouse.warehouses import OnPostgres, selected
 
 from anondb.errors import InputError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.pipeline.on_engine import anonymize_on
 from anondb.warehouse.conformance import rows_of
 

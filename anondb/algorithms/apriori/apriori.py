@@ -23,7 +23,7 @@ from anondb.engine import Engine
 from anondb.engine.arrays import Ints, Ints32
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 Nodes = tuple[int, ...]  # an antichain, ascending

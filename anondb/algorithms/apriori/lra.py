@@ -19,7 +19,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent, within
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, LocalRecoding
 
 OCCURRENCE_BYTES = 120  # at the peak: the vectors of the Gray order are lists of Python

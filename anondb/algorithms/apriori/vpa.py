@@ -14,7 +14,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.telling import Tell, silent, within
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 

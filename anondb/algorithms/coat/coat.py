@@ -39,8 +39,7 @@ from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError, InputError, quote_list
-from anondb.models.constraints import ConstraintAnonymity
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 LABEL_LENGTH = 200

@@ -23,7 +23,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Runner
 from anondb.engine.arrays import Ints
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 

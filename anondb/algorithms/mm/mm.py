@@ -16,7 +16,7 @@ from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell
 from anondb.models.hkp import HkpCoherence
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 

@@ -19,7 +19,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints, Ints32
 from anondb.errors import BudgetExceeded
-from anondb.models.km import KmAnonymity
+from anondb.models.transactional import KmAnonymity
 from anondb.recoding import GlobalRecoding, LocalRecoding
 
 OCCURRENCE_BYTES = 100  # at the peak, of the arrays of the occurrences

@@ -14,8 +14,7 @@ from anondb.errors import InputError
 from anondb.release.catalog import Finding
 from anondb.release.modelled import COMMENT, modelled_tables
 from anondb.release.objects import MANIFEST, MODELLED, Kind
-from anondb.warehouse.postgres.definitions import comments, definitions, relation_comments
-from anondb.warehouse.postgres.modelled import schema_of, table_statements
+from anondb.warehouse.postgres.definitions import comments, definitions, relation_comments, schema_of, table_statements
 from anondb.warehouse.postgres.server import Server
 from anondb.warehouse.postgres.tables import creation
 

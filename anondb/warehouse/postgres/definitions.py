@@ -5,7 +5,7 @@ as trees (BEGIN ATOMIC): their names are bound when they are made, and no tempor
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from sqlglot import exp
@@ -22,9 +22,11 @@ from anondb.release.definitions import (
     parts_of_view,
     view_queries,
 )
-from anondb.release.objects import ANATOMY, ITEM_COUNTS, Kind
+from anondb.release.modelled import COMMENT, StoredTable
+from anondb.release.objects import ANATOMY, ITEM_COUNTS, MODELLED, Kind
+from anondb.warehouse.postgres.place import check_name
 from anondb.warehouse.postgres.server import text_of
-from anondb.warehouse.postgres.tables import place, written_type
+from anondb.warehouse.postgres.tables import creation, place, schema_creation, written_type
 
 NUMBERS = "DECIMAL[]"  # the type of a condition on a number: a range of two
 TIMES = "TIMESTAMP[]"
@@ -256,3 +258,33 @@ def _product(call: exp.Expr, condition: exp.Expr | None = None) -> exp.Expr:
     total = exp.Exp(this=only(exp.Sum(this=ordered)))
     zero = exp.cast(exp.convert(0), "DOUBLE PRECISION", dialect="postgres")
     return exp.Paren(this=exp.Case(ifs=[exp.If(this=nothing, true=zero)], default=total))
+
+
+def schema_of(release: str) -> str:
+    """The schema of the modelled rows of the release in a schema.
+
+    Raises:
+        InputError: ``bad_name``: the name is too long.
+    """
+    return check_name(f"{release}_{MODELLED}")
+
+
+def schema_statements(schema: str) -> list[exp.Expr]:
+    """The statements that make the schema."""
+    named = exp.Table(this=exp.to_identifier(schema, quoted=True))
+    return [schema_creation(schema), exp.Comment(this=named, kind="SCHEMA", expression=exp.Literal.string(COMMENT))]
+
+
+def table_statements(
+    schema: str, tables: Sequence[StoredTable], *, temporary: bool = False
+) -> Iterator[exp.Create | exp.Comment]:
+    """The statements that make empty tables in the schema, with their comments.
+
+    Raises:
+        InputError: ``bad_name``: a name of the original is too long for PostgreSQL.
+    """
+    for one in tables:
+        for name in (one.name, *one.columns):
+            check_name(name)
+        yield creation(schema, one.name, one.columns, temporary=temporary)
+        yield exp.Comment(this=place(schema, one.name), kind="TABLE", expression=exp.Literal.string(COMMENT))

@@ -21,11 +21,10 @@ from anondb.errors import AnondbError, InputError, InternalError, quote_list
 from anondb.release.digest import file_digest
 from anondb.release.modelled import modelled_tables
 from anondb.release.objects import MODELLED, Kind, SchemaName
-from anondb.release.publish import Check, Draw
+from anondb.release.publish import Check, Draw, SealedFile
 from anondb.release.publish import publish as seal
 from anondb.release.reader import SealedRelease, sealed_release
 from anondb.release.row_sums import RowSums
-from anondb.release.sealed_file import SealedFile
 from anondb.release.signing import ANYBODY, Signer
 from anondb.warehouse.postgres import union
 from anondb.warehouse.postgres.catalog import (
@@ -35,8 +34,8 @@ from anondb.warehouse.postgres.catalog import (
     release_statements,
     schema_findings,
 )
+from anondb.warehouse.postgres.definitions import schema_of, schema_statements, table_statements
 from anondb.warehouse.postgres.local import checked_kind, write
-from anondb.warehouse.postgres.modelled import schema_of, schema_statements, table_statements
 from anondb.warehouse.postgres.owner import PostgresEngine
 from anondb.warehouse.postgres.place import Place
 from anondb.warehouse.postgres.rights import check_rights, rights_of_release, rights_to_read

@@ -1,0 +1,172 @@
+"""The promises on transactions alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from anondb.errors import InternalError
+from anondb.models.hkp import HkpCoherence
+from anondb.models.transactional import ConstraintAnonymity, KmAnonymity, TransactionalK
+from anondb.promises.spec import ModelSpec, Subject, any_number, missing, proof_named
+
+if TYPE_CHECKING:
+    from anondb.verify import Verification
+
+
+def _verify_km(subject: Subject, model: KmAnonymity, witnesses: int) -> Verification:
+    from anondb.verify.km import verify_km
+
+    engine, transactions, items = subject.engine, subject.transactions, subject.items
+    checked = verify_km(engine, transactions, items, model, witnesses=witnesses)
+    if not subject.local or subject.released_items is None:
+        return checked
+    from anondb.verify.levels import verify_levels
+
+    across = verify_levels(engine, transactions, items, subject.released_items, model)
+    return replace(checked, verified=checked.verified and across.verified, across_levels=across.violations)
+
+
+KM = ModelSpec(
+    model=KmAnonymity,
+    verify=_verify_km,
+    proof=proof_named("km"),
+    claims="""\
+* **Needs only the release**: an attacker who knows up to m items of a person finds at least k matching transactions, or
+  none. `verify_km.sql` checks every combination of up to m released items that occurs, and returns those that occur in
+  fewer than k transactions.
+* **Needs the taxonomy** (or the owner's groups of items): a released item stands for the right items. `released_items`
+  lists them; compare the list with the node of the taxonomy.
+""",
+    covered=("An attacker who knows {known} of a person finds none or at least {k} transactions that hold them all."),
+    uncovered=(
+        "Knowledge of items that a person does not have, of quantities or order, or that a person is in the "
+        "data at all; and facts that all candidates share: if all have the same diagnosis, it is known. More "
+        "known items may single out a person."
+    ),
+    implied_by=("k",),
+    known_items=lambda model: None if math.isinf(model.m) else int(model.m),
+)
+
+
+def _verify_k(subject: Subject, model: TransactionalK, witnesses: int) -> Verification:
+    from anondb.verify.classes import classes_of, verify_k
+
+    if subject.release is not None:
+        return verify_k(subject.engine, subject.release.classes, subject.items, model, witnesses=witnesses)
+    if subject.dataset is None:
+        raise InternalError("A check of transactional k-anonymity lacks the transactions without items.")
+    from anondb.engine import reads
+
+    dataset = subject.dataset
+    ids = reads.rows(dataset.ids, "tid, (true) AS complete")
+    sets = reads.rows(dataset.transactions, "tid, item, 1 AS copies")
+    classes = classes_of(subject.engine, dataset.bags or sets, ids)
+    checked = verify_k(subject.engine, classes, subject.items, model, witnesses=witnesses)
+    subject.engine.drop(classes)
+    return checked
+
+
+K = ModelSpec(
+    model=TransactionalK,
+    verify=_verify_k,
+    proof=proof_named("k"),
+    claims="""\
+* **Needs only the release**: every published transaction equals at least k - 1 others. `verify_k.sql` compares whole
+  transactions, including empty ones and the copies of items, and returns the classes that are too small.
+* **Needs the taxonomy**: a released item stands for the right items (`released_items` lists them).
+""",
+    covered=(
+        "Every published transaction is one of at least {k} equal ones, so any number of known items leaves none or at"
+        " least {k} candidates."
+    ),
+    uncovered=(
+        "Facts that all candidates share. Levels of the taxonomy are mixed, so the support of an original "
+        "item is ambiguous, and a coarse label beside finer ones suggests that it does not stand for those."
+    ),
+    known_items=any_number,
+)
+
+
+def _verify_constraints(subject: Subject, model: ConstraintAnonymity, witnesses: int) -> Verification:
+    privacy, engine = subject.knowledge.privacy, subject.engine
+    if privacy is None:
+        raise missing(
+            model,
+            "its privacy constraints, which no release holds",
+            "no_privacy_constraints",
+            "Name them with --privacy-constraints TABLE|FILE|pgen.",
+        )
+    if isinstance(privacy, str):  # the constraints of Pgen hold if and only if k^inf-anonymity does
+        from anondb.verify.km import verify_km
+
+        everything = KmAnonymity(model.k, math.inf)
+        checked = verify_km(engine, subject.transactions, subject.items, everything, witnesses=witnesses)
+        return replace(checked, model=model)
+    from anondb.data.requirements import put_sets
+    from anondb.engine import reads
+    from anondb.verify.constraints import verify_constraints
+
+    named = put_sets(engine, "stated_constraints", privacy, "constraint_id")
+    image = subject.released_items or engine.create(
+        "own_items", reads.rows(subject.items, "label AS released_item, label AS item")
+    )
+    checked = verify_constraints(engine, subject.transactions, subject.items, image, named, model, witnesses=witnesses)
+    engine.drop(named, *([] if subject.released_items else [image]))
+    return checked
+
+
+CONSTRAINTS = ModelSpec(
+    model=ConstraintAnonymity,
+    verify=_verify_constraints,
+    proof=proof_named("constraints"),
+    claims="""\
+* **Needs only the release**: the constraints of Pgen, which are transactions of the source and are never published. They
+  hold if every published transaction is contained in at least k transactions, which `verify_constraints.sql` checks.
+* **Needs the constraints**: the constraints that the owner wrote. `verify_constraints.sql` contains them only if the owner
+  published them.
+""",
+    covered=(
+        "An attacker who knows a combination of items that the owner named finds none or at least {k} "
+        "transactions that hold it."
+    ),
+    uncovered=(
+        "Combinations that the owner did not name; knowledge of items that a person does not have, of "
+        "quantities or order; and facts that all candidates share."
+    ),
+    needs=("privacy_constraints",),
+    known_items=any_number,
+)
+
+
+def _verify_hkp(subject: Subject, model: HkpCoherence, witnesses: int) -> Verification:
+    from anondb.verify.hkp import verify_hkp
+
+    private = subject.knowledge.sensitive
+    if private is None:
+        raise missing(
+            model, "its private items, which no release lists", "no_sensitive", "Name them with --sensitive TABLE|FILE."
+        )
+    return verify_hkp(subject.engine, subject.transactions, subject.items, model, private, witnesses=witnesses)
+
+
+HKP = ModelSpec(
+    model=HkpCoherence,
+    verify=_verify_hkp,
+    proof=proof_named("hkp"),
+    claims="""\
+* **Needs the list of private items**, which is in `verify_hkp.sql`: an attacker who knows up to p public items of a person
+  finds at least k matching transactions, and no private item is in more than the share h of them.
+""",
+    covered=(
+        "An attacker who knows {known} of a person, all of them public, finds none or at least {k} transactions that hold "
+        "them, and guesses no private item of the person with a confidence above {h}."
+    ),
+    uncovered=(
+        "Attackers who already know a private item, or items that a person does not have; and attackers with "
+        "other prior beliefs."
+    ),
+    needs=("sensitive",),
+    no_item_supports="together with the algorithm's own reasons the counts break the bound h",
+)
