@@ -334,11 +334,7 @@ def _shown(value: Any) -> Any:
 
 
 def percent(value: Any) -> Fraction | None:
-    """Convert a percentage of items to an exact fraction; None means no limit.
-
-    Raises:
-        InputError: ``bad_parameter``.
-    """
+    """Convert a percentage of items to an exact fraction; None means no limit. Raises InputError: ``bad_parameter``."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, numbers.Real | str):

@@ -18,11 +18,8 @@ from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a
 
 
 def recode(engine: Engine, policy: Policy, task: Task) -> Recoding:
-    """Run the policy's algorithm, and check the limit of suppression.
-
-    Raises:
-        InfeasibleError: more would be suppressed than allowed, or everything.
-    """
+    """Run the policy's algorithm, and check the limit of suppression. Raises InfeasibleError: more would be suppressed than
+    allowed, or everything."""
     where: Any = engine if task.runner is None else task.runner  # algorithms that run there need a Runner only
     recoding = policy.method.run(where, task)
     items = task.requirements.items(task.dataset)
@@ -32,11 +29,8 @@ def recode(engine: Engine, policy: Policy, task: Task) -> Recoding:
 
 
 def promised(model: Model, recoding: Recoding) -> Model:
-    """Fill in the parameters that are known only after recoding: the column count of an anatomy.
-
-    Raises:
-        InputError: the number differs from the model's.
-    """
+    """Fill in the parameters that are known only after recoding: the column count of an anatomy. Raises InputError: the
+    number differs from the model's."""
     completed: Any = getattr(model, "completed", None)
     made: Model = completed(**recoding.decided) if recoding.decided else model
     return made

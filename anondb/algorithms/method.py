@@ -90,11 +90,8 @@ class Method:
         return {f.name: s for f in fields(self.options) if (s := parameter_of(f)) is not None}
 
     def read_options(self, values: Mapping[str, Any]) -> Any:
-        """Make the options from values, which may be texts.
-
-        Raises:
-            InputError: ``unknown_option``, with the nearest name; ``bad_parameter``.
-        """
+        """Make the options from values, which may be texts. Raises InputError: ``unknown_option``, with the nearest name;
+        ``bad_parameter``."""
         parameters = self.option_parameters
         for name in values:
             if name not in parameters:

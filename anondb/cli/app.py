@@ -214,11 +214,7 @@ def progress(quiet: bool = False) -> Iterator[Callable[[str], None] | None]:
 
 
 def read_sql(file: str) -> str:
-    """The text of a file of SQL, or of stdin for ``-``.
-
-    Raises:
-        InputError: ``bad_unicode`` or ``no_such_file``.
-    """
+    """The text of a file of SQL, or of stdin for ``-``. Raises InputError: ``bad_unicode`` or ``no_such_file``."""
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8-sig")
@@ -229,11 +225,8 @@ def read_sql(file: str) -> str:
 
 
 def check_targets(source: str, html: str | None, csv: str | None = None) -> None:
-    """Check, before the long work, that a page and a table of results can be written.
-
-    Raises:
-        InputError: ``bad_path``, or ``target_in_use``: a target is the source.
-    """
+    """Check, before the long work, that a page and a table of results can be written. Raises InputError: ``bad_path``, or
+    ``target_in_use``: a target is the source."""
     for target, suffixes in ((html, (".html", ".htm")), (csv, (".csv",))):
         if target is None:
             continue

@@ -116,11 +116,8 @@ def _is_release(source: str) -> bool:
 
 def table_to_check(source: str, id_column: str, item_column: str) -> str:
     """The only base table of a file that has both columns; the search runs no code of the file, which may be untrusted.
-
-    Raises:
-        InputError: ``no_transactions``: several tables, or none; or the only one is a view or has computed columns: reading
-            it would run its author's code, so the user must name it.
-    """
+    Raises InputError: ``no_transactions``: several tables, or none; or the only one is a view or has computed columns:
+    reading it would run its author's code, so the user must name it."""
     from anondb.data.sources import tables_with
     from anondb.release.catalog import listed
     from anondb.release.reader import locked_engine

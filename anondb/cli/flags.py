@@ -67,11 +67,8 @@ def taken(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def pairs(texts: Iterable[str]) -> dict[str, str]:
-    """Parse ``--option NAME=VALUE`` texts; a name alone means true.
-
-    Raises:
-        typer.BadParameter: a text has no name, or a name occurs twice.
-    """
+    """Parse ``--option NAME=VALUE`` texts; a name alone means true. Raises typer.BadParameter: a text has no name, or a name
+    occurs twice."""
     read: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -32,10 +32,7 @@ def _open(file: str) -> int:
 @contextlib.contextmanager
 def logged(file: str | None, command: str) -> Iterator[Callable[[StepDone], None] | None]:
     """Append the beginning, the steps and the end of a command to a file; yield what logs a step, None without a file.
-
-    Raises:
-        InputError: ``unwritable``.
-    """
+    Raises InputError: ``unwritable``."""
     if file is None:
         yield None
         return

@@ -141,11 +141,8 @@ def show_tree(
     most: int,
     as_json: bool,
 ) -> None:
-    """Draw the tree below a node, or print its nodes as JSON; ``words`` name its leaves and who has them.
-
-    Raises:
-        InputError: ``bad_parameter``; ``unknown_item``: there is no such node.
-    """
+    """Draw the tree below a node, or print its nodes as JSON; ``words`` name its leaves and who has them. Raises InputError:
+    ``bad_parameter``; ``unknown_item``: there is no such node."""
     if depth < 1 or most < 1:
         raise InputError("--depth and --most are at least 1.", code="bad_parameter")
     top = 0 if under is None else tree.node_of.get(under, -1)

@@ -90,11 +90,8 @@ def attribute_hierarchies(
 
 
 def hierarchy_sources(engine: Engine, hierarchies: Any) -> dict[str, Any]:
-    """What ``load_taxonomy`` and ``read_edges`` read for each attribute, by lower-case name.
-
-    Raises:
-        InputError: the source cannot be read, or rows lack an attribute or a node.
-    """
+    """What ``load_taxonomy`` and ``read_edges`` read for each attribute, by lower-case name. Raises InputError: the source
+    cannot be read, or rows lack an attribute or a node."""
     if isinstance(hierarchies, Mapping):
         return {str(name).lower(): tree for name, tree in hierarchies.items()}
     if is_folder(hierarchies):
@@ -110,11 +107,8 @@ def is_folder(hierarchies: Any) -> bool:
 
 
 def attribute_weights(engine: Engine, weights: Any, attributes: Collection[str]) -> dict[str, Fraction]:
-    """Read the weights of attributes, by lower-case name, from ``(attribute, weight)`` or a mapping; None gives none.
-
-    Raises:
-        InputError: ``bad_weight``; ``unknown_attribute`` for a name that is no quasi-identifier.
-    """
+    """Read the weights of attributes, by lower-case name, from ``(attribute, weight)`` or a mapping; None gives none. Raises
+    InputError: ``bad_weight``; ``unknown_attribute`` for a name that is no quasi-identifier."""
     if weights is None:
         return {}
     return _by_attribute(attributes, load_weights(engine, weights, "attribute"), "weights")
@@ -147,11 +141,8 @@ def attribute_domains(engine: Engine, domains: Any, attributes: Collection[str])
 
 
 def domain_of_numbers(name: str, domain: Domain, decimals: int) -> tuple[int, int]:
-    """Convert both ends to units of the column's last decimal.
-
-    Raises:
-        InputError: ``bad_domain``: they are not numbers, have more decimals than the column, or are too long.
-    """
+    """Convert both ends to units of the column's last decimal. Raises InputError: ``bad_domain``: they are not numbers, have
+    more decimals than the column, or are too long."""
     try:
         low, high = (Decimal(text).scaleb(decimals) for text in domain)
         if all(x == x.to_integral_value() and abs(x) < 10**18 for x in (low, high)):
@@ -165,11 +156,7 @@ def domain_of_numbers(name: str, domain: Domain, decimals: int) -> tuple[int, in
 
 
 def domain_of_dates(name: str, domain: Domain) -> tuple[int, int]:
-    """Convert both ends to microseconds since 1970.
-
-    Raises:
-        InputError: ``bad_domain``: they are not ISO dates.
-    """
+    """Convert both ends to microseconds since 1970. Raises InputError: ``bad_domain``: they are not ISO dates."""
     begin = datetime(1970, 1, 1, tzinfo=UTC)
     try:
         ends = [datetime.fromisoformat(text) for text in domain]

@@ -58,11 +58,8 @@ class PrivacyConstraints(ItemSets):
 
     @classmethod
     def of(cls, sets: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> PrivacyConstraints:
-        """Make privacy constraints from sets in Python, in their order, numbered from 1 unless named.
-
-        Raises:
-            InputError: ``empty_constraint``, if a set is empty.
-        """
+        """Make privacy constraints from sets in Python, in their order, numbered from 1 unless named. Raises InputError:
+        ``empty_constraint``, if a set is empty."""
         listed = [list(s) for s in sets]
         names = [str(i) for i in range(1, len(listed) + 1)] if ids is None else list(ids)
         return cls(*_checked("privacy", dict(zip(names, listed, strict=True)), merge_equal=True))
@@ -74,11 +71,8 @@ class UtilityConstraints(ItemSets):
 
     @classmethod
     def of(cls, groups: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> UtilityConstraints:
-        """Make utility constraints from groups in Python, numbered from 1 unless named.
-
-        Raises:
-            InputError: ``empty_constraint``, or ``not_a_partition`` if groups overlap.
-        """
+        """Make utility constraints from groups in Python, numbered from 1 unless named. Raises InputError:
+        ``empty_constraint``, or ``not_a_partition`` if groups overlap."""
         listed = [list(g) for g in groups]
         names = [str(i) for i in range(1, len(listed) + 1)] if ids is None else list(ids)
         return cls(*_partition(*_checked("utility", dict(zip(names, listed, strict=True)), merge_equal=False)))
@@ -115,11 +109,8 @@ def load_privacy_constraints(engine: Engine, constraints: Any, dataset: Dataset 
 
 
 def load_utility_constraints(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> UtilityConstraints:
-    """Read utility constraints from ``(group_id, item)``; otherwise as ``load_privacy_constraints``.
-
-    Raises:
-        InputError: as there; ``not_a_partition`` if an item is in two groups.
-    """
+    """Read utility constraints from ``(group_id, item)``; otherwise as ``load_privacy_constraints``. Raises InputError: as
+    there; ``not_a_partition`` if an item is in two groups."""
     if isinstance(constraints, UtilityConstraints):
         result = constraints
     elif isinstance(constraints, list | tuple):
@@ -278,11 +269,8 @@ def _with(sets: Sets, remarks: Sequence[str]) -> Sets:
 
 
 def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
-    """Make one group of leaves for each node at ``level`` (the root is level 0); a leaf above that level is a group.
-
-    Raises:
-        InputError: ``bad_parameter``, if the taxonomy has no such level.
-    """
+    """Make one group of leaves for each node at ``level`` (the root is level 0); a leaf above that level is a group. Raises
+    InputError: ``bad_parameter``, if the taxonomy has no such level."""
     deepest = int(taxonomy.depth.max())
     if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= deepest:
         raise InputError(f"level must be an integer from 0 to {deepest}, not {level!r}.", code="bad_parameter")

@@ -205,10 +205,7 @@ def _load_taxonomy(engine: Engine, file: ReadAs, table: Table) -> str:
 
 def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool = False) -> None:
     """Write a taxonomy to a ``.tree`` file of leaf-to-root paths, or to a table (node, parent, ord) of the current schema.
-
-    Raises:
-        InputError: the name is empty or taken, or the file cannot be written.
-    """
+    Raises InputError: the name is empty or taken, or the file cannot be written."""
     if to.lower().endswith(".tree"):
         _write_paths(taxonomy, Path(to), replace)
         return

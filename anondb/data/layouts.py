@@ -27,11 +27,8 @@ def is_single(source: Source, item_column: str) -> bool:
 
 
 def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
-    """The columns of items: those named, separated by commas, with ``*`` for any text; by default all but the id.
-
-    Raises:
-        InputError: ``no_such_column``, or ``column_clash`` if one is named twice.
-    """
+    """The columns of items: those named, separated by commas, with ``*`` for any text; by default all but the id. Raises
+    InputError: ``no_such_column``, or ``column_clash`` if one is named twice."""
     others = [name for name in source.columns if name.lower() != id_column.lower()]
     if item_column == ITEMS and ITEMS not in {name.lower() for name in source.columns}:
         return others
@@ -54,11 +51,8 @@ def item_columns(source: Source, item_column: str, id_column: str) -> list[str]:
 
 
 def arranged(engine: Engine, source: Source, id_column: str, item_column: str) -> tuple[Source, str, str]:
-    """A source with one column of items, and the names of its columns of ids and of items.
-
-    Raises:
-        InputError: ``no_layout`` if a layout has to be named; ``bad_layout`` if the rows are not in it; missing columns.
-    """
+    """A source with one column of items, and the names of its columns of ids and of items. Raises InputError: ``no_layout``
+    if a layout has to be named; ``bad_layout`` if the rows are not in it; missing columns."""
     layout, reason = source.how.layout, None
     if source.lines is not None:
         return source, source.column(id_column, "--id"), source.column(item_column, "--item")

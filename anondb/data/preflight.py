@@ -211,11 +211,8 @@ FINDINGS = (
 def confirmed(
     found: Sequence[Finding], accept: Collection[str], ask: Callable[[Any], bool] | None
 ) -> tuple[Finding, ...]:
-    """The findings, all of which the owner has confirmed by name or on being asked.
-
-    Raises:
-        InputError: ``unconfirmed``, with all findings that are not.
-    """
+    """The findings, all of which the owner has confirmed by name or on being asked. Raises InputError: ``unconfirmed``, with
+    all findings that are not."""
     left = [f for f in found if f.name not in accept and not (ask is not None and ask(f))]
     if left:
         raise InputError(
@@ -236,11 +233,7 @@ def _accepting(names: Sequence[str]) -> str:
 
 
 def check_names(accept: Collection[str]) -> None:
-    """Refuse a name that is no finding's.
-
-    Raises:
-        InputError: ``bad_parameter``.
-    """
+    """Refuse a name that is no finding's. Raises InputError: ``bad_parameter``."""
     for name in accept:
         if name not in FINDINGS:
             raise InputError(f"There is no finding {name!r}, only {', '.join(FINDINGS)}.", code="bad_parameter")

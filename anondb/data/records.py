@@ -93,11 +93,8 @@ class Records:
 
 
 def parse_quasi_identifiers(names: str | Sequence[str] | None) -> list[tuple[str, str | None]]:
-    """Parse ``A,B:categorical`` or a list of such texts into column names, each with its kind or None.
-
-    Raises:
-        InputError: no column is named, or one is named twice.
-    """
+    """Parse ``A,B:categorical`` or a list of such texts into column names, each with its kind or None. Raises InputError: no
+    column is named, or one is named twice."""
     if names is None:
         raise InputError(
             "No columns of the records are named as quasi-identifiers.",
@@ -219,11 +216,8 @@ def _is_of_items(source: Source, dataset: Dataset) -> bool:
 
 
 def snapshot(engine: Engine, source: Source, id_column: str, columns: list[str], dataset: Dataset) -> Table:
-    """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset.
-
-    Raises:
-        InputError: NULL, repeated or missing ids; different values in the rows of an id.
-    """
+    """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset. Raises InputError: NULL, repeated
+    or missing ids; different values in the rows of an id."""
     key = id_of(id_column, source.columns[id_column])
     texts = [text_of(c, source.columns[c]).as_(f"c{i}") for i, c in enumerate(columns)]
     query = exp.select(key.as_("id"), *texts).from_(source.rows)

@@ -58,11 +58,8 @@ class Source:
         return self.query.subquery("source")
 
     def column(self, wanted: str, parameter: str) -> str:
-        """The exact name of a column; like DuckDB, the search ignores case.
-
-        Raises:
-            InputError: ``no_such_column``; ``collation`` if DuckDB treats different texts of the column as equal.
-        """
+        """The exact name of a column; like DuckDB, the search ignores case. Raises InputError: ``no_such_column``;
+        ``collation`` if DuckDB treats different texts of the column as equal."""
         names = [wanted] if wanted in self.columns else [n for n in self.columns if n.lower() == wanted.lower()]
         names = names or [n for n in self.columns if n.strip().lower() == wanted.lower()]
         if len(names) == 1:

@@ -101,12 +101,8 @@ class Taxonomy:
         return replace(tree, name=self.name, kind=self.kind)
 
     def leaf_nodes(self, dataset: Dataset) -> Ints:
-        """The leaf of each item of the data, by item number.
-
-        Raises:
-            InputError: ``unknown_item`` or ``internal_item``, with their number; ``bad_type`` if the items and the nodes
-                have different types.
-        """
+        """The leaf of each item of the data, by item number. Raises InputError: ``unknown_item`` or ``internal_item``, with
+        their number; ``bad_type`` if the items and the nodes have different types."""
         if None not in (self.kind, dataset.item_kind) and self.kind != dataset.item_kind:
             raise InputError(
                 f"The items of {dataset.source} have the type {dataset.item_kind}, the leaves of {self.name} {self.kind}.",
@@ -142,11 +138,8 @@ class Taxonomy:
 
 
 def from_edges(edges: Iterable[Edge]) -> Taxonomy:
-    """Build and check a taxonomy from ``(node, parent)`` pairs, in order; the root may have the parent None.
-
-    Raises:
-        InputError: ``not_a_tree`` (two parents, a cycle, several roots or none), or an empty taxonomy.
-    """
+    """Build and check a taxonomy from ``(node, parent)`` pairs, in order; the root may have the parent None. Raises
+    InputError: ``not_a_tree`` (two parents, a cycle, several roots or none), or an empty taxonomy."""
     parent_of: dict[str, str | None] = {}
     children: dict[str, list[str]] = {}
     doubled: set[str] = set()

@@ -237,11 +237,8 @@ def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> tuple[
 
 
 def missing_of(source: Source, ids: int, items: int) -> int:
-    """The number of rows without an id, or with an id and without an item, all of which the owner leaves out.
-
-    Raises:
-        InputError: ``null_id`` or ``null_item``: the owner does not say so.
-    """
+    """The number of rows without an id, or with an id and without an item, all of which the owner leaves out. Raises
+    InputError: ``null_id`` or ``null_item``: the owner does not say so."""
     if ids and not source.how.drop_missing_ids:
         raise InputError(
             f"{ids} rows of {source.name} have no id.",

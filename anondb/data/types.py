@@ -19,11 +19,8 @@ TYPES = ("BIGINT", "DOUBLE", "DECIMAL(18, 2)", "DATE", "TIMESTAMP", "BOOLEAN")  
 
 
 def check_types(source: Source, id_column: str, item_column: str) -> str | None:
-    """Check the types of both columns; return the element type of a LIST item column, else None.
-
-    Raises:
-        InputError: ``bad_type``.
-    """
+    """Check the types of both columns; return the element type of a LIST item column, else None. Raises InputError:
+    ``bad_type``."""
     check_id_type(source, id_column)
     return element_of(source, item_column)
 
@@ -52,11 +49,7 @@ def _missing(source: Source, kind: str) -> str:
 
 
 def check_id_type(source: Source, column: str) -> None:
-    """Check the type of a column of ids.
-
-    Raises:
-        InputError: ``bad_type``.
-    """
+    """Check the type of a column of ids. Raises InputError: ``bad_type``."""
     if not ID_TYPES.match(source.columns[column]):
         raise InputError(
             f"The id column {column!r} of {source.name} has the type {short(source.columns[column])}.",

@@ -32,11 +32,7 @@ class Limits:
 
     @classmethod
     def of(cls, memory_limit: str, max_seconds: Any) -> Limits:
-        """The limits that an analyst states.
-
-        Raises:
-            InputError: ``bad_parameter``.
-        """
+        """The limits that an analyst states. Raises InputError: ``bad_parameter``."""
         number = isinstance(max_seconds, int | float) and not isinstance(max_seconds, bool) and 0 < max_seconds < 10**6
         if max_seconds is not None and not number:
             raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")

@@ -40,11 +40,8 @@ class CleanWriter:
         self._process = process
 
     def write(self, file: str, statements: Sequence[exp.Expr | str], *, memory_limit: str | None = None) -> None:
-        """Create the database ``file`` (in the process's directory) by the statements, and close it.
-
-        Raises:
-            EngineError: the disk is full, memory or the time of the answer ran out, or the process failed.
-        """
+        """Create the database ``file`` (in the process's directory) by the statements, and close it. Raises EngineError: the
+        disk is full, memory or the time of the answer ran out, or the process failed."""
         config = _CONFIG | {"temp_directory": f"{file}.spill"}
         if memory_limit is not None:
             config["memory_limit"] = memory_limit

@@ -164,11 +164,8 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     # ------------------------------------------------------------------ the worker thread
 
     def call(self, work: Callable[[], _T]) -> _T:
-        """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once.
-
-        Raises:
-            BudgetExceeded: the time limit was reached.
-        """
+        """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once. Raises
+        BudgetExceeded: the time limit was reached."""
         future = self._pool.submit(work)
         try:
             limit = self.limit or current.get()
@@ -314,11 +311,8 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
 
     @contextlib.contextmanager
     def registered(self, source: Any) -> Iterator[Table]:
-        """Make a data frame, an Arrow table or a dict of arrays readable as a view during the block.
-
-        Raises:
-            InputError: ``bad_type`` or ``bad_unicode``.
-        """
+        """Make a data frame, an Arrow table or a dict of arrays readable as a view during the block. Raises InputError:
+        ``bad_type`` or ``bad_unicode``."""
         name = f"{_WORK_PREFIX}input_{self._inputs}"
         try:
             self.call(lambda: self._connection.register(name, source))
@@ -356,10 +350,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Run the block as one transaction: one snapshot of the source; work tables are dropped; any error rolls it back.
-
-        Raises:
-            InputError: ``transaction_open``, ``shadowed_function`` or ``reserved_name``.
-        """
+        Raises InputError: ``transaction_open``, ``shadowed_function`` or ``reserved_name``."""
         self.begin()
         try:
             with self.names.steady():

@@ -50,11 +50,7 @@ def is_binary(collation: str) -> bool:
 
 
 def check_collation(collation: str) -> None:
-    """Refuse a default collation that does not compare texts by their code points.
-
-    Raises:
-        InputError: ``collation``.
-    """
+    """Refuse a default collation that does not compare texts by their code points. Raises InputError: ``collation``."""
     if not is_binary(collation):
         raise InputError(
             "default_collation is set: items that differ by case or accent would be merged.",
@@ -78,11 +74,7 @@ def bad_unicode() -> InputError:
 
 
 def encodable(text: str) -> str:
-    """The text of a statement, unless it is not valid Unicode.
-
-    Raises:
-        InputError: ``bad_unicode``.
-    """
+    """The text of a statement, unless it is not valid Unicode. Raises InputError: ``bad_unicode``."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -21,11 +21,8 @@ def private_files() -> Iterator[None]:
 
 
 def write_file(path: str | os.PathLike[str], text: str, *, mode: int = 0o600, replace: bool = True) -> None:
-    """Write a text as UTF-8 into a file with the permissions ``mode``, which gets its name when all is written.
-
-    Raises:
-        OSError: it cannot be written; ``FileExistsError`` if the name is taken and may not be replaced.
-    """
+    """Write a text as UTF-8 into a file with the permissions ``mode``, which gets its name when all is written. Raises
+    OSError: it cannot be written; ``FileExistsError`` if the name is taken and may not be replaced."""
     target = Path(path)
     made = target.parent / f".{secrets.token_hex(8)}.new"
     try:
@@ -61,11 +58,8 @@ def move(made: Path, target: Path, replace: bool) -> None:
 
 
 def write_private(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text into a file with the mode 0600; an existing file is replaced when the whole text is written.
-
-    Raises:
-        InputError: ``bad_path``: the file cannot be written.
-    """
+    """Write a text into a file with the mode 0600; an existing file is replaced when the whole text is written. Raises
+    InputError: ``bad_path``: the file cannot be written."""
     try:
         write_file(path, text)
     except OSError:

@@ -30,11 +30,7 @@ class TimeUp(BaseException):
 
 
 def check_seconds(seconds: Any) -> float | None:
-    """The seconds of a time limit; None for no limit.
-
-    Raises:
-        InputError: ``bad_parameter``.
-    """
+    """The seconds of a time limit; None for no limit. Raises InputError: ``bad_parameter``."""
     if seconds is None:
         return None
     number = math.nan if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real) else float(seconds)
@@ -157,11 +153,7 @@ class TimeLimit:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Run the block, which ends when the time is up.
-
-        Raises:
-            BudgetExceeded: the time was up.
-        """
+        """Run the block, which ends when the time is up. Raises BudgetExceeded: the time was up."""
         up = False
         with _heard(self):
             try:

@@ -86,11 +86,8 @@ def open_reader(
 
 
 def open_desk(*, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
-    """Open a database in memory that reads no file and no other database, and whose settings cannot be changed.
-
-    Raises:
-        InputError: DuckDB does not accept a limit.
-    """
+    """Open a database in memory that reads no file and no other database, and whose settings cannot be changed. Raises
+    InputError: DuckDB does not accept a limit."""
     failure: Exception
     try:
         connection = duckdb.connect(":memory:", config=_config(memory_limit, None, threads, None))

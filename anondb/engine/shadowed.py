@@ -35,11 +35,7 @@ class NameCheck:
         self._hold = empty
 
     def check(self) -> None:
-        """Refuse user macros that hide built-in functions of DuckDB.
-
-        Raises:
-            InputError: ``shadowed_function``.
-        """
+        """Refuse user macros that hide built-in functions of DuckDB. Raises InputError: ``shadowed_function``."""
         if self._hold:
             return
         rows = self._look_up("engine/own_macros")
@@ -64,11 +60,8 @@ class NameCheck:
             self._hold = before
 
     def check_work(self, made: Collection[str]) -> None:
-        """Refuse temporary tables and views with names like work tables, except ``made``, the engine's work tables.
-
-        Raises:
-            InputError: ``reserved_name``.
-        """
+        """Refuse temporary tables and views with names like work tables, except ``made``, the engine's work tables. Raises
+        InputError: ``reserved_name``."""
         rows = self._look_up("engine/temporary_names")
         taken = [name for name in (rows["name"].tolist() if rows else []) if name not in made]
         if taken:

@@ -77,11 +77,8 @@ def order_of(run: Run) -> int:
 
 
 def serving(runs: Sequence[Run], use: str) -> list[Run]:
-    """The runs whose releases serve a use, in the order of ``order_of``.
-
-    Raises:
-        InputError: ``no_taxonomy``: the use needs one.
-    """
+    """The runs whose releases serve a use, in the order of ``order_of``. Raises InputError: ``no_taxonomy``: the use needs
+    one."""
     found = [run for run in runs if METHODS[run.algorithm].releases in USES[use]]
     if not found:
         raise InputError(
@@ -121,11 +118,7 @@ def call_of(run: Run, transactions: str, taxonomy: str) -> str:
 
 
 def read_answer(name: str, answer: str) -> Any:
-    """The value of an answer to a question.
-
-    Raises:
-        InputError: ``bad_parameter``: it is none; the text says what is.
-    """
+    """The value of an answer to a question. Raises InputError: ``bad_parameter``: it is none; the text says what is."""
     text = answer.strip().lower()
     if name == "item_supports":
         if text not in ("yes", "y", "no", "n"):

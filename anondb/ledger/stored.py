@@ -55,11 +55,8 @@ def find_whole(engine: DuckDBEngine, name: str) -> StoredRelease:
 
 
 def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
-    """Read the current source of a release: the query of a view, else the table that it was made from.
-
-    Raises:
-        InputError: the release or its source does not exist (files and data frames are not kept).
-    """
+    """Read the current source of a release: the query of a view, else the table that it was made from. Raises InputError:
+    the release or its source does not exist (files and data frames are not kept)."""
     find_release(engine, name)
     entry = ledger.find(engine, current_catalog(engine), name)
     if entry is None:
@@ -68,11 +65,8 @@ def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Da
 
 
 def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
-    """Read the current source of a release of the ledger, also of a dropped or replaced one.
-
-    Raises:
-        InputError: the source does not exist (files and data frames are not kept).
-    """
+    """Read the current source of a release of the ledger, also of a dropped or replaced one. Raises InputError: the source
+    does not exist (files and data frames are not kept)."""
     source = rows_of(engine, entry, ledger.view_of(engine, current_catalog(engine), entry.release_id))
     bags = bool(entry.parameters.get("bag_input", False))
     return _read(engine, source, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
@@ -114,11 +108,8 @@ def _here(engine: Engine, reference: str | None) -> str | None:
 
 
 def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
-    """The source of a release: the query of its view, or the name of a table.
-
-    Raises:
-        InputError: ``no_source``: data frames are not kept, and a file may be gone.
-    """
+    """The source of a release: the query of its view, or the name of a table. Raises InputError: ``no_source``: data frames
+    are not kept, and a file may be gone."""
     if view is not None:
         return view_policy(view).transactions
     if entry.source_reference is None:

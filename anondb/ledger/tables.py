@@ -122,11 +122,8 @@ def _statements(catalog: str, tables: Iterable[LedgerTable]) -> Iterator[exp.Cre
 
 
 def stored(engine: Engine, catalog: str, wanted: Iterable[LedgerTable]) -> set[str]:
-    """The names of the wanted tables that the owner's database has.
-
-    Raises:
-        InputError: ``ledger_name``: an object of the user has the name of one.
-    """
+    """The names of the wanted tables that the owner's database has. Raises InputError: ``ledger_name``: an object of the
+    user has the name of one."""
     read = engine.query("ledger/stored_tables", catalog_name=catalog, schema=LEDGER_SCHEMA)
     texts = {name.lower(): text for name, text in zip(*(c.tolist() for c in read.values()), strict=True)}
     there = [table for table in wanted if table.name in texts]

@@ -68,11 +68,7 @@ class Unfinished:
         return names if all(name.startswith(prefixes) for name in names) else None
 
     def check(self) -> None:
-        """Check, before the long work, that the schema holds nothing of the user's.
-
-        Raises:
-            InputError: ``reserved_name``.
-        """
+        """Check, before the long work, that the schema holds nothing of the user's. Raises InputError: ``reserved_name``."""
         if self._names() is None:
             raise InputError(
                 f"The schema {WORK_SCHEMA!r} has tables that are not anondb's.",

@@ -159,11 +159,7 @@ def _verified(warehouse: PortableWarehouse, rows: Table, dataset: Dataset, model
 
 
 def check_on_engine(model: Model, algorithm: str) -> KmAnonymity:
-    """The model, if it and its algorithm run inside a database.
-
-    Raises:
-        InputError: ``not_on_engine``.
-    """
+    """The model, if it and its algorithm run inside a database. Raises InputError: ``not_on_engine``."""
     if not isinstance(model, KmAnonymity) or model.m == math.inf or algorithm not in SEARCHES:
         raise InputError(
             "Only k^m-anonymity with a finite m, by mhghs or hghs, which need a taxonomy, is made inside the database.",

@@ -80,11 +80,8 @@ def verify_release(
 
 
 def support_rule(model: Model) -> SupportRule:
-    """The rule of the item supports of a release under a model.
-
-    Raises:
-        InputError: ``no_item_supports``: its releases cannot have them.
-    """
+    """The rule of the item supports of a release under a model. Raises InputError: ``no_item_supports``: its releases cannot
+    have them."""
     spec = PROMISES[model.name]
     spec.check_item_supports()
     known = spec.known_items(model) if spec.known_items is not None else None

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
 
 
 def verify_classes(subject: Subject, model: KkmAnonymity | KlmDiversity, witnesses: int) -> Verification:
-    """Verify kkm or klm on the classes of a release, or on the original records of persons.
-
-    Raises:
-        InputError: ``no_records``: the relational values are missing.
-    """
+    """Verify kkm or klm on the classes of a release, or on the original records of persons. Raises InputError:
+    ``no_records``: the relational values are missing."""
     from anondb.release.relational import coded_records, sensitive_codes
     from anondb.verify.relational import verify_kkm
 

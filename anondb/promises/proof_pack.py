@@ -63,11 +63,8 @@ _SUPPORTS_CLAIM = """\
 
 
 def script(manifest: Manifest, shown: Shown = Shown()) -> str:
-    """The SQL of a release's proof.
-
-    Raises:
-        InputError: ``no_proof``: the model has no proof, or none without the owner's constraints.
-    """
+    """The SQL of a release's proof. Raises InputError: ``no_proof``: the model has no proof, or none without the owner's
+    constraints."""
     model = manifest["model"]
     if model not in PROMISES:
         raise InputError(
@@ -118,11 +115,8 @@ def _words(manifest: Manifest) -> str:
 
 
 def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown: Shown = Shown()) -> Path:
-    """Check, before the long work, that a proof pack can be written, and return its directory.
-
-    Raises:
-        InputError: the path is a file, its parent does not exist, or the model has no proof.
-    """
+    """Check, before the long work, that a proof pack can be written, and return its directory. Raises InputError: the path
+    is a file, its parent does not exist, or the model has no proof."""
     script(manifest, shown)
     place = Path(os.path.abspath(directory))
     if place.exists() and not place.is_dir():

@@ -119,11 +119,7 @@ class ModelSpec:
         return self.covered.format(known=known, **values), self.uncovered.format(known=known, **values)
 
     def check_item_supports(self) -> None:
-        """Check that releases under the model may have item supports.
-
-        Raises:
-            InputError: ``no_item_supports``.
-        """
+        """Check that releases under the model may have item supports. Raises InputError: ``no_item_supports``."""
         if self.known_items is None:
             raise InputError(
                 f"A release under the model {self.name} cannot have item supports: {self.no_item_supports}.",

@@ -17,11 +17,8 @@ from anondb.release.objects import SchemaName, read_manifest
 
 
 def confirm(engine: DuckDBEngine, name: str, accept: Collection[str]) -> None:
-    """Have the owner confirm that modelled rows of a release show attributes, if it has any.
-
-    Raises:
-        InputError: ``unconfirmed``; ``bad_parameter``: no finding has a name in ``accept``; the release does not exist.
-    """
+    """Have the owner confirm that modelled rows of a release show attributes, if it has any. Raises InputError:
+    ``unconfirmed``; ``bad_parameter``: no finding has a name in ``accept``; the release does not exist."""
     preflight.check_names(accept)
     with engine.transaction():
         attributes = find_whole(engine, name).kind.attributes or ()

@@ -36,12 +36,8 @@ _FOLDER = "folder"
 
 
 def check_folder(engine: DuckDBEngine, path: Any, replace: bool) -> Path:
-    """Check that a folder may be written, and return its absolute path.
-
-    Raises:
-        InputError: ``target_exists``: it exists, and is not a release of Parquet files to be replaced; see
-            ``release.paths.check_target``.
-    """
+    """Check that a folder may be written, and return its absolute path. Raises InputError: ``target_exists``: it exists, and
+    is not a release of Parquet files to be replaced; see ``release.paths.check_target``."""
     target = valid_path(path)
     if not os.path.lexists(target):
         return check_target(engine, target, False)

@@ -180,11 +180,8 @@ def seal(
 
 
 def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
-    """Raise an ``InputError``, before the long work, if an earlier publication contains persons of a policy's source.
-
-    Raises:
-        InputError: ``overlap``.
-    """
+    """Raise an ``InputError``, before the long work, if an earlier publication contains persons of a policy's source. Raises
+    InputError: ``overlap``."""
     catalog = current_catalog(engine)
     # rows of another database are not fetched for this: there, the release alone says whose it is
     source = policy.transactions

@@ -44,11 +44,7 @@ def check_target(engine: DuckDBEngine, where: Any, replace: bool, format: str = 
 
 
 def check_format(where: Any, format: str) -> None:
-    """Refuse a format that there is not, or not there.
-
-    Raises:
-        InputError: ``bad_parameter``.
-    """
+    """Refuse a format that there is not, or not there. Raises InputError: ``bad_parameter``."""
     if format not in FORMATS or (format != FORMATS[0] and isinstance(where, Place)):
         words = "PostgreSQL has no other format." if isinstance(where, Place) else f"There is no format {format!r}."
         raise InputError(words, code="bad_parameter", hint=f"Formats of files: {', '.join(FORMATS)}.")
@@ -97,22 +93,15 @@ def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_modelled(where: Any, wanted: Any) -> bool:
-    """Whether modelled rows are published.
-
-    Raises:
-        InputError: ``bad_usage``: nothing is published.
-    """
+    """Whether modelled rows are published. Raises InputError: ``bad_usage``: nothing is published."""
     if wanted and where is None:
         raise InputError("--modelled-rows needs --publish.", code="bad_usage")
     return bool(wanted)
 
 
 def signer(where: Any, key: Any) -> Signer | None:
-    """Who signs a publication: the private key in a file; None without one. Ledgers and logs see its path alone.
-
-    Raises:
-        InputError: ``bad_usage``: nothing is published; see ``Signer.read``.
-    """
+    """Who signs a publication: the private key in a file; None without one. Ledgers and logs see its path alone. Raises
+    InputError: ``bad_usage``: nothing is published; see ``Signer.read``."""
     if key is None:
         return None
     if where is None or not isinstance(key, str | os.PathLike):
@@ -121,12 +110,9 @@ def signer(where: Any, key: Any) -> Signer | None:
 
 
 def check_mode(where: Any, mode: Any) -> int | None:
-    """The permissions of published files as a number, from an octal text or a number; None if the owner says nothing.
-
-    Raises:
-        InputError: ``bad_parameter``: not permissions with which the owner reads and writes and no other writes;
-            ``bad_usage`` without a file.
-    """
+    """The permissions of published files as a number, from an octal text or a number; None if the owner says nothing. Raises
+    InputError: ``bad_parameter``: not permissions with which the owner reads and writes and no other writes; ``bad_usage``
+    without a file."""
     if mode is None:
         return None
     digits = isinstance(mode, str) and re.fullmatch(r"0?[0-7]{3}", mode)
@@ -155,11 +141,8 @@ def check_proof(where: Any, proof: Any, format: str = FORMATS[0]) -> None:
 
 
 def target_of(options: Mapping[str, Any]) -> Any:
-    """The target that the options of a view name; None without one.
-
-    Raises:
-        InputError: ``password_in_statement``: statements are logged, and the ledger keeps the options of a view.
-    """
+    """The target that the options of a view name; None without one. Raises InputError: ``password_in_statement``: statements
+    are logged, and the ledger keeps the options of a view."""
     where = options.get("publish")
     if where is None:
         return None

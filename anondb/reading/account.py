@@ -58,11 +58,7 @@ class Account:
         return words_of(self.to_json())
 
     def counted(self, rows: int, expected: int, name: str) -> Account:
-        """The account with the rows that were read.
-
-        Raises:
-            InputError: ``rows_lost``: the file has more or fewer records.
-        """
+        """The account with the rows that were read. Raises InputError: ``rows_lost``: the file has more or fewer records."""
         if rows != expected:
             raise InputError(
                 f"{name} has {expected} records, but {rows} rows were read.",

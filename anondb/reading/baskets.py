@@ -28,11 +28,8 @@ def looks_like_fimi(text: str) -> bool:
 
 
 def check_fimi(path: Path, name: str) -> int:
-    """The number of lines of a .dat file whose items are separated by blanks.
-
-    Raises:
-        InputError: ``not_fimi``: other separators occur; ``bad_unicode``.
-    """
+    """The number of lines of a .dat file whose items are separated by blanks. Raises InputError: ``not_fimi``: other
+    separators occur; ``bad_unicode``."""
     lines = 0
     for chunk in chunks(path):
         lone_return = b"\r" in chunk and chunk.count(b"\r") != chunk.count(b"\r\n")
@@ -77,11 +74,8 @@ def spmf_rows(path: Path, name: str) -> Iterator[list[str]]:
 
 
 def write_baskets(rows: Iterator[list[str]], target: Path, name: str) -> int:
-    """Write baskets in plain form: items and lines end with control characters of their own. Returns their number.
-
-    Raises:
-        InputError: ``bad_file``: an item has one of these characters.
-    """
+    """Write baskets in plain form: items and lines end with control characters of their own. Returns their number. Raises
+    InputError: ``bad_file``: an item has one of these characters."""
     number = 0
     with target.open("x", encoding="utf-8", newline="") as file:
         for number, items in enumerate(rows, 1):

@@ -65,11 +65,8 @@ def _kind_and_text(value: Any) -> tuple[str, str]:
 
 
 def rows_of_json(path: Path, name: str) -> Iterator[Any]:
-    """The values of a file of JSON: the elements of an array, or values one after another, such as one on each line.
-
-    Raises:
-        InputError: ``bad_file`` with the line; a key that an object has twice.
-    """
+    """The values of a file of JSON: the elements of an array, or values one after another, such as one on each line. Raises
+    InputError: ``bad_file`` with the line; a key that an object has twice."""
     at = 0
     text = path.read_text(encoding="utf-8")
 

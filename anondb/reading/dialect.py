@@ -47,10 +47,7 @@ def sample_records(sample: str, delimiter: str, quote: str | None) -> list[list[
 
 def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) -> tuple[str | None, float]:
     """The delimiter of a rectangular file, and the share of the sample's records that have as many fields as the first.
-
-    Raises:
-        InputError: ``ambiguous_dialect``: two delimiters fit equally well.
-    """
+    Raises InputError: ``ambiguous_dialect``: two delimiters fit equally well."""
     if reading.delimiter is not None:
         candidates: tuple[str, ...] = (reading.delimiter,)
     else:
@@ -78,12 +75,9 @@ def detected_delimiter(sample: str, reading: Reading, suffix: str, name: str) ->
 
 
 def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Dialect, tuple[str, ...]]:
-    """The dialect of a plain text file with rectangular records, and the names of its columns.
-
-    Raises:
-        InputError: ``ambiguous_dialect``; ``preamble``: the first line is Excel's note of a separator; ``column_clash``: two
-            columns have one name; ``unreadable``, ``bad_unicode``.
-    """
+    """The dialect of a plain text file with rectangular records, and the names of its columns. Raises InputError:
+    ``ambiguous_dialect``; ``preamble``: the first line is Excel's note of a separator; ``column_clash``: two columns have
+    one name; ``unreadable``, ``bad_unicode``."""
     sample = sample_of(path)
     if EXCEL_NOTE.match(sample):
         raise InputError(
@@ -106,11 +100,8 @@ def dialect_of(path: Path, reading: Reading, suffix: str, name: str) -> tuple[Di
 
 
 def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str, ...]:
-    """The names of columns, no two of which are equal but for their case; one without a name has that of its number.
-
-    Raises:
-        InputError: ``column_clash``.
-    """
+    """The names of columns, no two of which are equal but for their case; one without a name has that of its number. Raises
+    InputError: ``column_clash``."""
     first: dict[str, int] = {}
     labels = [label or f"column{place}" for place, label in enumerate(names, 1)]
     for place, label in enumerate(labels, 1):
@@ -124,11 +115,8 @@ def distinct_names(names: Sequence[str], name: str, how: str = "") -> tuple[str,
 
 
 def basket_delimiter(path: Path, reading: Reading, name: str) -> str:
-    """The delimiter of a file of baskets: the only one of the usual that occurs, else the blank.
-
-    Raises:
-        InputError: ``ambiguous_dialect``.
-    """
+    """The delimiter of a file of baskets: the only one of the usual that occurs, else the blank. Raises InputError:
+    ``ambiguous_dialect``."""
     if reading.delimiter is not None:
         return reading.delimiter
     occurring = marks_in(path)

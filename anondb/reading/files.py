@@ -224,11 +224,8 @@ def file_literal(path: Path) -> exp.Literal:
 
 
 def first_line(path: Path, reading: Reading, role: str) -> str:
-    """The first line of a text file; bytes that are not in its encoding are replaced.
-
-    Raises:
-        InputError: ``no_such_file``.
-    """
+    """The first line of a text file; bytes that are not in its encoding are replaced. Raises InputError:
+    ``no_such_file``."""
     found = format_of(path, f"{role} file {path.name!r}")
     with decompressed(path, found.compression) as stream:
         text = stream.read(1 << 16).decode(reading.encoding or "utf-8-sig", errors="replace")

@@ -65,11 +65,8 @@ def is_data_file(name: str | Path) -> bool:
 
 
 def format_of(path: Path, name: str) -> Format:
-    """The format of a file. What its first bytes say holds for binary formats, its extension for texts.
-
-    Raises:
-        InputError: ``no_such_file``; ``bad_file``: its extension and its content disagree.
-    """
+    """The format of a file. What its first bytes say holds for binary formats, its extension for texts. Raises InputError:
+    ``no_such_file``; ``bad_file``: its extension and its content disagree."""
     try:
         with path.open("rb") as file:
             start = file.read(16)
@@ -106,11 +103,7 @@ def digest_of(path: Path) -> tuple[str, int]:
 
 @contextmanager
 def decompressed(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
-    """The bytes of a file without its compression.
-
-    Raises:
-        InputError: ``unreadable``: it is damaged.
-    """
+    """The bytes of a file without its compression. Raises InputError: ``unreadable``: it is damaged."""
     try:
         with _opened(path, compression) as stream:
             yield stream

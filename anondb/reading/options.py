@@ -23,11 +23,8 @@ _QUOTE = re.compile(r"[!-\[\]-~]")
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file, a table or a data frame is read. What is None is detected, or has the default of its format.
-
-    Raises:
-        InputError: ``bad_parameter``.
-    """
+    """How a file, a table or a data frame is read. What is None is detected, or has the default of its format. Raises
+    InputError: ``bad_parameter``."""
 
     layout: str | None = parameter(
         None, "What a row is; detected where that is certain.", "|".join(LAYOUTS), choices=LAYOUTS, panel=READ
@@ -95,11 +92,8 @@ class Reading:
         return '"' if self.quote is None else None if self.quote in NO_QUOTE else self.quote
 
     def check_for(self, form: str | None) -> None:
-        """Refuse options that a format does not have; None is that of tables and data frames.
-
-        Raises:
-            InputError: ``bad_usage``.
-        """
+        """Refuse options that a format does not have; None is that of tables and data frames. Raises InputError:
+        ``bad_usage``."""
         for name in set(OF_FILES) - set(_OF_FORMATS.get(form or "", ())):
             if getattr(self, name) is not None:
                 which = "text files" if name in _OF_TEXTS else "SQLite files"
@@ -153,11 +147,8 @@ class ReadAs:
 
 
 def read_as(data: Any, options: Mapping[str, Any]) -> Any:
-    """A source with options of reading by name; the source itself if there are none.
-
-    Raises:
-        InputError: ``unknown_option`` or ``bad_parameter``.
-    """
+    """A source with options of reading by name; the source itself if there are none. Raises InputError: ``unknown_option``
+    or ``bad_parameter``."""
     present = {name: value for name, value in options.items() if value is not None}
     for name in present:
         if name not in READING:

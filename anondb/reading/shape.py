@@ -234,11 +234,8 @@ def quoting(quote: str | None) -> Literal[0, 3]:
 
 
 def records(lines: Lines, dialect: Dialect, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the number of its first line; an empty line is a record without fields.
-
-    Raises:
-        InputError: ``unreadable`` or ``bad_unicode``, with the line.
-    """
+    """Each record with the number of its first line; an empty line is a record without fields. Raises InputError:
+    ``unreadable`` or ``bad_unicode``, with the line."""
     several = dialect.delimiter is not None and len(dialect.delimiter) > 1
     delimiter = _UNIT if several or dialect.delimiter is None else dialect.delimiter
     limit = csv.field_size_limit(MAX_FIELD)

@@ -16,11 +16,8 @@ SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE
 
 
 def rows_of_table(path: Path, name: str, table: str | None) -> tuple[tuple[str, ...], Iterable[Iterable[Any]]]:
-    """The columns and rows of a table of a SQLite file, by default the only one; the file is opened read-only.
-
-    Raises:
-        InputError: ``no_such_table``; ``bad_file``: it is damaged.
-    """
+    """The columns and rows of a table of a SQLite file, by default the only one; the file is opened read-only. Raises
+    InputError: ``no_such_table``; ``bad_file``: it is damaged."""
     try:
         connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
         names = [row[0] for row in connection.execute(_LISTED)]

@@ -27,11 +27,8 @@ class CodedRelease:
 
     @cached_property
     def items(self) -> Table:
-        """``(item, label)``: the released items that occur, numbered from 0 in code-point order of their labels.
-
-        Raises:
-            InputError: ``not_a_release``: rows have item numbers without a label.
-        """
+        """``(item, label)``: the released items that occur, numbered from 0 in code-point order of their labels. Raises
+        InputError: ``not_a_release``: rows have item numbers without a label."""
         labels = reads.rows(self._rows["labels"], "item_id", where="item IS NOT NULL")
         used = reads.rows(self._rows["transaction_items"], "item_id", distinct=True)
         if int(self._engine.scalar(reads.counted(reads.among(used, labels, "item_id", "item_id", absent=True)))):

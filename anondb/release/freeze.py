@@ -101,11 +101,8 @@ def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
 
 
 def drop_schema(engine: Engine, schema: SchemaName) -> None:
-    """Drop the schema of a release with all its objects.
-
-    Raises:
-        InputError: ``not_a_release``: it holds other objects, which anondb must not drop.
-    """
+    """Drop the schema of a release with all its objects. Raises InputError: ``not_a_release``: it holds other objects, which
+    anondb must not drop."""
     kind = release_kind(engine, schema)
     if kind is None or unexpected_objects(engine, schema, kind):
         raise InputError(

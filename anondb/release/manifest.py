@@ -77,11 +77,8 @@ def types_text(types: Mapping[str, str]) -> str:
 
 
 def types_of(manifest: Mapping[str, str]) -> dict[str, str]:
-    """The types of the original's columns, by name; of lists, that of their elements.
-
-    Raises:
-        KeyError, ValueError: the manifest does not have the form that anondb writes.
-    """
+    """The types of the original's columns, by name; of lists, that of their elements. Raises KeyError, ValueError: the
+    manifest does not have the form that anondb writes."""
     types: dict[str, str] = json.loads(manifest["types"])
     return types
 

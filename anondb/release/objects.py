@@ -149,11 +149,8 @@ def same_name(left: str, right: str) -> bool:
 
 
 def check_name(name: str) -> str:
-    """Check the name of a release: any non-empty text.
-
-    Raises:
-        InputError: ``bad_name``: not a text, empty, or not valid Unicode.
-    """
+    """Check the name of a release: any non-empty text. Raises InputError: ``bad_name``: not a text, empty, or not valid
+    Unicode."""
     if not isinstance(name, str) or not name:
         raise InputError("A release needs a name.", code="bad_name", hint="Name it with --release NAME.")
     try:

@@ -50,11 +50,8 @@ def valid_path(path: str | os.PathLike[str]) -> Path:
 
 
 def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) -> Path:
-    """Check that a file may be written, and return its absolute path.
-
-    Raises:
-        InputError: it exists, is in use here, or its directory is missing or not writable.
-    """
+    """Check that a file may be written, and return its absolute path. Raises InputError: it exists, is in use here, or its
+    directory is missing or not writable."""
     target = valid_path(path)
     exists, directory = os.path.lexists(target), target.parent.is_dir()
     shown = repr(target.name)

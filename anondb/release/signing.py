@@ -42,11 +42,8 @@ class Signer:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Signer:
-        """Read a private key.
-
-        Raises:
-            InputError: ``no_such_file``; ``bad_key``: no private key of Ed25519, or others may read it; ``no_library``.
-        """
+        """Read a private key. Raises InputError: ``no_such_file``; ``bad_key``: no private key of Ed25519, or others may
+        read it; ``no_library``."""
         ed25519, serialization = _library()
         content, key = _read(path), None
         with contextlib.suppress(ValueError, TypeError):  # the words of the library may show a part of the key
@@ -63,10 +60,7 @@ class Signer:
 
 def new_keys(name: str | os.PathLike[str]) -> tuple[Path, Path, str]:
     """Make ``NAME.key``, a private key for its owner alone, and ``NAME.pub``; return both, and the public key as text.
-
-    Raises:
-        InputError: ``target_exists``; ``bad_path``: a file cannot be written; ``no_library``.
-    """
+    Raises InputError: ``target_exists``; ``bad_path``: a file cannot be written; ``no_library``."""
     ed25519, serialization = _library()
     key = ed25519.Ed25519PrivateKey.generate()
     how = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -145,11 +139,7 @@ def fault_of(manifest: Mapping[str, str], digest: str, trusted: Keys) -> str | N
 
 
 def check_signature(name: str, manifest: Mapping[str, str], digest: str, trusted: Keys) -> None:
-    """Refuse a release that no trusted key signed.
-
-    Raises:
-        VerificationFailed: ``not_trusted``.
-    """
+    """Refuse a release that no trusted key signed. Raises VerificationFailed: ``not_trusted``."""
     fault = fault_of(manifest, digest, trusted)
     if fault is not None:
         hint = "Get it from its publisher again, and the key over another channel."

@@ -207,11 +207,8 @@ def measure_release(
 
 
 def measure_release_rules(engine: DuckDBEngine, name: str, thresholds: RuleThresholds, seed: int = 0) -> RuleAccuracy:
-    """Compare the association rules of one reconstruction of an anatomy with those of its current source.
-
-    Raises:
-        InputError: the release does not exist or is not an anatomy, or its source or mlxtend is missing.
-    """
+    """Compare the association rules of one reconstruction of an anatomy with those of its current source. Raises InputError:
+    the release does not exist or is not an anatomy, or its source or mlxtend is missing."""
     with engine.transaction():
         schema = find_release(engine, name)
         if release_kind(engine, schema) is not ANATOMY:

@@ -21,11 +21,7 @@ def new_password() -> str:
 
 
 def read_password(path: Path) -> str:
-    """The first line of a file that nobody but its owner can read.
-
-    Raises:
-        InputError: ``bad_password``.
-    """
+    """The first line of a file that nobody but its owner can read. Raises InputError: ``bad_password``."""
     try:
         mode, text = path.stat().st_mode, path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -39,11 +35,7 @@ def read_password(path: Path) -> str:
 
 
 def verifier_of(password: str) -> Verifier:
-    """What checks a password.
-
-    Raises:
-        InputError: ``bad_password``: it has characters that SCRAM does not allow.
-    """
+    """What checks a password. Raises InputError: ``bad_password``: it has characters that SCRAM does not allow."""
     try:
         salt, stored, server, rounds = ScramMechanism(MECHANISM).make_auth_info(password)
     except ScramException:

@@ -49,11 +49,8 @@ class Request:
 
     @classmethod
     def said(cls, by: str, **texts: Any) -> Request:
-        """A request of texts, in which commas separate several; those that are None or empty say nothing.
-
-        Raises:
-            InputError: ``bad_parameter``: a length or the fan-out is no whole number.
-        """
+        """A request of texts, in which commas separate several; those that are None or empty say nothing. Raises InputError:
+        ``bad_parameter``: a length or the fan-out is no whole number."""
         said = {name: value for name, value in texts.items() if value not in (None, "")}
         for name in {"lengths", "columns", "steps"} & said.keys():
             said[name] = tuple(part.strip() for part in said[name].split(",") if part.strip())
@@ -95,11 +92,7 @@ def build_taxonomy(
 
 
 def check_request(request: Request, builders: Sequence[str]) -> None:
-    """Refuse a request that none of the builders can fulfil.
-
-    Raises:
-        InputError: ``bad_parameter``, ``empty_name``.
-    """
+    """Refuse a request that none of the builders can fulfil. Raises InputError: ``bad_parameter``, ``empty_name``."""
     if request.by not in builders:
         raise InputError(f"Groups are built by {', '.join(builders)}, not by {request.by!r}.", code="bad_parameter")
     if request.by == "code" and min(request.lengths, default=1) < 1:

@@ -173,11 +173,8 @@ def _shape(tree: Taxonomy) -> Shape:
 def supported_taxonomy(
     engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
 ) -> tuple[Taxonomy, Ints | None]:
-    """A taxonomy, and the number of transactions with an item below each node; None without transactions.
-
-    Raises:
-        InputError: a source cannot be read, the taxonomy is no tree, or it lacks an item.
-    """
+    """A taxonomy, and the number of transactions with an item below each node; None without transactions. Raises InputError:
+    a source cannot be read, the taxonomy is no tree, or it lacks an item."""
     with engine.transaction():
         tree = load_taxonomy(engine, taxonomy)
         if transactions is None:

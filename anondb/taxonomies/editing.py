@@ -93,22 +93,16 @@ class Draft:
         self.at = min(self.at + 1, len(self.states) - 1)
 
     def rename(self, node: int, label: str) -> None:
-        """Give a group another label.
-
-        Raises:
-            InputError: ``bad_parameter``: it is an item, or the label is empty or taken.
-        """
+        """Give a group another label. Raises InputError: ``bad_parameter``: it is an item, or the label is empty or
+        taken."""
         if node in self.items:
             raise _refused("Items keep their names, by which they are found in the data.", "Rename the group above it.")
         self._check_label(label)
         self._add(self.nodes.labels | {node: label}, self.nodes.parents)
 
     def move(self, nodes: Collection[int], to: int) -> None:
-        """Move nodes, with all below them, into a group.
-
-        Raises:
-            InputError: ``bad_parameter``: the target is an item or lies below a moved node, or the root is moved.
-        """
+        """Move nodes, with all below them, into a group. Raises InputError: ``bad_parameter``: the target is an item or lies
+        below a moved node, or the root is moved."""
         if to in self.items:
             raise _refused("An item has nothing below it.", "Move into a group.")
         if not nodes or ROOT in nodes or not set(nodes).isdisjoint({to, *self.nodes.above(to)}):
@@ -138,11 +132,8 @@ class Draft:
         return new
 
     def delete(self, node: int) -> None:
-        """Delete a group, whose children move to where it was, or a leaf that nobody has.
-
-        Raises:
-            InputError: ``bad_parameter``: it is the root, or an item that persons have.
-        """
+        """Delete a group, whose children move to where it was, or a leaf that nobody has. Raises InputError:
+        ``bad_parameter``: it is the root, or an item that persons have."""
         if node == ROOT or (node in self.items and self.nodes.persons.get(node)):
             raise _refused("Only groups, and leaves that nobody has, can be deleted.", "Move it instead.")
         labels = {n: label for n, label in self.nodes.labels.items() if n != node}
@@ -206,11 +197,8 @@ def read(engine: Engine, tree: Any, rows: Any, *, attribute: str | None = None, 
 
 
 def check_target(engine: DuckDBEngine, to: str, attribute: str | None = None) -> None:
-    """Refuse to write a tree to a table where tables do not stay: beside a data file, and in PostgreSQL.
-
-    Raises:
-        InputError: ``bad_usage``.
-    """
+    """Refuse to write a tree to a table where tables do not stay: beside a data file, and in PostgreSQL. Raises InputError:
+    ``bad_usage``."""
     named = to.lower().endswith(".tree") if attribute is None else to.endswith(("/", os.sep)) or is_folder(to)
     if named or not (engine.one_shot or engine.warehouse() is not None):
         return

@@ -137,12 +137,8 @@ def fits(engine: Engine, hierarchies: Any, source: Source, id_column: str) -> li
 def supported_hierarchy(
     engine: Engine, hierarchies: Any, records: Any, attribute: str, *, id_column: str = "tid"
 ) -> tuple[Taxonomy, Ints]:
-    """The hierarchy of an attribute, and the number of persons with a value at or below each node.
-
-    Raises:
-        InputError: a source cannot be read; ``unknown_hierarchy``: it has none of the attribute; ``unknown_value``: values
-            are not in it.
-    """
+    """The hierarchy of an attribute, and the number of persons with a value at or below each node. Raises InputError: a
+    source cannot be read; ``unknown_hierarchy``: it has none of the attribute; ``unknown_value``: values are not in it."""
     with engine.transaction(), open_source(engine, records, "records") as source:
         named = hierarchy_sources(engine, hierarchies)
         if attribute.lower() not in named:
@@ -166,11 +162,8 @@ def supported_hierarchy(
 
 
 def read_values(engine: Engine, source: Source, id_column: str, attribute: str) -> Values:
-    """The values of an attribute, with their persons, inside a transaction.
-
-    Raises:
-        InputError: ``no_such_column``, ``bad_type``.
-    """
+    """The values of an attribute, with their persons, inside a transaction. Raises InputError: ``no_such_column``,
+    ``bad_type``."""
     person, column = source.column(id_column, "--id"), source.column(attribute, "--attribute")
     check_type(source, column)
     wanted = (id_of(person, source.columns[person]).as_("id"), text_of(column, source.columns[column]).as_("value"))

@@ -43,11 +43,7 @@ class Counted:
 
     @classmethod
     def of(cls, engine: Engine, dataset: Dataset, released: ReleasedData, workload: Workload, target: str) -> Counted:
-        """Count them.
-
-        Raises:
-            InputError: ``overlap``: several released items stand for one original item.
-        """
+        """Count them. Raises InputError: ``overlap``: several released items stand for one original item."""
         supports = reads.counted(released.transactions, "item", count="support", order="item")
         tables: Tables = {"items": workload.items, "members": released.members, "supports": supports}
         cover = engine.create(f"{target}_cover", "utility/cover", tables)

@@ -64,11 +64,8 @@ class Original:
         return int(fits.sum())
 
     def draw(self, x: int, y: int, queries: int, seed: int) -> list[RtQuery]:
-        """Draw random queries: x values and y items of a random record. No query has the answer 0.
-
-        Raises:
-            InputError: no record has x values and y items.
-        """
+        """Draw random queries: x values and y items of a random record. No query has the answer 0. Raises InputError: no
+        record has x values and y items."""
         rng = np.random.default_rng(seed)
         attributes = self.records.attributes
         able = np.array([r for r, held in enumerate(self.held) if len(held) >= y], dtype=np.int64)

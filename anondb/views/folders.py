@@ -38,11 +38,8 @@ class Folder:
         return str(self.place)
 
     def of(self, partition: Partition, stay: Sequence[str] = ()) -> str | Place:
-        """Where the release of a value is published; beside a schema only the parts with the numbers ``stay`` do.
-
-        Raises:
-            InputError: ``bad_name``: the value is too long for the name of a schema.
-        """
+        """Where the release of a value is published; beside a schema only the parts with the numbers ``stay`` do. Raises
+        InputError: ``bad_name``: the value is too long for the name of a schema."""
         if isinstance(self.place, Place):
             return self.place.part(partition.value, stay)
         return str(self.place / file_name(partition, self.format))
@@ -53,11 +50,8 @@ class Folder:
             self.place.mkdir(exist_ok=True)
 
     def check(self, engine: DuckDBEngine, values: Sequence[Value], *, replacing: bool, fresh: bool) -> None:
-        """Check, before the long work, that the releases of some values can be written.
-
-        Raises:
-            InputError: ``bad_path``, ``target_exists``, ``bad_name``; see also ``targets.check_target``.
-        """
+        """Check, before the long work, that the releases of some values can be written. Raises InputError: ``bad_path``,
+        ``target_exists``, ``bad_name``; see also ``targets.check_target``."""
         if isinstance(self.place, Place):
             from anondb.warehouse.postgres.publish import check_parts
 
@@ -88,11 +82,8 @@ class Folder:
 
 
 def folder_of(view: ledger.View) -> Folder | None:
-    """Where a view is published; None if it is not.
-
-    Raises:
-        InputError: ``bad_parameter``: there is no such format, or no such mode; see also ``target_of``.
-    """
+    """Where a view is published; None if it is not. Raises InputError: ``bad_parameter``: there is no such format, or no
+    such mode; see also ``target_of``."""
     where, format = target_of(view.options), str(view.options.get("format", FORMATS[0]))
     if where is None:
         return None

@@ -27,11 +27,8 @@ from anondb.views.views import partitioned_view, stored_view
 
 
 def check_not_its_own(engine: DuckDBEngine, statement: CreateView) -> None:
-    """Refuse a query that reads the release of the view that it defines, also through views of the owner.
-
-    Raises:
-        InputError: ``own_release``.
-    """
+    """Refuse a query that reads the release of the view that it defines, also through views of the owner. Raises InputError:
+    ``own_release``."""
     if not engine.runs_sql:
         return
     owners = "NOT internal AND NOT starts_with(lower(schema_name), 'release_')"
@@ -53,11 +50,8 @@ def check_not_its_own(engine: DuckDBEngine, statement: CreateView) -> None:
 
 
 def rename(engine: DuckDBEngine, name: str, new_name: str) -> Renamed:
-    """Give a view and its releases another name; published files stay as they are.
-
-    Raises:
-        InputError: the view does not exist, or another release or view has the name.
-    """
+    """Give a view and its releases another name; published files stay as they are. Raises InputError: the view does not
+    exist, or another release or view has the name."""
     partitioned = partitioned_view(engine, name)
     with engine.transaction():
         catalog = stored.current_catalog(engine)

@@ -37,11 +37,8 @@ class Survey:
 
 
 def survey_of(engine: Engine, catalog: str, view: ledger.View, known: Sequence[Part]) -> Survey:
-    """Compare the values of a view with its parts. Call it inside a transaction.
-
-    Raises:
-        InputError: ``bad_partition``, ``no_such_column``, ``bad_type``, ``collation``.
-    """
+    """Compare the values of a view with its parts. Call it inside a transaction. Raises InputError: ``bad_partition``,
+    ``no_such_column``, ``bad_type``, ``collation``."""
     values = values_of(engine, view)
     public = {p.release_id for p in history.publications(engine, catalog)} if known else set()
     now = {value.partition.value: value for value in values}
@@ -83,11 +80,8 @@ def rows_of_view(source: Source) -> exp.Expr:
 
 
 def values_of(engine: Engine, view: ledger.View, only: Partition | None = None) -> list[Value]:
-    """The values of the column, in their order, each with the digest of its rows.
-
-    Raises:
-        InputError: ``bad_partition``: a value is NULL or too long, two differ by case only, or there are too many.
-    """
+    """The values of the column, in their order, each with the digest of its rows. Raises InputError: ``bad_partition``: a
+    value is NULL or too long, two differ by case only, or there are too many."""
     source, column, kind = source_of(engine, view)
     value = exp.column(exp.to_identifier(column, quoted=True), exp.to_identifier(_ROWS, quoted=True))
     hashed = exp.Sum(this=exp.Anonymous(this="hash", expressions=[exp.column(_ROWS, quoted=True)]))

@@ -68,11 +68,8 @@ def create(engine: DuckDBEngine, view: ledger.View, replacing: bool) -> Partitio
 
 
 def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> Partitioned:
-    """Make and publish the releases of new values, and publish those that have no file.
-
-    Raises:
-        InputError: ``late_rows``: rows of a published value have changed, unless they are ignored; see ``create``.
-    """
+    """Make and publish the releases of new values, and publish those that have no file. Raises InputError: ``late_rows``:
+    rows of a published value have changed, unless they are ignored; see ``create``."""
     folder = folder_of(view)
     with engine.transaction():
         catalog = stored.current_catalog(engine)

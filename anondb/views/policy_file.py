@@ -45,12 +45,9 @@ class PolicyFile:
 
 
 def read(path: Path) -> PolicyFile:
-    """Read a file of policies, and check the names and types of all options; paths are relative to the file.
-
-    Raises:
-        InputError: ``no_such_file``; ``syntax_error`` with line and column; ``unknown_option`` with the nearest name;
-            ``bad_parameter``.
-    """
+    """Read a file of policies, and check the names and types of all options; paths are relative to the file. Raises
+    InputError: ``no_such_file``; ``syntax_error`` with line and column; ``unknown_option`` with the nearest name;
+    ``bad_parameter``."""
     try:
         text = path.read_bytes().decode()
         values = tomllib.loads(text)

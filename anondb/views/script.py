@@ -121,11 +121,8 @@ def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
 
 
 def run(engine: DuckDBEngine, text: str) -> Iterator[StatementResult]:
-    """Run a script, one statement at a time, and yield each result when its statement is done.
-
-    Raises:
-        AnondbError: the error of the first statement that fails; its number and line are in the message and in ``place``.
-    """
+    """Run a script, one statement at a time, and yield each result when its statement is done. Raises AnondbError: the error
+    of the first statement that fails; its number and line are in the message and in ``place``."""
     for step in prepare(engine, text):
         yield run_step(engine, text, step)
 

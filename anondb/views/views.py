@@ -140,11 +140,8 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
 
 
 def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
-    """Drop the release of a view; keep its ledger entry, and its rows if they were published.
-
-    Raises:
-        InputError: the view does not exist, or its schema holds other objects.
-    """
+    """Drop the release of a view; keep its ledger entry, and its rows if they were published. Raises InputError: the view
+    does not exist, or its schema holds other objects."""
     catalog = stored.current_catalog(engine)
     with engine.transaction():
         known = parts_of(engine, catalog, name)
@@ -158,11 +155,8 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
 
 
 def refresh_all(engine: DuckDBEngine) -> RefreshedAll:
-    """Refresh all anonymized views, oldest first; one that fails does not keep the others from it.
-
-    Raises:
-        AnondbError: the error of the first view that failed, after all were tried.
-    """
+    """Refresh all anonymized views, oldest first; one that fails does not keep the others from it. Raises AnondbError: the
+    error of the first view that failed, after all were tried."""
     done: list[Refreshed | Partitioned] = []
     failed: list[AnondbError] = []
     for shown in show(engine, status=False).views:
@@ -268,11 +262,8 @@ def _make_way(engine: Engine, statement: CreateView) -> None:
 
 
 def stored_view(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]:
-    """The ledger's entry of a view that is not partitioned, and the view.
-
-    Raises:
-        InputError: ``no_such_release`` or ``not_a_view``.
-    """
+    """The ledger's entry of a view that is not partitioned, and the view. Raises InputError: ``no_such_release`` or
+    ``not_a_view``."""
     catalog = stored.current_catalog(engine)
     entry = ledger.find(engine, catalog, name)
     if entry is None or find_schema(engine, release_schema(catalog, name)) is None:

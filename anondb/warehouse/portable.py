@@ -83,10 +83,7 @@ class PortableWarehouse(ABC):
     @abstractmethod
     def described(self, reference: Any, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
         """A table of the user, and the types of all of its columns, in DuckDB's words. Those of the named ones are exact.
-
-        Raises:
-            InputError: ``no_such_table``.
-        """
+        Raises InputError: ``no_such_table``."""
 
     # ------------------------------------------------------------------ work tables and queries
 
@@ -185,11 +182,8 @@ class PortableWarehouse(ABC):
         return self.create("source", self.pairs(reference, id_column, item_column))
 
     def pairs(self, reference: Any, id_column: str, item_column: str) -> exp.Select:
-        """A query for the ids and items of a table, so that values are equal if and only if those of the table are.
-
-        Raises:
-            InputError: ``no_such_table``, ``no_such_column``, ``bad_type``.
-        """
+        """A query for the ids and items of a table, so that values are equal if and only if those of the table are. Raises
+        InputError: ``no_such_table``, ``no_such_column``, ``bad_type``."""
         table, kinds = self.described(reference, (id_column, item_column))
         ids, items = (column_named(kinds, name) for name in (id_column, item_column))
         for name in (ids, items):
@@ -265,11 +259,7 @@ class PortableWarehouse(ABC):
 
 
 def table_named(reference: Any, dialect: str) -> exp.Table:
-    """The table of a name such as ``schema.table``.
-
-    Raises:
-        InputError: ``no_such_table``: it is none.
-    """
+    """The table of a name such as ``schema.table``. Raises InputError: ``no_such_table``: it is none."""
     table = None
     with contextlib.suppress(sqlglot.errors.SqlglotError, ValueError):
         table = exp.to_table(str(reference), dialect=dialect)
@@ -286,11 +276,7 @@ def quoted(column: str) -> exp.Column:
 
 
 def column_named(columns: Iterable[str], wanted: str) -> str:
-    """A column by its name; as in DuckDB, the search ignores case if it has to.
-
-    Raises:
-        InputError: ``no_such_column``.
-    """
+    """A column by its name; as in DuckDB, the search ignores case if it has to. Raises InputError: ``no_such_column``."""
     names = list(columns)
     exact = [c for c in names if c == wanted] or [c for c in names if c.lower() == wanted.lower()]
     if len(exact) != 1:

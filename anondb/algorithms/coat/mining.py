@@ -39,11 +39,8 @@ def occurrences(engine: Engine, dataset: Dataset, of_item: Ints32) -> tuple[Ints
 
 
 def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Ints32, k: int, m: int) -> Mined:
-    """The itemsets of up to m items that at least one and fewer than k transactions hold, by size, counted in SQL.
-
-    Raises:
-        BudgetExceeded: there are too many itemsets to count, or too many rare ones.
-    """
+    """The itemsets of up to m items that at least one and fewer than k transactions hold, by size, counted in SQL. Raises
+    BudgetExceeded: there are too many itemsets to count, or too many rare ones."""
     rare = np.flatnonzero((blocks.support > 0) & (blocks.support < k))
     same = len(of_item) == blocks.n  # all items of the constraints are in the data
     mined: Mined = {1: ([rare], blocks.support[rare])}

@@ -232,11 +232,8 @@ def tum_bound(
     order: Order | None = None,
     progress: Tell = silent,
 ) -> list[Ints]:
-    """TMERGE: merge clusters until Tum(T(D)) <= delta; arguments as in ``rum_bound``, with delta for Tum.
-
-    Raises:
-        BoundViolated: even a single cluster of all records exceeds delta.
-    """
+    """TMERGE: merge clusters until Tum(T(D)) <= delta; arguments as in ``rum_bound``, with delta for Tum. Raises
+    BoundViolated: even a single cluster of all records exceeds delta."""
     state = Merging(measure, clusters, order)
     losses = _Losses(state.n, {}, {})
     for members in clusters:

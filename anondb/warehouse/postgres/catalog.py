@@ -32,11 +32,8 @@ def namespace_of(server: Server, schema: str) -> int | None:
 
 
 def check_reference(server: Server) -> None:
-    """Check that temporary objects can be made to compare with, and that making them runs no code of others.
-
-    Raises:
-        InputError: ``no_privilege`` or ``event_trigger``.
-    """
+    """Check that temporary objects can be made to compare with, and that making them runs no code of others. Raises
+    InputError: ``no_privilege`` or ``event_trigger``."""
     facts = server.query("postgres/instance")
     if facts["event_triggers"][0]:
         raise InputError(

@@ -76,11 +76,8 @@ def argument(number: int) -> exp.Parameter:
 
 
 def conditions(kind: Kind) -> dict[str, str]:
-    """The arguments of ``count_bounds`` and their types.
-
-    Raises:
-        InputError: ``bad_name``: an attribute has the name of another argument or of a result.
-    """
+    """The arguments of ``count_bounds`` and their types. Raises InputError: ``bad_name``: an attribute has the name of
+    another argument or of a result."""
     arguments = {"items": "VARCHAR[]"}
     for attribute in kind.attributes or ():
         if attribute.name in arguments or attribute.name in BOUNDS:
@@ -261,11 +258,7 @@ def _product(call: exp.Expr, condition: exp.Expr | None = None) -> exp.Expr:
 
 
 def schema_of(release: str) -> str:
-    """The schema of the modelled rows of the release in a schema.
-
-    Raises:
-        InputError: ``bad_name``: the name is too long.
-    """
+    """The schema of the modelled rows of the release in a schema. Raises InputError: ``bad_name``: the name is too long."""
     return check_name(f"{release}_{MODELLED}")
 
 
@@ -278,11 +271,8 @@ def schema_statements(schema: str) -> list[exp.Expr]:
 def table_statements(
     schema: str, tables: Sequence[StoredTable], *, temporary: bool = False
 ) -> Iterator[exp.Create | exp.Comment]:
-    """The statements that make empty tables in the schema, with their comments.
-
-    Raises:
-        InputError: ``bad_name``: a name of the original is too long for PostgreSQL.
-    """
+    """The statements that make empty tables in the schema, with their comments. Raises InputError: ``bad_name``: a name of
+    the original is too long for PostgreSQL."""
     for one in tables:
         for name in (one.name, *one.columns):
             check_name(name)

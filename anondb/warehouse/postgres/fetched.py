@@ -49,11 +49,8 @@ def folded(schema: str, name: str) -> tuple[str, str]:
 
 
 def tables_of(query: exp.Query) -> list[exp.Table]:
-    """The tables that a query names, also one that is only a text.
-
-    Raises:
-        InputError: ``bad_sql``: the text cannot be parsed.
-    """
+    """The tables that a query names, also one that is only a text. Raises InputError: ``bad_sql``: the text cannot be
+    parsed."""
     trees: list[exp.Expr] = [query]
     for text in query.find_all(exp.Var):
         if isinstance(text.parent, exp.Subquery):

@@ -35,11 +35,8 @@ class PostgresEngine(LedgerEngine):
 
     @classmethod
     def connect(cls, place: Place, *, read_only: bool = False, **settings: Any) -> PostgresEngine:
-        """Connect to the owner's database, and fetch its ledger; ``settings`` are those of ``open``.
-
-        Raises:
-            AnondbError: see ``Server``.
-        """
+        """Connect to the owner's database, and fetch its ledger; ``settings`` are those of ``open``. Raises AnondbError: see
+        ``Server``."""
         server = Server(place, settings.get("on_statement"))
         try:
             engine = cls.open(one_shot=True, **settings)

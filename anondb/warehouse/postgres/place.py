@@ -29,11 +29,8 @@ class Place:
     beside: tuple[str, ...] = ()  # the numbers of the releases that it shows, too; those of other numbers go
 
     def part(self, value: str, beside: Sequence[str] = ()) -> Place:
-        """The schema of a value of a partitioned view that is published here.
-
-        Raises:
-            InputError: ``bad_name``: the name is too long.
-        """
+        """The schema of a value of a partitioned view that is published here. Raises InputError: ``bad_name``: the name is
+        too long."""
         return replace(self, schema=check_name(f"{self.schema}/{value}"), union=self.schema, beside=tuple(beside))
 
     @property
@@ -69,10 +66,7 @@ class Place:
 
 def database_of(database: Any) -> Place | None:
     """The database that a URL ``postgresql://HOST/DATABASE`` or a connection of psycopg names; None for anything else.
-
-    Raises:
-        InputError: ``bad_url``; ``transaction_open``: the connection has a transaction open.
-    """
+    Raises InputError: ``bad_url``; ``transaction_open``: the connection has a transaction open."""
     if type(database).__module__.partition(".")[0] == "psycopg" and hasattr(database, "info"):
         return _place_of_connection(database.info)
     if not is_url(database):
@@ -101,11 +95,7 @@ def _place_of_connection(info: Any) -> Place:
 
 
 def release_of(url: str) -> Place:
-    """The schema of a release that a URL names: ``postgresql://HOST/DATABASE/SCHEMA``.
-
-    Raises:
-        InputError: ``bad_url``.
-    """
+    """The schema of a release that a URL names: ``postgresql://HOST/DATABASE/SCHEMA``. Raises InputError: ``bad_url``."""
     place = place_of(url)
     if place.schema is None:
         raise InputError("The URL of a release is postgresql://HOST/DATABASE/SCHEMA.", code="bad_url")
@@ -113,11 +103,8 @@ def release_of(url: str) -> Place:
 
 
 def place_of(url: str) -> Place:
-    """Parse a URL; no part of it is in an error, because it may hold a password.
-
-    Raises:
-        InputError: ``bad_url`` or ``bad_name``.
-    """
+    """Parse a URL; no part of it is in an error, because it may hold a password. Raises InputError: ``bad_url`` or
+    ``bad_name``."""
     try:
         parts = urlsplit(url)
         settings = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
@@ -144,11 +131,7 @@ def place_of(url: str) -> Place:
 
 
 def check_name(name: str) -> str:
-    """Check the name of a database, schema or role.
-
-    Raises:
-        InputError: ``bad_name``.
-    """
+    """Check the name of a database, schema or role. Raises InputError: ``bad_name``."""
     try:
         fits = 0 < len(name.encode()) <= _MOST_BYTES and "\0" not in name
     except UnicodeEncodeError:

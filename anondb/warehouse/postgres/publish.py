@@ -49,12 +49,8 @@ _SHOWN = (
 
 
 def check_target(engine: DuckDBEngine, where: Place, replace: bool) -> None:
-    """Check, before the long work, that a release can be published at a place.
-
-    Raises:
-        InputError: ``target_exists``, ``same_database``, ``no_such_role``, ``bad_role``, ``no_privilege``,
-            ``event_trigger``; see also ``Server``.
-    """
+    """Check, before the long work, that a release can be published at a place. Raises InputError: ``target_exists``,
+    ``same_database``, ``no_such_role``, ``bad_role``, ``no_privilege``, ``event_trigger``; see also ``Server``."""
     with contextlib.closing(Server(where, engine.say)) as server, server.undone():
         _check(engine, server, where, replace)
 

@@ -32,11 +32,7 @@ def rights_to_read(schema: str, tables: Sequence[str], role: str) -> Iterator[ex
 
 
 def check_rights(server: Server, where: Place, namespaces: Sequence[int]) -> None:
-    """Compare the rights on schemas with those that were asked for.
-
-    Raises:
-        InputError: ``default_privileges``.
-    """
+    """Compare the rights on schemas with those that were asked for. Raises InputError: ``default_privileges``."""
     rights = dict.fromkeys(where.analysts, "SELECT") | dict.fromkeys(where.counters, "EXECUTE")
     for rows in (server.query("postgres/grants", namespace=namespace) for namespace in namespaces):
         for grantee, privilege in zip(rows["grantee"], rows["privilege"], strict=True):

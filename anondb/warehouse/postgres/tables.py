@@ -168,11 +168,7 @@ def declared_types(table: SourceTable) -> dict[str, str]:
 
 
 def type_of(column: Column) -> str:
-    """The type in DuckDB of a column, by the catalog alone.
-
-    Raises:
-        InputError: ``collation``.
-    """
+    """The type in DuckDB of a column, by the catalog alone. Raises InputError: ``collation``."""
     return _as_read(column, None)[1]
 
 

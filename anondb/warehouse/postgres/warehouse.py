@@ -93,11 +93,8 @@ class PostgresWarehouse(PortableWarehouse):
     # ------------------------------------------------------------------ sources
 
     def described(self, reference: str, columns: Sequence[str]) -> tuple[exp.Table, dict[str, str]]:
-        """A table, and the types of the named columns in DuckDB.
-
-        Raises:
-            InputError: ``collation``: PostgreSQL treats different texts of a column as equal; ``endless_date``.
-        """
+        """A table, and the types of the named columns in DuckDB. Raises InputError: ``collation``: PostgreSQL treats
+        different texts of a column as equal; ``endless_date``."""
         table = find_table(self._server, reference)
         kinds = {column.name: column.shown for column in table.columns}
         for name in {column_named(kinds, wanted) for wanted in columns}:

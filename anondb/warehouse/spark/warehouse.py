@@ -181,10 +181,7 @@ class SparkWarehouse(PortableWarehouse):
 
     def check_target(self, name: str) -> None:
         """Check, before the work, that a release can be written; drop the schemas that killed runs have left beside it.
-
-        Raises:
-            InputError: ``release_exists``; ``no_such_format``.
-        """
+        Raises InputError: ``release_exists``; ``no_such_format``."""
         catalog, _, schema = name.rpartition(".")
         schemas, unfinished = self.guarded(lambda: self._schemas(catalog), "looking for releases")
         for left in unfinished:
@@ -255,11 +252,7 @@ class SparkWarehouse(PortableWarehouse):
         return table, {name: STATED.get(kind, kind.partition("<")[0]) for name, kind in kinds}
 
     def table_rows(self, reference: str | DataFrame, most: int) -> pa.Table:
-        """The rows of a small table, such as a taxonomy, as an Arrow table.
-
-        Raises:
-            BudgetExceeded: more than ``most``.
-        """
+        """The rows of a small table, such as a taxonomy, as an Arrow table. Raises BudgetExceeded: more than ``most``."""
         frame = self.guarded(lambda: self._frame(reference), "reading a table")
         rows = self.guarded(lambda: frame.limit(most + 1).toArrow(), "reading a table")
         self.fetched += rows.num_rows
