@@ -14,7 +14,7 @@ from anondb.promises import PROMISES
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
-from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
+from anondb.utility.loss import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
 
 
 def recode(engine: Engine, policy: Policy, task: Task) -> Recoding:

@@ -45,8 +45,10 @@ from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import AnondbError
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.recoding import GlobalRecoding
-from anondb.utility import generalized_items, measure, of_recoding, owner_workload, random_workload, ul_a_log2
-from anondb.utility.workload import Workload
+from anondb.utility import of_recoding
+from anondb.utility.accuracy import measure
+from anondb.utility.loss import generalized_items, ul_a_log2
+from anondb.utility.workload import Workload, owner_workload, random_workload
 
 K_VALUES = (2, 5, 10, 25, 50)
 QUERIES = 1000

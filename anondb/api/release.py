@@ -20,7 +20,8 @@ from anondb.publications.publish import publish_release
 from anondb.publications.targets import check_mode, signer
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.risk.accuracy import measure_release, measure_release_rules
-from anondb.utility import Accuracy, Loss
+from anondb.utility.accuracy import Accuracy
+from anondb.utility.loss import Loss
 from anondb.verify import Verification
 from anondb.warehouse.postgres.place import Place, target
 

@@ -36,7 +36,8 @@ from anondb.release.row_sums import RowSums, row_sums
 from anondb.risk.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
 from anondb.risk.constraint_report import check_constraints
 from anondb.risk.inversion import inference_warning
-from anondb.utility import Workload, generalized_items
+from anondb.utility.loss import generalized_items
+from anondb.utility.workload import Workload
 from anondb.verify import Verification
 
 

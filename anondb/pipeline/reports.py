@@ -20,7 +20,8 @@ from anondb.release.freeze import FrozenRelease
 from anondb.release.row_sums import RowSums
 from anondb.risk.accuracy import AnatomyFigures
 from anondb.risk.constraint_report import ConstraintReport
-from anondb.utility import Accuracy, Loss
+from anondb.utility.accuracy import Accuracy
+from anondb.utility.loss import Loss
 from anondb.verify import Verification
 
 

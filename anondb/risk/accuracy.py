@@ -20,11 +20,13 @@ from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
 from anondb.release.item_supports import expected_holders
 from anondb.release.objects import ANATOMY, Kind, SchemaName, release_kind
-from anondb.utility import Accuracy, measure_global, measure_local, of_release, owner_workload, random_workload
-from anondb.utility import Workload as Queries
+from anondb.utility.accuracy import Accuracy, of_release
 from anondb.utility.anatomy import BucketFigures, figures, measure_buckets
+from anondb.utility.local_accuracy import measure_global, measure_local
 from anondb.utility.relational import accuracy_of
 from anondb.utility.rules import RuleAccuracy, RuleThresholds, default_thresholds, has_mlxtend, rule_accuracy
+from anondb.utility.workload import Workload as Queries
+from anondb.utility.workload import owner_workload, random_workload
 
 RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as in the paper
 

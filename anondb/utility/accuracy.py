@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Origin, Table, Tables, reads
 from anondb.errors import InputError
 from anondb.models import AsTable
-from anondb.recoding import GlobalRecoding
 from anondb.utility.counting import count_sets
 from anondb.utility.errors import RelativeError, error_figures
 from anondb.utility.workload import Workload
@@ -118,29 +116,6 @@ class Accuracy(AsTable):
             "draw": self.draw,
             "seed": self.seed,
         }
-
-
-def p_item(size: int, queried: int = 1) -> Fraction:
-    """Probability that a uniform non-empty subset of ``size`` members contains ``queried`` fixed ones.
-
-    2^(size - queried) / (2^size - 1), so 1 for an untouched item and 1/2 in the limit (docs/algorithms/metrics.md#are).
-    """
-    return Fraction(1 << (size - queried), (1 << size) - 1) if queried <= size else Fraction(0)
-
-
-def of_recoding(
-    engine: Engine, transactions: Table, recoding: GlobalRecoding, *, target: str = "members"
-) -> ReleasedData:
-    """Make the published side from a recoding.
-
-    Args:
-        transactions: the recoded transactions ``(tid, item)``, items numbered as in ``recoding.labels``.
-        target: name of the work table of members.
-    """
-    members = engine.put(
-        target, {"released": ("INTEGER", recoding.member_of), "label": ("VARCHAR", list(recoding.member_labels))}
-    )
-    return ReleasedData(transactions, members, bool((recoding.image < 0).any()))
 
 
 def of_release(

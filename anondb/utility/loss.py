@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,8 +15,6 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Ints
 from anondb.models import AsTable
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
-
-Number = Fraction | int
 
 
 @dataclass(frozen=True)
@@ -191,52 +189,19 @@ def _total(measure: Callable[[int, int], Fraction], counts: Ints, sizes: Ints, d
     return sum((measure(size, domain) * count for size, count in enumerate(by_size) if count), Fraction(0))
 
 
-def ul_a(
-    sizes: Sequence[int],
-    supports: Sequence[int],
-    transactions: int,
-    domain: int,
-    *,
-    weights: Sequence[Number] | None = None,
-    penalties: Iterable[Number] = (),
-) -> Fraction:
-    """UL version A of a dataset (Loukides et al., COAT, Definitions 3.14 and 3.16), exact.
+def ul_a_log2(sizes: Sequence[int], supports: Sequence[int], transactions: int, domain: int) -> float | None:
+    """Base-2 logarithm of UL version A of a dataset, with weights of 1 and without penalties (Loukides et al., COAT,
+    Definitions 3.14 and 3.16): of the sum of (2^size - 1) / (2^M - 1) x support / N, where 1/2^M may underflow a double.
 
     Args:
         sizes, supports: of each released item, unchanged ones included; supports in the published data.
         transactions, domain: N and M.
-        weights: w of each released item; 1 by default.
-        penalties: Y of each suppressed item. The paper suggests its support, although that is a count and the other
-            terms add up to at most 1.
 
     Returns:
-        The sum of (2^size - 1) / (2^M - 1) x w x support / N, plus the penalties.
+        None if the sum is 0.
     """
-    total, scale = _ul_a_fraction(sizes, supports, transactions, domain, weights)
-    return (total / scale if scale else Fraction(0)) + sum(penalties, Fraction(0))
-
-
-def ul_a_log2(
-    sizes: Sequence[int],
-    supports: Sequence[int],
-    transactions: int,
-    domain: int,
-    *,
-    weights: Sequence[Number] | None = None,
-) -> float | None:
-    """Base-2 logarithm of ``ul_a`` without penalties, for domains where 1/2^M underflows a double; None if ``ul_a`` is 0."""
-    total, scale = _ul_a_fraction(sizes, supports, transactions, domain, weights)
-    if not total:
-        return None
-    return math.log2(total.numerator) - math.log2(total.denominator) - math.log2(scale)
-
-
-def _ul_a_fraction(
-    sizes: Sequence[int], supports: Sequence[int], transactions: int, domain: int, weights: Sequence[Number] | None
-) -> tuple[Fraction, int]:
-    """Numerator and denominator of UL version A without penalties: sum of (2^size - 1) x w x support, (2^M - 1) x N."""
-    by_size: dict[int, Number] = {}
-    for size, support, weight in zip(sizes, supports, weights or [1] * len(sizes), strict=True):
-        by_size[int(size)] = by_size.get(int(size), 0) + int(support) * weight
-    total = sum((((1 << size) - 1) * Fraction(amount) for size, amount in by_size.items()), Fraction(0))
-    return total, ((1 << domain) - 1) * transactions
+    by_size: dict[int, int] = {}
+    for size, support in zip(sizes, supports, strict=True):
+        by_size[int(size)] = by_size.get(int(size), 0) + int(support)
+    total = sum(((1 << size) - 1) * support for size, support in by_size.items())
+    return math.log2(total) - math.log2(((1 << domain) - 1) * transactions) if total else None

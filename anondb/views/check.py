@@ -20,7 +20,7 @@ from anondb.promises.spec import Knowledge
 from anondb.recoding import GlobalRecoding
 from anondb.release.item_supports import held_by
 from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest
-from anondb.utility import Loss, global_loss
+from anondb.utility.loss import Loss, global_loss
 from anondb.verify import Verification
 from anondb.views.results import Check
 

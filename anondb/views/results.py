@@ -9,7 +9,7 @@ from anondb.models import AsTable
 from anondb.pipeline.report_rows import figure
 from anondb.pipeline.reports import Report
 from anondb.publications.history import PublishedFile, notes
-from anondb.utility import Loss
+from anondb.utility.loss import Loss
 from anondb.verify import Verification
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import goldens
 import pytest
+import reference as ref
 from coat_cases import dataset_of, image_of, published, published_tables, run
 from realdata import DATA, needs
 
@@ -16,7 +17,7 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
 from anondb.engine import DuckDBEngine, Engine
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
-from anondb.utility import global_loss, ul_a, ul_a_log2
+from anondb.utility.loss import global_loss, ul_a_log2
 from anondb.verify.constraints import verify_constraints
 
 
@@ -98,12 +99,13 @@ def test_utility_loss_of_figure_2c(engine: Engine, inputs: Any, expected: Any) -
     release = published(transactions, found.recoding)
     sizes = found.recoding.sizes.tolist()
     supports = [sum(label in t for t in release) for label in found.recoding.labels]
-    whole = ul_a(sizes, supports, inputs["N"], inputs["M"])
+    blocks = list(zip(map(range, sizes), supports, strict=True))
+    whole = sum(ref.ul_item(tuple(block), n, inputs["M"], inputs["N"]) for block, n in blocks)
     assert whole == Fraction(expected["ul_dataset_w1_no_suppression_penalty"])
     last = found.recoding.decisions[-1].cost
     assert float(last) == pytest.approx(float(ul_a_log2(sizes, supports, 10, 8) or 0) + 11.3162, abs=1e-3)
     at = found.recoding.labels.index("(a,b)")
-    assert ul_a([2], [supports[at]], 10, 8, weights=[Fraction(3, 8)]) == Fraction(expected["ul_ab_w_3_8"])
+    assert ref.ul_item(("a", "b"), supports[at], 8, 10, Fraction(3, 8)) == Fraction(expected["ul_ab_w_3_8"])
 
 
 def test_example_3_13_stays_countable(engine: Engine) -> None:

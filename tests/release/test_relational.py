@@ -30,8 +30,9 @@ from anondb.release.freeze import drop_schema, freeze
 from anondb.release.item_supports import expected_holders
 from anondb.release.objects import SchemaName, release_schema
 from anondb.release.publish import publish
-from anondb.utility import measure_local, random_workload
+from anondb.utility.local_accuracy import measure_local
 from anondb.utility.relational import ExpectedEstimator, Original, RtEstimator, average_relative_error
+from anondb.utility.workload import random_workload
 
 ITEMS = ["p", "q", "r", "s", "t", "u", "it's", "z"]
 TREE = from_edges(

@@ -20,9 +20,11 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import DuckDBEngine, Engine, reads
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
-from anondb.utility import Workload, counting, generalized_items, owner_workload, random_workload
+from anondb.utility import counting
 from anondb.utility import workload as workload_module
 from anondb.utility.counting import count_itemsets
+from anondb.utility.loss import generalized_items
+from anondb.utility.workload import Workload, owner_workload, random_workload
 
 Itemsets = list[tuple[int, ...]]
 
