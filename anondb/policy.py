@@ -40,11 +40,8 @@ from anondb.reading.options import DETECTED, PEOPLE, Reading, beside, read_as
 @dataclass(frozen=True)
 class Workload:
     """The workload that measures accuracy: the owner's queries (``table``), or ``queries`` random ones of ``size`` items,
-    drawn with ``seed`` from all items (``draw="all"``) or from generalized items (``draw="generalized"``).
-
-    Raises:
-        InputError: ``bad_parameter``.
-    """
+    drawn with ``seed`` from all items (``draw="all"``) or from generalized items (``draw="generalized"``). Raises
+    InputError: ``bad_parameter``."""
 
     queries: int = parameter(
         1000, "Random COUNT queries that measure accuracy; 0 for none.", kinds=(INTEGER,), panel=OUTPUT

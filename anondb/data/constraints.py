@@ -282,10 +282,8 @@ def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
 def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
     """Make groups of ``size`` neighbouring leaves in the order of the tree, numbered from 1; the last may be smaller.
 
-    These are the paper's policies UP1 to UP4 ("sibling items in the hierarchy").
-
-    Raises:
-        InputError: ``bad_parameter``, if size is not an integer of at least 1.
+    These are the paper's policies UP1 to UP4 ("sibling items in the hierarchy"). Raises InputError: ``bad_parameter``, if
+    size is not an integer of at least 1.
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
         raise InputError(f"The size of groups must be an integer of at least 1, not {size!r}.", code="bad_parameter")

@@ -255,10 +255,8 @@ def _candidates(text: str) -> list[tuple[str | None, str | None, str]]:
 def resolve_table(engine: Engine, text: str, what: str) -> Table:
     """Resolve the name of a table, view or TEMP table, also in attached databases, to catalog.schema.name.
 
-    A name alone is that of a TEMP table, else in the current schema, else in the schema main, where no release is.
-
-    Raises:
-        InputError: ``no_such_table``, or ``ambiguous_table`` if the name matches several.
+    A name alone is that of a TEMP table, else in the current schema, else in the schema main, where no release is. Raises
+    InputError: ``no_such_table``, or ``ambiguous_table`` if the name matches several.
     """
     if not text:
         raise InputError(f"The name of the {what} table is empty.", code="empty_name")

@@ -214,12 +214,9 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
 def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:
     """Read a taxonomy from a table, view, data frame or file.
 
-    A table with the columns ``node`` (or ``child``) and ``parent`` is an edge list (a column ``ord`` orders siblings,
-    ties go by label); any other table is wide, one column per level. ``.tree`` files and ``;``-separated CSV files hold
-    leaf-to-root paths.
-
-    Raises:
-        InputError: the source is not a tree, or has NULL nodes.
+    A table with the columns ``node`` (or ``child``) and ``parent`` is an edge list (a column ``ord`` orders siblings, ties
+    go by label); any other table is wide, one column per level. ``.tree`` files and ``;``-separated CSV files hold
+    leaf-to-root paths. Raises InputError: the source is not a tree, or has NULL nodes.
     """
     if isinstance(taxonomy, Taxonomy):
         return taxonomy

@@ -170,11 +170,7 @@ class TimeLimit:
     @contextlib.contextmanager
     def calling(self, interrupt: Callable[[], object]) -> Iterator[None]:
         """The thread waits for a database or a process during the block; ``interrupt`` ends its work when the time is up,
-        and is called from another thread.
-
-        Raises:
-            TimeUp: the time was up meanwhile.
-        """
+        and is called from another thread. Raises TimeUp: the time was up meanwhile."""
         with self._lock:
             self._interrupt = interrupt
             self._calling = not self._over

@@ -57,11 +57,7 @@ class Needs:
 
     def candidates(self, taxonomy: str | None) -> list[Run]:
         """The runs of the algorithms that serve the use and have their inputs, in the order of ``order_of``; with item
-        supports if these are wanted and possible.
-
-        Raises:
-            InputError: ``no_taxonomy``: the use needs one.
-        """
+        supports if these are wanted and possible. Raises InputError: ``no_taxonomy``: the use needs one."""
         options = {} if taxonomy is None else {"taxonomy": taxonomy}
         parameters = KmAnonymity(self.k, self.m).parameters()
         runs = plan([], ["km"], {name: [value] for name, value in parameters.items()}, options, self.item_supports)

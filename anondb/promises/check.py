@@ -50,9 +50,7 @@ def verify_release(
     """Check the frozen or sealed rows of a release against a model.
 
     ``kind`` (the kind of the release) and ``rows`` (its coded rows) are read from the release unless the caller has them.
-
-    Raises:
-        InputError: the model does not apply to this kind of release.
+    Raises InputError: the model does not apply to this kind of release.
     """
     kind = release_kind(engine, schema) if kind is None else kind
     if kind is None or (kind is ANATOMY) != (model.layout == "buckets"):
@@ -106,11 +104,8 @@ def verify_source(
 
     ``records`` are ``transactions`` by default; ids that occur only there are transactions without items. For kkm and klm,
     records with equal values of all ``quasi_identifiers`` form a class; ``sensitive`` are the items that attackers do not
-    know.
-
-    Raises:
-        InputError: the model applies to buckets (see ``verify_buckets``); ``no_records`` or ``no_sensitive``: an input of
-            the model is missing.
+    know. Raises InputError: the model applies to buckets (see ``verify_buckets``); ``no_records`` or ``no_sensitive``: an
+    input of the model is missing.
     """
     if model.layout == "buckets":
         raise InputError(

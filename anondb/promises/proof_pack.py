@@ -132,9 +132,7 @@ def write_proof(
     """Write ``verify_<model>.sql`` and its page into a directory, created if needed; replace existing files.
 
     ``digests`` are the SHA-256 of the file and the digest of its content; ``mode`` is that of the files, by default 0600.
-
-    Raises:
-        InputError: no proof for the model.
+    Raises InputError: no proof for the model.
     """
     model = manifest["model"]
     page = PAGE_TEXT.format(

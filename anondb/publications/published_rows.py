@@ -162,10 +162,8 @@ def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
 def drop_release(engine: Engine, catalog: str, name: str) -> None:
     """Drop the schema of a release and mark its ledger entry; the ledger keeps the rows if they were published.
 
-    Call it inside ``engine.transaction()``.
-
-    Raises:
-        InputError: the release does not exist, or its schema holds other objects.
+    Call it inside ``engine.transaction()``. Raises InputError: the release does not exist, or its schema holds other
+    objects.
     """
     schema = find_schema(engine, release_schema(catalog, name))
     if schema is None:

@@ -131,11 +131,8 @@ def _opened(path: Path, compression: str | None) -> Iterator[IO[bytes]]:
 
 def plain_text(path: Path, found: Format, reading: Reading, private: Path, name: str) -> Path:
     """The file itself if it is plain UTF-8, else a copy in a private directory that is: decompressed, decoded, without the
-    byte order mark, and without the lines that the owner skips.
-
-    Raises:
-        InputError: ``bad_unicode`` with the line; ``bad_file`` if it cannot be decompressed.
-    """
+    byte order mark, and without the lines that the owner skips. Raises InputError: ``bad_unicode`` with the line;
+    ``bad_file`` if it cannot be decompressed."""
     with path.open("rb") as file:
         marked = file.read(3) == _BOM
     utf8 = reading.encoding is None

@@ -108,10 +108,7 @@ def run(engine: DuckDBEngine, file: PolicyFile) -> Iterator[tuple[str, Result]]:
 
     A release is an anonymized view: it is made if it is not there, made anew if its query or an option has changed, and
     refreshed otherwise, which does nothing unless an input has changed. A release that was made in another way, with the
-    same options, becomes that view.
-
-    Raises:
-        AnondbError: the error of the first release that fails; earlier ones are kept.
+    same options, becomes that view. Raises AnondbError: the error of the first release that fails; earlier ones are kept.
     """
     for name, options in file.releases.items():
         with speaking("toml"):

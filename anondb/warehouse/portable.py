@@ -174,11 +174,7 @@ class PortableWarehouse(ABC):
 
     def source(self, reference: Any, id_column: str, item_column: str) -> Table:
         """The work table ``(id, item)`` of a table: ids and items as texts that are compared by their code points, or as
-        whole numbers.
-
-        Raises:
-            InputError: the table or a column does not exist, or its type has no exact equality.
-        """
+        whole numbers. Raises InputError: the table or a column does not exist, or its type has no exact equality."""
         return self.create("source", self.pairs(reference, id_column, item_column))
 
     def pairs(self, reference: Any, id_column: str, item_column: str) -> exp.Select:

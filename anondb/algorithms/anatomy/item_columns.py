@@ -52,10 +52,7 @@ def phi_squared(engine: Engine, dataset: Dataset, correlation: str = "truncated"
 
     With f the share of transactions that hold an item, it is (f_ab - f_a f_b)^2 / (f_a f_b), one of the four cells of the
     coefficient (equation 4). ``full`` also divides by (1 - f_a)(1 - f_b), and is NaN for an item that every transaction
-    holds.
-
-    Raises:
-        BudgetExceeded: the matrix would need too much memory.
+    holds. Raises BudgetExceeded: the matrix would need too much memory.
     """
     if correlation not in CORRELATIONS:
         raise InputError(f"correlation must be truncated or full, not {correlation!r}.", code="bad_parameter")

@@ -92,10 +92,8 @@ def source_tables(server: Server, *, wanted: str | None = None, schema: str | No
 def find_table(server: Server, reference: str) -> SourceTable:
     """The table or view ``name`` or ``schema.name``; as in DuckDB, the search ignores case.
 
-    A name without a schema is looked up in the search path of the role.
-
-    Raises:
-        InputError: ``no_such_table``; ``ambiguous_table``.
+    A name without a schema is looked up in the search path of the role. Raises InputError: ``no_such_table``;
+    ``ambiguous_table``.
     """
     try:
         node = exp.to_table(reference, dialect="duckdb")
