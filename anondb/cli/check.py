@@ -9,20 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import (
-    Json,
-    ModelName,
-    ReleaseName,
-    ShowSql,
-    Source,
-    Transactions,
-    Trusted,
-    buckets_of,
-    model_from,
-    opened,
-    shown_statements,
-    transactions_of,
-)
+from anondb.cli import app
 from anondb.cli.flags import LIMITS, MODEL_PARAMETERS, flag_values, taken, with_flags
 from anondb.cli.words import print_digests, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
@@ -44,13 +31,13 @@ RECORDS = ("records", "quasi_identifiers")
 
 @with_flags("id", "item", *READING, *MODEL_PARAMETERS, "empty_values", *KNOWLEDGE, *RECORDS, *LIMITS)
 def verify(
-    source: Source,
-    transactions: Transactions = None,
-    model: ModelName = None,
+    source: app.Source,
+    transactions: app.Transactions = None,
+    model: app.ModelName = None,
     buckets: Annotated[
         str | None, typer.Option(help="For anatomy: table (bucket_id, column_id, items, copies).", metavar="TABLE|FILE")
     ] = None,
-    release: ReleaseName = None,
+    release: app.ReleaseName = None,
     bag_input: Annotated[
         bool, typer.Option("--bag-input", help="For the model k: repeated rows of a transaction count.")
     ] = False,
@@ -67,19 +54,19 @@ def verify(
             help="For a sealed file: the owner's database, whose ledger lists the publications.", metavar="DB"
         ),
     ] = None,
-    trusted: Trusted = None,
+    trusted: app.Trusted = None,
     witnesses: Annotated[int, typer.Option(help="Show up to this many violations.", min=0)] = 0,
     on_engine: Annotated[
         bool, typer.Option("--on-engine", help="Check a table inside PostgreSQL, without fetching it (km and k).")
     ] = False,
-    as_json: Json = False,
-    show_sql: ShowSql = False,
+    as_json: app.Json = False,
+    show_sql: app.ShowSql = False,
     **flags: Any,
 ) -> None:
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
     values = flag_values(flags)
     parameters = taken(values, (*MODEL_PARAMETERS, "empty_values"))
-    promised = partial(model_from, model or (None if buckets is None else "anatomy"), **parameters)
+    promised = partial(app.model_from, model or (None if buckets is None else "anatomy"), **parameters)
     connection = {"show_sql": show_sql, **taken(values, LIMITS)}
     of_file = {"expect": expect, "published_in": published_in, "trusted": trusted}
     sealed = not (transactions or buckets or release or against_source) and _is_release(source)
@@ -214,7 +201,7 @@ def _verify_file(
     from anondb.publications.sealed import verify_file
 
     settings = dict(connection)
-    shown = shown_statements(settings.pop("show_sql"))
+    shown = app.shown_statements(settings.pop("show_sql"))
     _print(verify_file(source, promised, **how, **settings, on_statement=shown), how["witnesses"], as_json)
 
 
@@ -238,13 +225,15 @@ def _verify_data(
     if transactions is None and not of_buckets and not is_data_file(source):
         transactions = table_to_check(source, id, item)
     with (
-        opened(source, read_only=not how["on_engine"], **connection) as database,
+        app.opened(source, read_only=not how["on_engine"], **connection) as database,
         database.engine.accounting() as accounts,
     ):
         if of_buckets:
-            checked = database.verify(transactions, buckets=buckets_of(database, source, buckets), model=model, **how)
+            checked = database.verify(
+                transactions, buckets=app.buckets_of(database, source, buckets), model=model, **how
+            )
         else:
-            where = transactions_of(database, source, transactions, id, item, reading)
+            where = app.transactions_of(database, source, transactions, id, item, reading)
             checked = database.verify(where, model=model, **how)
     _print(checked, how["witnesses"], as_json, accounts)
 
@@ -265,10 +254,10 @@ def _verify_release(
 
     with contextlib.ExitStack() as open:
         if is_url(source):
-            database = open.enter_context(opened(source, read_only=True, **connection))
+            database = open.enter_context(app.opened(source, read_only=True, **connection))
         else:
             settings = dict(connection)
-            shown = shown_statements(settings.pop("show_sql"))
+            shown = app.shown_statements(settings.pop("show_sql"))
             files = files_among(*(knowledge.get(name) for name in KNOWLEDGE))
             engine, schema, _ = locked_engine(source, files=files, on_statement=shown, **settings)
             database = open.enter_context(Database(engine))
@@ -311,7 +300,7 @@ def _verify_source(
     """``verify --against-source``: check the current data under the recoding of a release."""
     if release is None:
         raise InputError("--against-source needs --release NAME.", code="bad_usage")
-    with opened(source, read_only=True, **connection) as database:
+    with app.opened(source, read_only=True, **connection) as database:
         model = _promise_of(database, release, promised)
         check = database.check_view(release, model=model, witnesses=witnesses)
     if as_json:

@@ -6,17 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import (
-    AskedWorkload,
-    Json,
-    MemoryOfRun,
-    OptionPairs,
-    Source,
-    Transactions,
-    check_targets,
-    opened,
-    transactions_of,
-)
+from anondb.cli import app
 from anondb.cli.flags import flag_values, pairs, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
@@ -37,37 +27,37 @@ OPTIONS = ("taxonomy", *OF_RECORDS, "sensitive", "privacy_constraints", "utility
 
 @with_flags("id", "item", *READING, *OPTIONS, "h", "p", "l", "item_supports", *WORKLOAD, "threads")
 def compare(
-    source: Source,
+    source: app.Source,
     algorithms: Names = None,
-    transactions: Transactions = None,
+    transactions: app.Transactions = None,
     model: Annotated[
         str | None, typer.Option(help="Promises, side by side (default km).", metavar="A,B", rich_help_panel=PROMISE)
     ] = None,
     k: Annotated[str, typer.Option(help="Values of k.", metavar="K,K")] = "5",
     m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
     delta: Annotated[str | None, typer.Option(help="Values of delta, for kkm and klm.", metavar="D,D")] = None,
-    option: OptionPairs = None,
-    workload: AskedWorkload = None,
+    option: app.OptionPairs = None,
+    workload: app.AskedWorkload = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
     total_limit: Annotated[float | None, typer.Option(help="Time limit of all runs, in seconds.", min=1)] = None,
-    memory_limit: MemoryOfRun = "4GB",
+    memory_limit: app.MemoryOfRun = "4GB",
     threads: int | None = None,
     again: Annotated[bool, typer.Option("--again", help="Repeat the runs whose results are in the ledger.")] = False,
     report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
     csv: Annotated[str | None, typer.Option(help="Write the results as CSV.", metavar="FILE.csv")] = None,
-    as_json: Json = False,
+    as_json: app.Json = False,
     **flags: Any,
 ) -> None:
     """Compare promises, algorithms and parameters on the same data and questions; each run is a process with limits on time
     and memory, once with and once without item supports where these may be published."""
     values = flag_values(flags)
     _check_file(source)
-    check_targets(source, report, csv)
+    app.check_targets(source, report, csv)
     lists: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
     lists |= {"delta": _listed(delta)} if delta else {}
     given = {**values, **pairs(option or ()), **lists}
-    with opened(source, threads=threads) as database:
-        rows = transactions_of(database, source, transactions, values["id"], values["item"])
+    with app.opened(source, threads=threads) as database:
+        rows = app.transactions_of(database, source, transactions, values["id"], values["item"])
         found = database.compare(
             rows,
             algorithms=_listed(algorithms or ""),

@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import (
-    Json,
-    MemoryOfRun,
-    ShowSql,
-    Source,
-    Transactions,
-    check_targets,
-    model_from,
-    opened,
-    transactions_of,
-)
+from anondb.cli import app
 from anondb.cli.flags import LIMITS, flag_values, taken, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
@@ -39,19 +29,19 @@ _MOST_ITEMS = 12  # of a person, in the text of peek
 
 @with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k", *LIMITS)
 def profile(
-    source: Source,
-    transactions: Transactions = None,
+    source: app.Source,
+    transactions: app.Transactions = None,
     html: Annotated[str | None, typer.Option(help="Also write a page.", metavar="FILE.html")] = None,
-    as_json: Json = False,
-    show_sql: ShowSql = False,
+    as_json: app.Json = False,
+    show_sql: app.ShowSql = False,
     **flags: Any,
 ) -> None:
     """Profile transactions: sizes, what attackers find, the taxonomy, and what each algorithm takes. For owners only."""
     values = flag_values(flags)
     reading, limits = taken(values, READING), taken(values, LIMITS)
-    check_targets(source, html)
-    with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
-        rows = transactions_of(database, source, transactions, values["id"], values["item"])
+    app.check_targets(source, html)
+    with app.opened(source, show_sql=show_sql, read_only=True, **limits) as database:
+        rows = app.transactions_of(database, source, transactions, values["id"], values["item"])
         profiled = database.profile(rows, **values, **reading)
     if html is not None:
         from anondb.guide.page import write_profile
@@ -68,8 +58,8 @@ def profile(
 
 @with_flags("id", "item", *READING, "taxonomy", *PEOPLE, "k", "m", "item_supports", "threads")
 def advise(
-    source: Source,
-    transactions: Transactions = None,
+    source: app.Source,
+    transactions: app.Transactions = None,
     use: Annotated[
         str | None,
         typer.Option(
@@ -77,10 +67,10 @@ def advise(
         ),
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of all runs, in seconds.", min=1)] = 120.0,
-    memory_limit: MemoryOfRun = "4GB",
+    memory_limit: app.MemoryOfRun = "4GB",
     threads: int | None = None,
-    as_json: Json = False,
-    show_sql: ShowSql = False,
+    as_json: app.Json = False,
+    show_sql: app.ShowSql = False,
     **flags: Any,
 ) -> None:
     """Try algorithms on a sample and on all persons, and advise what to run. Asks on a terminal what no flag says.
@@ -95,13 +85,13 @@ def advise(
     values = flag_values({"use": use, **flags})
     reading = taken(values, READING)
     promised = taken(values, ("k", "m"))
-    needs: dict[str, Any] = {name: getattr(model_from("km", **promised), name) for name in promised}
+    needs: dict[str, Any] = {name: getattr(app.model_from("km", **promised), name) for name in promised}
     needs |= taken(values, ("use", "item_supports"))
     of_people = {name: values[name] for name in PEOPLE if name in values}
     asked = ("m", "k") if of_people else tuple(QUESTIONS)
     needs = _asked(needs, asked, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
-    with opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
-        rows = transactions_of(database, source, transactions, values["id"], values["item"], reading)
+    with app.opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
+        rows = app.transactions_of(database, source, transactions, values["id"], values["item"], reading)
         made = run_advice(
             database.engine,
             rows,
@@ -192,7 +182,7 @@ def peek(
     file: Annotated[str, typer.Argument(help="A data file.", metavar="FILE")],
     id: Annotated[str | None, typer.Option(help="Column that identifies a person.", metavar="COL")] = None,
     item: Annotated[str | None, typer.Option(help="Column of items.", metavar="COL")] = None,
-    as_json: Json = False,
+    as_json: app.Json = False,
     **flags: Any,
 ) -> None:
     """Propose how a file is read, and show three persons, the reading account and the command to run. For owners only."""
@@ -203,7 +193,7 @@ def peek(
         raise InputError("This is no data file.", code="bad_usage", hint="Databases need no peek: name their tables.")
     named = {name: value for name, value in (("id", id), ("item", item)) if value is not None}
     given = {name: value for name, value in flag_values(flags).items() if value is not False or name == "header"}
-    with opened(file) as database:
+    with app.opened(file) as database:
         proposal = database.peek(Path(file), **{**given, **named})
     if as_json:
         print_json(proposal.to_json())

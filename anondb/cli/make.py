@@ -9,22 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anondb.cli.app import (
-    Json,
-    ModelName,
-    OptionPairs,
-    Quiet,
-    ReleaseName,
-    ShowSql,
-    Source,
-    Transactions,
-    asked_on_terminal,
-    model_from,
-    opened,
-    progress,
-    shown_statements,
-    transactions_of,
-)
+from anondb.cli import app
 from anondb.cli.flags import LIMITS, MODEL_PARAMETERS, flag_values, pairs, taken, with_flags
 from anondb.cli.words import print_items, print_json, print_report, print_story
 from anondb.errors import InputError
@@ -59,11 +44,11 @@ _FLAGS = (
 
 @with_flags(*_FLAGS)
 def anonymize(
-    source: Source,
-    transactions: Transactions = None,
-    model: ModelName = None,
-    option: OptionPairs = None,
-    release: ReleaseName = None,
+    source: app.Source,
+    transactions: app.Transactions = None,
+    model: app.ModelName = None,
+    option: app.OptionPairs = None,
+    release: app.ReleaseName = None,
     witnesses: Annotated[
         int,
         typer.Option(
@@ -78,9 +63,9 @@ def anonymize(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
-    show_sql: ShowSql = False,
+    quiet: app.Quiet = False,
+    as_json: app.Json = False,
+    show_sql: app.ShowSql = False,
     **flags: Any,
 ) -> None:
     """Load, anonymize, verify, measure and freeze a release; --publish also seals it into a file."""
@@ -90,14 +75,14 @@ def anonymize(
     options |= _algorithm_options(option)
     id, item, taxonomy = options["id"], options["item"], options.get("taxonomy")
     with (
-        opened(source, show_sql=show_sql, command="anonymize", quiet=quiet, **settings) as database,
+        app.opened(source, show_sql=show_sql, command="anonymize", quiet=quiet, **settings) as database,
         contextlib.ExitStack() as listing,
     ):
-        rows = transactions_of(database, source, transactions, id, item)
+        rows = app.transactions_of(database, source, transactions, id, item)
         how = {name: options[name] for name in READING if name in options}
         listing.enter_context(_listing(database, witnesses, read_as(rows, how), taxonomy, id, item))
-        database.engine.on_finding = None if quiet or as_json else asked_on_terminal()
-        promise = model_from(model, **parameters)
+        database.engine.on_finding = None if quiet or as_json else app.asked_on_terminal()
+        promise = app.model_from(model, **parameters)
         made = database.anonymize(rows, model=promise, name=release, resume=resume, **options)
         report = made.report
         kept = not database.engine.one_shot
@@ -122,14 +107,14 @@ def _algorithm_options(option: list[str] | None) -> dict[str, str]:
 
 def demo(
     directory: Annotated[Path, typer.Argument(help="Where to make the shop.", metavar="[DIR]")] = Path("anondb-demo"),
-    as_json: Json = False,
-    show_sql: ShowSql = False,
+    as_json: app.Json = False,
+    show_sql: app.ShowSql = False,
 ) -> None:
     """Make a small shop, publish it without and with item supports, and compare answers with the truth."""
     from anondb.demo import run_demo
 
-    with progress() as say:
-        story = run_demo(directory, on_statement=shown_statements(show_sql), on_progress=say)
+    with app.progress() as say:
+        story = run_demo(directory, on_statement=app.shown_statements(show_sql), on_progress=say)
     if as_json:
         print_json(story.to_json())
         return

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from anondb import __version__
+from anondb import __version__, recoding
 from anondb.algorithms.method import Task
 from anondb.data.columns import load_columns
 from anondb.data.layouts import arranged
@@ -25,14 +25,6 @@ from anondb.errors import InputError, InternalError
 from anondb.ledger import ledger
 from anondb.policy import Policy
 from anondb.reading.account import Account
-from anondb.recoding import (
-    BucketRecoding,
-    Decision,
-    GlobalRecoding,
-    LocalRecoding,
-    PublishedAttribute,
-    RelationalRecoding,
-)
 from anondb.release.row_sums import figures_of
 
 WORK_SCHEMA = "anondb_work"
@@ -40,12 +32,12 @@ _STEPS = {"step": "VARCHAR", "key": "VARCHAR", "value": "VARCHAR"}
 _KEPT = (
     Account,
     Dataset,
-    BucketRecoding,
-    Decision,
-    GlobalRecoding,
-    LocalRecoding,
-    PublishedAttribute,
-    RelationalRecoding,
+    recoding.BucketRecoding,
+    recoding.Decision,
+    recoding.GlobalRecoding,
+    recoding.LocalRecoding,
+    recoding.PublishedAttribute,
+    recoding.RelationalRecoding,
 )
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in _KEPT}
 

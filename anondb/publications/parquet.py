@@ -11,21 +11,12 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.files import write_file
 from anondb.engine.spill import private_block
 from anondb.errors import InputError
+from anondb.release import paths
 from anondb.release.catalog import Finding
 from anondb.release.digest import file_digest
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.objects import Kind, SchemaName
 from anondb.release.parquet import read_back, write_manifest, write_tables
-from anondb.release.paths import (
-    MANIFEST_FILE,
-    PRIVATE,
-    build_directory,
-    check_target,
-    described,
-    is_parquet_release,
-    sync,
-    valid_path,
-)
 from anondb.release.publish import BUILD_NAME, SealedFile
 from anondb.release.publish import publish as seal
 from anondb.release.reader import sealed_release
@@ -38,10 +29,10 @@ _FOLDER = "folder"
 def check_folder(engine: DuckDBEngine, path: Any, replace: bool) -> Path:
     """Check that a folder may be written, and return its absolute path. Raises InputError: ``target_exists``: it exists, and
     is not a release of Parquet files to be replaced; see ``release.paths.check_target``."""
-    target = valid_path(path)
+    target = paths.valid_path(path)
     if not os.path.lexists(target):
-        return check_target(engine, target, False)
-    if not replace or not is_parquet_release(target):
+        return paths.check_target(engine, target, False)
+    if not replace or not paths.is_parquet_release(target):
         raise InputError(
             f"{target.name!r} exists already.",
             code="target_exists",
@@ -57,7 +48,7 @@ def publish(
     kind: Kind,
     *,
     replace: bool = False,
-    mode: int = PRIVATE,
+    mode: int = paths.PRIVATE,
     **options: Any,
 ) -> SealedFile:
     """Write a frozen release into a folder of Parquet files, by way of a sealed file with all its checks.
@@ -69,21 +60,21 @@ def publish(
         options: ``check``, ``verified`` and ``sign`` of ``release.publish.publish``.
     """
     target = check_folder(engine, path, replace)
-    with build_directory(target.parent) as build:
+    with paths.build_directory(target.parent) as build:
         sealed = seal(engine, schema, build / BUILD_NAME, kind=kind, **options)
         made = _write(build / BUILD_NAME, build, sealed.content_digest)
         try:
             for file in made.iterdir():
                 os.chmod(file, mode)
-                sync(file)
+                paths.sync(file)
             os.chmod(made, folder_mode(mode))
-            sync(made)
+            paths.sync(made)
             _move(made, target, build / "old", replace)
-            sync(target.parent)
+            paths.sync(target.parent)
         except OSError as error:
-            raise described(error) from None
+            raise paths.described(error) from None
     size = sum(file.stat().st_size for file in target.iterdir())
-    return replace_fields(sealed, path=target, size=size, sha256=file_digest(target / MANIFEST_FILE))
+    return replace_fields(sealed, path=target, size=size, sha256=file_digest(target / paths.MANIFEST_FILE))
 
 
 def folder_mode(mode: int) -> int:
@@ -120,7 +111,7 @@ def _write(sealed: Path, build: Path, content_digest: str) -> Path:
 def inspect_folder(path: Any, trusted: str | os.PathLike[str] | Keys | None = None, **how: Any) -> Inspection:
     """The leak check of a folder of Parquet files: its files and digests, the rows as those of a sealed file, and all of it
     beside a folder that is made anew from these rows, byte for byte. For the rest see ``release.inspect.inspect``."""
-    folder = valid_path(path)
+    folder = paths.valid_path(path)
     with private_block() as private:
         read = read_back(folder, private, scripts)
         if read.file is None:

@@ -12,16 +12,7 @@ from anondb.data.sources import is_file, resolve_table
 from anondb.engine import DuckDBEngine, reads
 from anondb.engine.elsewhere import warehouse_at
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
-from anondb.ledger import ledger
-from anondb.ledger.stored import (
-    check_writable,
-    current_catalog,
-    find_release,
-    find_whole,
-    load_source,
-    read_persons,
-    reference_of,
-)
+from anondb.ledger import ledger, stored
 from anondb.models.named import model_of
 from anondb.policy import Policy
 from anondb.promises.check import verify_release
@@ -77,7 +68,7 @@ def publish_release(
         raise overlap.refused(name, before)
     intersections = intersections_of(engine, name, before)
     with engine.transaction():
-        release = find_whole(engine, name)
+        release = stored.find_whole(engine, name)
         if proof is not None:
             check_proof(engine, release, proof, include_constraints)
         file = seal(
@@ -102,7 +93,7 @@ def check_proof(
     engine: DuckDBEngine, release: StoredRelease, proof: str, include_constraints: bool = False
 ) -> tuple[Path, Shown]:
     """The folder of the proof of a release, and what the proof shows. Call it inside ``engine.transaction()``."""
-    known = ledger.knowledge_of(engine, current_catalog(engine), release.manifest["release_id"])
+    known = ledger.knowledge_of(engine, stored.current_catalog(engine), release.manifest["release_id"])
     shown = Shown("pgen" if known.privacy == "pgen" else None)
     if include_constraints:
         shown = Shown(known.privacy, known.sensitive or ())
@@ -120,7 +111,7 @@ def prove(
 ) -> Path:
     """Write the proof of a release that was published, with the digests of its file; replace an earlier proof."""
     with engine.transaction():
-        release = find_whole(engine, name)
+        release = stored.find_whole(engine, name)
         place, shown = check_proof(engine, release, proof, include_constraints)
     write_proof(place, release.manifest, digests, shown, mode)
     return place
@@ -144,11 +135,11 @@ def seal(
     If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
     ``written`` says how the file is written (``targets.how``).
     """
-    catalog = current_catalog(engine)
+    catalog = stored.current_catalog(engine)
     model = model_of(release.manifest)
     checked_with = ledger.knowledge_of(engine, catalog, release.manifest["release_id"])
     if not engine.one_shot:
-        check_writable(engine, catalog)
+        stored.check_writable(engine, catalog)
 
     def check(sealed: DuckDBEngine, sealed_schema: SchemaName) -> None:
         with sealed.transaction():
@@ -182,7 +173,7 @@ def seal(
 def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
     """Raise an ``InputError``, before the long work, if an earlier publication contains persons of a policy's source. Raises
     InputError: ``overlap``."""
-    catalog = current_catalog(engine)
+    catalog = stored.current_catalog(engine)
     # rows of another database are not fetched for this: there, the release alone says whose it is
     source = policy.transactions
     is_table = isinstance(source, str) and not is_file(source) and warehouse_at(source) is None
@@ -190,10 +181,10 @@ def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
         return
     with engine.transaction():
         if engine.runs_sql:
-            dataset, _ = read_persons(engine, policy)
+            dataset, _ = stored.read_persons(engine, policy)
             before: Sequence[Any] = overlap.earlier(engine, catalog, dataset.ids, None, policy.population)
         else:  # the persons would have to be fetched: they are compared when the release is made
-            reference = reference_of(engine, resolve_table(engine, policy.transactions, "transactions"))
+            reference = stored.reference_of(engine, resolve_table(engine, policy.transactions, "transactions"))
             known = overlap.published_before(engine, catalog, None, policy.population)
             before = [e for e in known if e.source_reference == reference]
         if before:
@@ -202,11 +193,11 @@ def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
 
 def earlier_of(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
     """The other publications that contain persons of a release; none in a run over files."""
-    catalog = current_catalog(engine)
+    catalog = stored.current_catalog(engine)
     if engine.one_shot or not history.publications(engine, catalog):
         return []
     with engine.transaction():
-        return overlap.earlier(engine, catalog, find_whole(engine, name).manifest["release_id"])
+        return overlap.earlier(engine, catalog, stored.find_whole(engine, name).manifest["release_id"])
 
 
 def intersections_of(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
@@ -214,10 +205,12 @@ def intersections_of(engine: DuckDBEngine, name: str, before: Sequence[overlap.E
     an unreadable source ends its transaction."""
     if not before:
         return []
-    catalog = current_catalog(engine)
+    catalog = stored.current_catalog(engine)
     entry = ledger.find(engine, catalog, name)
     if entry is None or not entry.parameters.get("on_engine"):  # else its source is not fetched for this
         with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
-            return overlap.measure(engine, catalog, find_release(engine, name), before, load_source(engine, name)[1])
+            return overlap.measure(
+                engine, catalog, stored.find_release(engine, name), before, stored.load_source(engine, name)[1]
+            )
     with engine.transaction():
-        return overlap.measure(engine, catalog, find_release(engine, name), before, None)
+        return overlap.measure(engine, catalog, stored.find_release(engine, name), before, None)

@@ -19,16 +19,8 @@ from anondb.models.named import group_size
 from anondb.publications import history as publications
 from anondb.publications import persons
 from anondb.publications.history import Difference
+from anondb.release import objects
 from anondb.release.freeze import drop_schema
-from anondb.release.objects import (
-    ANATOMY,
-    MANIFEST_KEYS,
-    SchemaName,
-    find_schema,
-    read_manifest,
-    release_kind,
-    release_schema,
-)
 
 Pairs = list[tuple[str, str]]
 
@@ -66,23 +58,23 @@ class PublishedRows:
 
 def find(engine: Engine, catalog: str, name: str, release_id: str) -> PublishedRows | None:
     """The rows of a release, from its schema or from the ledger; None if they are gone."""
-    schema = find_schema(engine, release_schema(catalog, name))
+    schema = objects.find_schema(engine, objects.release_schema(catalog, name))
     release = None if schema is None else of_schema(engine, schema)
     if release is not None and release.manifest["release_id"] == release_id:
         return release
     return _from_ledger(engine, catalog, release_id)
 
 
-def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
+def of_schema(engine: Engine, schema: objects.SchemaName) -> PublishedRows | None:
     """The rows of the release in a schema; None if it holds none."""
-    kind = release_kind(engine, schema)
+    kind = objects.release_kind(engine, schema)
     if kind is None:
         return None
-    manifest, members = read_manifest(engine, schema), schema.table("released_items")
+    manifest, members = objects.read_manifest(engine, schema), schema.table("released_items")
     counts = schema.table("item_counts")
-    if not set(manifest) >= MANIFEST_KEYS:
+    if not set(manifest) >= objects.MANIFEST_KEYS:
         return None
-    if kind is ANATOMY:
+    if kind is objects.ANATOMY:
         return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
     ids = schema.table("transaction_ids")
     columns = tuple(c for c in kind.tables.get("records", {}) if c != "transaction_id")
@@ -130,7 +122,7 @@ def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows
     return PublishedRows(facts, shape["one_image"], tuple(shape["attributes"]), items, shown[0], counts, shown[1])
 
 
-def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
+def keep(engine: Engine, catalog: str, schema: objects.SchemaName) -> None:
     """Store the rows of a published release that is about to be dropped, and forget the persons of one that was not.
 
     Call it inside a transaction.
@@ -165,7 +157,7 @@ def drop_release(engine: Engine, catalog: str, name: str) -> None:
     Call it inside ``engine.transaction()``. Raises InputError: the release does not exist, or its schema holds other
     objects.
     """
-    schema = find_schema(engine, release_schema(catalog, name))
+    schema = objects.find_schema(engine, objects.release_schema(catalog, name))
     if schema is None:
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
     keep(engine, catalog, schema)

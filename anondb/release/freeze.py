@@ -13,27 +13,12 @@ from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
+from anondb.release import objects
 from anondb.release.catalog import unexpected_objects
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.item_supports import SupportRule, write_item_supports
 from anondb.release.manifest import SUPPRESSED, empty_transactions, manifest_of, suppressed_in
 from anondb.release.numbering import number_transactions
-from anondb.release.objects import (
-    ANATOMY,
-    GLOBAL,
-    LAYOUTS,
-    RECORDS,
-    Kind,
-    SchemaName,
-    as_read,
-    find_schema,
-    new_release_id,
-    relational_kind,
-    release_kind,
-    sensitive_text,
-    table_counts,
-    with_item_supports,
-)
 from anondb.release.relational import shown_attributes, write_records
 from anondb.utility.loss import Cover
 
@@ -42,7 +27,7 @@ from anondb.utility.loss import Cover
 class FrozenRelease:
     """A release in the owner's database."""
 
-    schema: SchemaName  # the schema of its objects
+    schema: objects.SchemaName  # the schema of its objects
     release_id: str  # its random number, also in its manifest and macros
     transactions: int  # N, including suppressed and empty transactions
     rows: int  # the number of (transaction, released item) pairs
@@ -52,7 +37,7 @@ class FrozenRelease:
     suppressed_occurrences: int
     suppression: str  # ``some`` or ``none``
     manifest: dict[str, str]
-    kind: Kind  # its tables, views and macros
+    kind: objects.Kind  # its tables, views and macros
     cover: Cover | None = None  # for a local recoding, the released items that stand for each item; for the owner only
 
 
@@ -75,7 +60,7 @@ def check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
             raise InternalError("A released item does not stand for an item that it replaces.")
 
 
-def name_taken(existing: SchemaName) -> InputError:
+def name_taken(existing: objects.SchemaName) -> InputError:
     """The error for the name of a release that is in use."""
     return InputError(
         f"A schema {existing.name!r} exists already (upper and lower case are the same).",
@@ -84,7 +69,7 @@ def name_taken(existing: SchemaName) -> InputError:
     )
 
 
-def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
+def _make_room(engine: Engine, schema: objects.SchemaName, replace: bool) -> None:
     """Create the schema. With ``replace``, drop a release of the same name; never drop any other schema."""
     if schema.catalog.casefold() == schema.name.casefold():
         raise InputError(
@@ -92,7 +77,7 @@ def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
             code="ambiguous_name",
             hint="Give the release another name.",
         )
-    existing = find_schema(engine, schema)
+    existing = objects.find_schema(engine, schema)
     if existing is not None:
         if not replace:
             raise name_taken(existing)
@@ -100,10 +85,10 @@ def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
     engine.run(exp.Create(this=schema.expression(), kind="SCHEMA"), "creating the schema of the release")
 
 
-def drop_schema(engine: Engine, schema: SchemaName) -> None:
+def drop_schema(engine: Engine, schema: objects.SchemaName) -> None:
     """Drop the schema of a release with all its objects. Raises InputError: ``not_a_release``: it holds other objects, which
     anondb must not drop."""
-    kind = release_kind(engine, schema)
+    kind = objects.release_kind(engine, schema)
     if kind is None or unexpected_objects(engine, schema, kind):
         raise InputError(
             f"The schema {schema.name!r} holds objects that do not belong to a release.",
@@ -120,7 +105,7 @@ def freeze(
     recoding: Recoding,
     model: Model,
     *,
-    release_schema: SchemaName,
+    release_schema: objects.SchemaName,
     release_id: str | None = None,
     key: bytes | None = None,
     replace: bool = False,
@@ -144,7 +129,7 @@ def freeze(
         InternalError: the recoding does not belong to this dataset.
     """
     _make_room(engine, release_schema, replace)
-    release_id = new_release_id() if release_id is None else release_id
+    release_id = objects.new_release_id() if release_id is None else release_id
     if isinstance(recoding, BucketRecoding):
         return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
     items, values = recoding.items, recoding.values
@@ -166,22 +151,28 @@ def freeze(
     manifest = manifest_of(dataset, model, release_id, rows.suppression, items.semantics, attributes)
     manifest |= suppressed_in(dataset, listed, manifest, empty_transactions(engine, release_schema))
     if values is not None:
-        manifest |= {"sensitive": sensitive_text(values.sensitive), "records_table": records_table or RECORDS}
-    layout = LAYOUTS[model.layout] if values is None else relational_kind(shown_attributes(values))
+        manifest["sensitive"] = objects.sensitive_text(values.sensitive)
+        manifest["records_table"] = records_table or objects.RECORDS
+    layout = objects.LAYOUTS[model.layout] if values is None else objects.relational_kind(shown_attributes(values))
     if supports is not None:
         manifest["item_supports"] = "true"
-        layout = with_item_supports(layout)
+        layout = objects.with_item_supports(layout)
     return _finished(engine, release_schema, layout, manifest, rows, dataset.n_transactions)
 
 
 def _finished(
-    engine: Engine, schema: SchemaName, layout: Kind, manifest: dict[str, str], rows: _Rows, transactions: int
+    engine: Engine,
+    schema: objects.SchemaName,
+    layout: objects.Kind,
+    manifest: dict[str, str],
+    rows: _Rows,
+    transactions: int,
 ) -> FrozenRelease:
     """Add the manifest, the views and the macros to the rows of a release, and count them."""
     _put_texts(engine, schema.table("manifest"), list(manifest), list(manifest.values()))
-    kind = as_read(engine, schema, layout)
+    kind = objects.as_read(engine, schema, layout)
     create_views_and_macros(engine, schema, manifest["release_id"], kind)
-    counts = table_counts(engine, schema, kind)
+    counts = objects.table_counts(engine, schema, kind)
     if any(counts.get(name, transactions) != transactions for name in ("transaction_ids", "records")):
         raise InternalError("The frozen release lost a transaction.")
     return FrozenRelease(
@@ -209,7 +200,7 @@ def _check_supported(items: GlobalRecoding | LocalRecoding, rows: _Rows) -> None
 
 
 def _write_members(
-    engine: Engine, items: GlobalRecoding | LocalRecoding, occurring: set[int], schema: SchemaName
+    engine: Engine, items: GlobalRecoding | LocalRecoding, occurring: set[int], schema: objects.SchemaName
 ) -> list[str]:
     """Write the original items that each occurring released item stands for, both in the order of labels; return them."""
     members: dict[int, list[str]] = {r: [] for r in sorted(occurring, key=items.labels.__getitem__)}
@@ -224,7 +215,7 @@ def _write_members(
 
 def _put_texts(engine: Engine, table: Table, *columns: list[str]) -> None:
     """Write a table of a release whose columns are all text."""
-    engine.put(table, {c: ("VARCHAR", v) for c, v in zip(GLOBAL.tables[table.name], columns, strict=True)})
+    engine.put(table, {c: ("VARCHAR", v) for c, v in zip(objects.GLOBAL.tables[table.name], columns, strict=True)})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,7 +230,7 @@ class _Rows:
     cover: Cover | None = None
 
 
-def _write_labels(engine: Engine, labels: Sequence[str], occurring: set[int], schema: SchemaName) -> Table:
+def _write_labels(engine: Engine, labels: Sequence[str], occurring: set[int], schema: objects.SchemaName) -> Table:
     """Write the labels that occur, numbered from 1; returns the work table ``(released, item_id)``."""
     ordered = sorted(occurring, key=labels.__getitem__)
     texts = [labels[r] for r in ordered]
@@ -253,7 +244,7 @@ def _write_labels(engine: Engine, labels: Sequence[str], occurring: set[int], sc
 
 
 def _write_global(
-    recoding: GlobalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
+    recoding: GlobalRecoding, engine: Engine, dataset: Dataset, schema: objects.SchemaName, numbered: Table
 ) -> _Rows:
     """Write the transactions of a global recoding: every item replaced by its image."""
     check_recoding(dataset, recoding)
@@ -277,7 +268,7 @@ def _write_global(
 
 
 def _write_local(
-    recoding: LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
+    recoding: LocalRecoding, engine: Engine, dataset: Dataset, schema: objects.SchemaName, numbered: Table
 ) -> _Rows:
     """Write the transactions of a local recoding, and check them against the originals."""
     atomic = recoding.semantics == "atomic"
@@ -317,7 +308,7 @@ def _freeze_buckets(
     dataset: Dataset,
     recoding: BucketRecoding,
     model: Model,
-    schema: SchemaName,
+    schema: objects.SchemaName,
     release_id: str,
     key: bytes | None,
 ) -> FrozenRelease:
@@ -327,7 +318,7 @@ def _freeze_buckets(
     labels = list(dataset.labels)
     _put_texts(engine, schema.table("released_items"), labels, labels)
     manifest = manifest_of(dataset, model, release_id, "none", "set") | {SUPPRESSED: "0"}
-    return _finished(engine, schema, ANATOMY, manifest, _Rows(set(range(len(labels)))), dataset.n_transactions)
+    return _finished(engine, schema, objects.ANATOMY, manifest, _Rows(set(range(len(labels)))), dataset.n_transactions)
 
 
 def check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
@@ -339,7 +330,7 @@ def check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
 
 
 def write_buckets(
-    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: SchemaName, key: bytes | None
+    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: objects.SchemaName, key: bytes | None
 ) -> None:
     """Write the bucket table of an anatomy; the buckets get fresh random numbers."""
     columns = engine.put(

@@ -21,35 +21,17 @@ from anondb.engine.memory import half_of
 from anondb.engine.spill import private_block
 from anondb.engine.untrusted import reader_engine
 from anondb.errors import AnondbError, BudgetExceeded, DamagedFile, InputError
+from anondb.release import objects, publish
 from anondb.release.catalog import Finding
 from anondb.release.conditions import released_attributes
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.modelled import stored_tables
-from anondb.release.objects import (
-    MANIFEST_KEYS,
-    MODELLED,
-    RECORDS,
-    Kind,
-    SchemaName,
-    as_read,
-    kind_of_rows,
-    layout_of,
-    relational_kind,
-)
 from anondb.release.paths import MANIFEST_FILE, is_parquet_release, valid_path
-from anondb.release.publish import (
-    BUILD_NAME,
-    IN_MEMORY,
-    build_statements,
-    copy_of,
-    file_source,
-    hand_over_table,
-    rows_file,
-    rows_in,
-)
 
 FORMAT = "anondb parquet 1"
-Scripts = Callable[[Kind, Mapping[str, str]], Mapping[str, str]]  # the SQL files of a release by its manifest, by name
+Scripts = Callable[
+    [objects.Kind, Mapping[str, str]], Mapping[str, str]
+]  # the SQL files of a release by its manifest, by name
 _KEYS = {"format", "manifest", "content_digest", "files"}
 _MOST_BYTES = 10_000_000  # of manifest.json
 _SCRATCH = "scratch.duckdb"
@@ -67,7 +49,7 @@ class ReadBack:
 # ---------------------------------------------------------------------- writing
 
 
-def write_tables(sealed: Path, kind: Kind, manifest: Mapping[str, str], folder: Path) -> None:
+def write_tables(sealed: Path, kind: objects.Kind, manifest: Mapping[str, str], folder: Path) -> None:
     """Write the tables of a sealed file as Parquet files into a folder, by a process that never opened raw data.
 
     The files are compressed; row groups have a fixed number of rows, in the order of the table, so that their statistics
@@ -78,7 +60,7 @@ def write_tables(sealed: Path, kind: Kind, manifest: Mapping[str, str], folder: 
     statements: list[exp.Expr] = [
         exp.Attach(this=attached, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]),
         *(
-            copy_of(one.rows(one.place(catalog).expression()), rows_file(one.file), _COMPRESSED)
+            publish.copy_of(one.rows(one.place(catalog).expression()), publish.rows_file(one.file), _COMPRESSED)
             for one in stored_tables(manifest, kind)
         ),
     ]
@@ -147,7 +129,7 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         return _refused("catalog", f"{MANIFEST_FILE} is not one that anondb writes")
     findings = _file_findings(folder, stated["files"])
     tables = {name.removesuffix(".parquet") for name in stated["files"] if name.endswith(".parquet")}
-    paths = {name: str(folder / rows_file(name)) for name in sorted(tables)}
+    paths = {name: str(folder / publish.rows_file(name)) for name in sorted(tables)}
     if findings:
         return ReadBack(None, tuple(findings))
     half = half_of(memory_limit)  # the other half is for the process that writes
@@ -156,30 +138,35 @@ def read_back(folder: Path, directory: Path, scripts: Scripts, memory_limit: str
         kind = _kind(engine, stated["manifest"], paths)
         if kind is None:
             return _refused("catalog", "the tables are not those of a release")
-        engine.run(exp.Create(this=SchemaName(IN_MEMORY.catalog, MODELLED).expression(), kind="SCHEMA"), "a schema")
+        engine.run(
+            exp.Create(
+                this=objects.SchemaName(publish.IN_MEMORY.catalog, objects.MODELLED).expression(), kind="SCHEMA"
+            ),
+            "a schema",
+        )
         stored = stored_tables(stated["manifest"], kind)
         for one in stored:
-            engine.create(one.place(IN_MEMORY.catalog), rows_in(paths[one.file], one.columns))
+            engine.create(one.place(publish.IN_MEMORY.catalog), publish.rows_in(paths[one.file], one.columns))
         release_id = _release_id(engine, stated["manifest"])
         if release_id is None:
             return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
-        kind = as_read(engine, IN_MEMORY, kind)
+        kind = objects.as_read(engine, publish.IN_MEMORY, kind)
         if not _has_scripts(folder, stated["files"], scripts(kind, stated["manifest"])):
             return _refused("catalog", "the SQL files are not those that anondb writes for such a release")
-        if content_digest(engine, IN_MEMORY, kind) != stated["content_digest"]:
+        if content_digest(engine, publish.IN_MEMORY, kind) != stated["content_digest"]:
             return _refused("bytes", "the content digest is not that of the rows")
         with clean_writer(directory) as writer:
             for one in stored:
-                rows = one.rows(one.place(IN_MEMORY.catalog).expression(), stored=True)
-                hand_over_table(engine, rows, directory / rows_file(one.file))
-            writer.write(BUILD_NAME, build_statements(kind, stated["manifest"]), memory_limit=half)
+                rows = one.rows(one.place(publish.IN_MEMORY.catalog).expression(), stored=True)
+                publish.hand_over_table(engine, rows, directory / publish.rows_file(one.file))
+            writer.write(publish.BUILD_NAME, publish.build_statements(kind, stated["manifest"]), memory_limit=half)
     except AnondbError as error:
         if isinstance(error, BudgetExceeded) or error.code in ("out_of_memory", "disk_full"):
             raise
         return _refused("rows", f"the files cannot be read ({error.code})")
     finally:
         engine.close()
-    return ReadBack(directory / BUILD_NAME, ())
+    return ReadBack(directory / publish.BUILD_NAME, ())
 
 
 def _refused(check: str, what: str) -> ReadBack:
@@ -207,7 +194,7 @@ def _stated(folder: Path) -> dict[str, Any] | None:
     maps = [stated[key] for key in ("manifest", "files")]
     good = all(isinstance(m, dict) and all(isinstance(v, str) for v in m.values()) for m in maps)
     named = good and all(os.path.basename(name) == name and name for name in stated["files"])
-    whole = named and isinstance(stated["content_digest"], str) and stated["manifest"].keys() >= MANIFEST_KEYS
+    whole = named and isinstance(stated["content_digest"], str) and stated["manifest"].keys() >= objects.MANIFEST_KEYS
     return stated if whole and _manifest_text(stated) == text else None
 
 
@@ -224,27 +211,27 @@ def _file_findings(folder: Path, files: Mapping[str, str]) -> list[Finding]:
     return findings
 
 
-def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str, str]) -> Kind | None:
+def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str, str]) -> objects.Kind | None:
     """The kind of release that a manifest names, if the files have its tables and columns."""
     columns = {name: _columns(engine, path) for name, path in paths.items()}
-    if layout_of(manifest["model"]) == RECORDS:
-        kind: Kind | None = relational_kind(released_attributes(columns.get(RECORDS, {})))
+    if objects.layout_of(manifest["model"]) == objects.RECORDS:
+        kind: objects.Kind | None = objects.relational_kind(released_attributes(columns.get(objects.RECORDS, {})))
     else:
-        kind = kind_of_rows(manifest)
+        kind = objects.kind_of_rows(manifest)
     if kind is None:
         return None
     return kind if {one.file: dict(one.columns) for one in stored_tables(manifest, kind)} == columns else None
 
 
 def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:
-    described: Any = exp.Describe(this=exp.select("*").from_(file_source(path)))
+    described: Any = exp.Describe(this=exp.select("*").from_(publish.file_source(path)))
     rows = engine.select(described, "the columns of a file")
     return dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
 
 
 def _release_id(engine: DuckDBEngine, manifest: Mapping[str, str]) -> str | None:
     """The number of the release, if the table manifest says what ``manifest.json`` does."""
-    table: Table = IN_MEMORY.table("manifest")
+    table: Table = publish.IN_MEMORY.table("manifest")
     rows = engine.select(exp.select("key", "value").from_(table.expression()), "the manifest")
     said = dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
     number = manifest["release_id"]

@@ -22,18 +22,7 @@ from anondb.data.transactions import id_of, text_of
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.errors import InputError
-from anondb.taxonomies import FAN_OUT, HIERARCHIES
-from anondb.taxonomies.build import (
-    BY_LABELS,
-    Builder,
-    Name,
-    Path,
-    Request,
-    all_lengths,
-    check_request,
-    named_by_key,
-    tree_of,
-)
+from anondb.taxonomies import FAN_OUT, HIERARCHIES, build
 from anondb.taxonomies.check import Checked, checked
 
 BANDS = 32  # at most so many of the finest bands that are proposed
@@ -58,7 +47,7 @@ class Hierarchy:
 
     attribute: str
     tree: Taxonomy
-    request: Request
+    request: build.Request
     alone: int
 
 
@@ -83,7 +72,7 @@ class Fit:
 
 
 def build_hierarchy(
-    engine: Engine, records: Any, attribute: str, request: Request, *, id_column: str = "tid"
+    engine: Engine, records: Any, attribute: str, request: build.Request, *, id_column: str = "tid"
 ) -> Hierarchy:
     """Build a hierarchy with the values of an attribute as its leaves, for ``hierarchies`` of ``load_records``.
 
@@ -99,13 +88,13 @@ def build_hierarchy(
         values = read_values(engine, source, id_column, attribute)
         check_names([values.attribute], id_column, "")
         request = completed(request, values)
-        check_request(request, HIERARCHIES)
+        build.check_request(request, HIERARCHIES)
         builders = dict(_BUILDERS)
         if request.by == "mapping":
-            builders["mapping"] = _by_mapping(load_taxonomy(engine, request.mapping)), named_by_key
+            builders["mapping"] = _by_mapping(load_taxonomy(engine, request.mapping)), build.named_by_key
         builder, name = builders[request.by]
         paths = builder(values.labels, values.persons, request)
-    tree = tree_of(values.labels, paths, name, request.root)
+    tree = build.tree_of(values.labels, paths, name, request.root)
     return Hierarchy(values.attribute, tree, request, sum(not path for path in paths))
 
 
@@ -177,13 +166,13 @@ def read_values(engine: Engine, source: Source, id_column: str, attribute: str) 
 # --- what the values suggest -------------------------------------------------------------------------------------------
 
 
-def completed(request: Request, values: Values) -> Request:
+def completed(request: build.Request, values: Values) -> build.Request:
     """The request, with what it leaves open taken from the name and the values of the attribute."""
     by = request.by or ("mapping" if request.mapping is not None else _suggested(values))
     if by == "bands" and not request.steps:
         return replace(request, by=by, steps=tuple(f"{step:f}" for step in _doubled(_numbers(values.labels))))
     if by == "code" and not request.lengths:
-        return replace(request, by=by, lengths=all_lengths(values.labels))
+        return replace(request, by=by, lengths=build.all_lengths(values.labels))
     return replace(request, by=by)
 
 
@@ -241,7 +230,7 @@ def _numbers(labels: Sequence[str]) -> list[Decimal]:
     return numbers
 
 
-def _by_bands(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
+def _by_bands(labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
     """Numbers: bands of equal widths, each within a band of the next width."""
     numbers = _numbers(labels)
     steps = sorted(_number(step) or Decimal(0) for step in request.steps)
@@ -260,7 +249,7 @@ def _by_bands(labels: Sequence[str], weights: Ints, request: Request) -> list[Pa
     return [tuple(band(number, width) for width in reversed(steps)) for number in numbers]
 
 
-def _by_dates(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
+def _by_dates(labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
     """Dates and times: decades, years, quarters, months and, for times, days."""
 
     paths = [path for label in labels if (path := _date(label))]
@@ -273,7 +262,7 @@ def _by_dates(labels: Sequence[str], weights: Ints, request: Request) -> list[Pa
     return paths
 
 
-def _date(text: str) -> Path | None:
+def _date(text: str) -> build.Path | None:
     """The groups of a date or a time; None if the text is none."""
     try:
         d = datetime.fromisoformat(text)
@@ -283,11 +272,11 @@ def _date(text: str) -> Path | None:
     return months if len(text) == 10 else (*months, f"{d:%Y-%m-%d}")
 
 
-def _by_mapping(tree: Taxonomy) -> Builder:
+def _by_mapping(tree: Taxonomy) -> build.Builder:
     """Groups that the owner has: the nodes above each value in a taxonomy; a value that it lacks is in none."""
 
-    def builder(labels: Sequence[str], weights: Ints, request: Request) -> list[Path]:
-        paths: list[Path] = []
+    def builder(labels: Sequence[str], weights: Ints, request: build.Request) -> list[build.Path]:
+        paths: list[build.Path] = []
         for label in labels:
             node, above = tree.node_of.get(label, 0), list[str]()
             while node > 0:
@@ -300,8 +289,8 @@ def _by_mapping(tree: Taxonomy) -> Builder:
     return builder
 
 
-_BUILDERS: Mapping[str, tuple[Builder, Name]] = {
-    **BY_LABELS,
-    "bands": (_by_bands, named_by_key),
-    "dates": (_by_dates, named_by_key),
+_BUILDERS: Mapping[str, tuple[build.Builder, build.Name]] = {
+    **build.BY_LABELS,
+    "bands": (_by_bands, build.named_by_key),
+    "dates": (_by_dates, build.named_by_key),
 }

@@ -7,7 +7,6 @@ import random
 
 import pytest
 import reference as ref
-from anondb.promises.transactional import KM
 from portions import portions
 from properties.trees import random_tree
 from reference_baselines import itemsets_across_levels
@@ -15,6 +14,7 @@ from reference_baselines import itemsets_across_levels
 from anondb.engine import Engine
 from anondb.models.transactional import KmAnonymity
 from anondb.promises.spec import Subject
+from anondb.promises.transactional import KM
 from anondb.verify import Verification
 from anondb.verify.levels import verify_levels
 

@@ -12,17 +12,8 @@ one transaction with a weight. All nodes are numbered in preorder, in which the 
 
 import numpy as np
 
+from anondb.algorithms.transactional import shared
 from anondb.algorithms.transactional.groups import SAME, Attempt, Groups, sums
-from anondb.algorithms.transactional.shared import (
-    Contents,
-    Steps,
-    check,
-    items_of,
-    node_recoding,
-    numbered,
-    ranked,
-    to_absorb,
-)
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -54,9 +45,9 @@ def partition(
         leftover: ``fill`` brings a leftover of fewer than k to k with single transactions; with ``whole`` the smallest new
             group always joins it, and a leftover is not split again.
     """
-    check(dataset, model, empty)
-    contents = Contents.load(engine, dataset, taxonomy)
-    emptied = to_absorb(dataset, contents.tids, contents.lengths, model.k)
+    shared.check(dataset, model, empty)
+    contents = shared.Contents.load(engine, dataset, taxonomy)
+    emptied = shared.to_absorb(dataset, contents.tids, contents.lengths, model.k)
     if empty == "keep" and len(emptied):
         emptied = contents.tids
     kept = contents.without(emptied)
@@ -66,7 +57,7 @@ def partition(
         groups.round()
     of, node = groups.published()
     unpublished = np.setdiff1d(np.arange(1, dataset.n_transactions + 1), kept.tids) if len(emptied) else emptied
-    return node_recoding(
+    return shared.node_recoding(
         engine,
         taxonomy,
         (of, node, np.ones(len(of), dtype=np.int64)),
@@ -79,10 +70,10 @@ def partition(
 class _Search(Groups):
     """Splits the open groups, round by round."""
 
-    def __init__(self, taxonomy: Taxonomy, contents: Contents, k: int, *, fill: bool) -> None:
+    def __init__(self, taxonomy: Taxonomy, contents: shared.Contents, k: int, *, fill: bool) -> None:
         super().__init__(taxonomy, contents)
         self.k, self.fill = k, fill
-        self._steps = Steps.of(taxonomy)
+        self._steps = shared.Steps.of(taxonomy)
 
     def round(self) -> None:
         """Try each open group once: split it at its best column, or note that this column has no valid split."""
@@ -120,7 +111,7 @@ class _Search(Groups):
         is_chosen[chosen] = True
         touched = np.flatnonzero(is_chosen[self.column])
         members, column, size = self.of[touched], self.column[touched], self.size[touched]
-        items = items_of(self.start[touched], size)
+        items = shared.items_of(self.start[touched], size)
         child = self._steps.down(self.column_node[column], size, self.contents.leaf.take(items))
         begins = np.zeros(len(items), dtype=np.bool_)  # the first item of each member
         begins[np.cumsum(size) - size] = True
@@ -157,7 +148,7 @@ class _Search(Groups):
             key = np.bitwise_or.reduceat(np.int64(1) << self._steps.ordinal[child], starts)
             span = 1 << most
         else:  # too many children for the bits of a number
-            key, different = numbered(child, width)
+            key, different = shared.numbered(child, width)
             span = len(different)
         number = group * span + key
         if (int(group.max()) + 1) * span > TABLE_SHARE * len(number):
@@ -195,7 +186,7 @@ class _Search(Groups):
         near = before[new][cell] - before[np.searchsorted(group, group)] < needed[group]
         place, cell = place[near], cell[near]
         items, of = self.contents.items(attempt.members[place])
-        place = place[np.lexsort((ranked(self._steps.label_rank[self.contents.leaf[items]], of), cell))]
+        place = place[np.lexsort((shared.ranked(self._steps.label_rank[self.contents.leaf[items]], of), cell))]
         amount = _limited(self._offered(attempt, place), attempt.group[attempt.kind[place]], needed)
         return place[amount > 0], amount[amount > 0]
 
@@ -222,10 +213,12 @@ class _Search(Groups):
         node = self.node[items]
         kept = (node != SAME) & (node != self.column_node[attempt.chosen[attempt.group[classes]]][of])
         first, last = np.searchsorted(attempt.inside, place), np.searchsorted(attempt.inside, place, side="right")
-        child = attempt.child[items_of(first, last - first)]
+        child = attempt.child[shared.items_of(first, last - first)]
         label = self._steps.label_rank[np.concatenate((node[kept], child))]
         position = np.zeros(len(attempt.group), dtype=np.int64)
-        position[classes] = ranked(label, np.concatenate((of[kept], np.repeat(np.arange(len(classes)), last - first))))
+        position[classes] = shared.ranked(
+            label, np.concatenate((of[kept], np.repeat(np.arange(len(classes)), last - first)))
+        )
         return position
 
 

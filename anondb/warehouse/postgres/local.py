@@ -13,30 +13,14 @@ from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
 from anondb.engine.spill import private_block
 from anondb.errors import InputError
+from anondb.release import objects
 from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.conditions import released_attributes
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.modelled import stored_tables
-from anondb.release.objects import (
-    ANATOMY,
-    MODELLED,
-    RECORDS,
-    SEALED_SCHEMA,
-    Kind,
-    kind_of_rows,
-    layout_of,
-    relational_kind,
-)
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.signing import Keys
-from anondb.warehouse.postgres.catalog import (
-    check_reference,
-    grant_findings,
-    manifest_findings,
-    modelled_findings,
-    namespace_of,
-    schema_findings,
-)
+from anondb.warehouse.postgres import catalog
 from anondb.warehouse.postgres.place import Place, release_of
 from anondb.warehouse.postgres.server import Server
 from anondb.warehouse.postgres.tables import declared_types, named, place, reading, source_tables
@@ -93,8 +77,8 @@ def inspect_release(url: str, trusted: str | os.PathLike[str] | Keys | None = No
 def _inspect_union(union: Place, parts: Sequence[Place]) -> Inspection:
     """The leak check of what shows the parts of a partitioned view, each of which is checked by itself."""
     with contextlib.closing(Server(union)) as server, server.undone():
-        check_reference(server)
-        namespace = namespace_of(server, str(parts[0].schema)) if parts else None
+        catalog.check_reference(server)
+        namespace = catalog.namespace_of(server, str(parts[0].schema)) if parts else None
         kind = None if namespace is None else checked_kind(server, parts[0], namespace)[0]
         wrong = [Finding("catalog", "the parts are of no kind of release that is known")]
         findings = wrong if kind is None else union_findings(server, str(union.schema), kind)
@@ -108,8 +92,8 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
     Nothing of the schema runs: its catalog is compared first, and then only plain tables are read.
     """
     with contextlib.closing(Server(where, on_statement)) as server, server.undone():
-        check_reference(server)
-        namespace = namespace_of(server, str(where.schema))
+        catalog.check_reference(server)
+        namespace = catalog.namespace_of(server, str(where.schema))
         if namespace is None:
             raise InputError(f"There is no schema at {where.shown}.", code="no_such_release", hint="Check the URL.")
         kind, manifest, findings = checked_kind(server, where, namespace)
@@ -118,19 +102,23 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
         return Copied(write(server, str(where.schema), kind, manifest, directory), tuple(findings))
 
 
-def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | None, dict[str, str], list[Finding]]:
+def checked_kind(
+    server: Server, where: Place, namespace: int
+) -> tuple[objects.Kind | None, dict[str, str], list[Finding]]:
     """The kind of a release, its manifest, and the findings; no kind if there is no manifest of a release."""
-    wrong = manifest_findings(server, namespace)
+    wrong = catalog.manifest_findings(server, namespace)
     if wrong:
         return None, {}, wrong
     manifest = _manifest(server, where)
     kind = _kind_of_layout(server, where, manifest)
     if kind is None or "release_id" not in manifest:
         return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
-    both = [kind] if kind is ANATOMY else [replace(kind, local=local) for local in (False, True)]
-    compared = [(one, schema_findings(server, str(where.schema), namespace, one)) for one in both]
+    both = [kind] if kind is objects.ANATOMY else [replace(kind, local=local) for local in (False, True)]
+    compared = [(one, catalog.schema_findings(server, str(where.schema), namespace, one)) for one in both]
     kind, findings = min(compared, key=lambda pair: len(pair[1]))
-    findings += grant_findings(server, namespace) + modelled_findings(server, str(where.schema), manifest, kind)
+    findings += catalog.grant_findings(server, namespace) + catalog.modelled_findings(
+        server, str(where.schema), manifest, kind
+    )
     return kind, manifest, findings
 
 
@@ -142,20 +130,20 @@ def _manifest(server: Server, where: Place) -> dict[str, str]:
     return texts if len(rows["key"]) <= MOST_KEYS else {}
 
 
-def _kind_of_layout(server: Server, where: Place, manifest: dict[str, str]) -> Kind | None:
+def _kind_of_layout(server: Server, where: Place, manifest: dict[str, str]) -> objects.Kind | None:
     """The kind that the manifest names; for relational data, from the columns of ``records``."""
-    if layout_of(manifest.get("model", "")) != RECORDS:
-        return kind_of_rows(manifest)
-    records = source_tables(server, wanted=RECORDS, schema=where.schema)
+    if objects.layout_of(manifest.get("model", "")) != objects.RECORDS:
+        return objects.kind_of_rows(manifest)
+    records = source_tables(server, wanted=objects.RECORDS, schema=where.schema)
     if len(records) != 1:
         return None
-    kind = relational_kind(released_attributes(declared_types(records[0])))
-    return kind if list(kind.tables[RECORDS]) == [c.name for c in records[0].columns] else None
+    kind = objects.relational_kind(released_attributes(declared_types(records[0])))
+    return kind if list(kind.tables[objects.RECORDS]) == [c.name for c in records[0].columns] else None
 
 
-def write(server: Server, schema: str, kind: Kind, manifest: Mapping[str, str], directory: Path) -> Path:
+def write(server: Server, schema: str, kind: objects.Kind, manifest: Mapping[str, str], directory: Path) -> Path:
     """Write the rows of a release, in the order in which they are stored, into a sealed file."""
-    schemas = {SEALED_SCHEMA: schema, MODELLED: f"{schema}_{MODELLED}"}
+    schemas = {objects.SEALED_SCHEMA: schema, objects.MODELLED: f"{schema}_{objects.MODELLED}"}
     tables = {(of, t.name): t for of, place in schemas.items() for t in source_tables(server, schema=place)}
     engine = DuckDBEngine.open(one_shot=True)
     try:

@@ -26,14 +26,7 @@ from anondb.release.publish import publish as seal
 from anondb.release.reader import SealedRelease, sealed_release
 from anondb.release.row_sums import RowSums
 from anondb.release.signing import ANYBODY, Signer
-from anondb.warehouse.postgres import union
-from anondb.warehouse.postgres.catalog import (
-    check_reference,
-    modelled_findings,
-    namespace_of,
-    release_statements,
-    schema_findings,
-)
+from anondb.warehouse.postgres import catalog, union
 from anondb.warehouse.postgres.definitions import schema_of, schema_statements, table_statements
 from anondb.warehouse.postgres.local import checked_kind, write
 from anondb.warehouse.postgres.owner import PostgresEngine
@@ -76,7 +69,7 @@ def manifests(engine: DuckDBEngine, where: Place) -> dict[str, dict[str, str]]:
 
 
 def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) -> None:
-    check_reference(server)
+    catalog.check_reference(server)
     raw = engine.server if isinstance(engine, PostgresEngine) else None
     for role in (*where.analysts, *where.counters):
         _check_role(server, role)
@@ -94,7 +87,7 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
             code="same_database",
             hint="Publish into a database of its own, or say --same-database.",
         )
-    if namespace_of(server, str(where.schema)) is None:
+    if catalog.namespace_of(server, str(where.schema)) is None:
         _check_beside(server, str(where.schema))
     elif not replace:
         raise InputError(
@@ -107,7 +100,7 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
 def _check_beside(server: Server, schema: str) -> None:
     """Refuse the name of a new schema if it, or another, would be that of the modelled rows of the other one."""
     for other in {f"{schema}_{MODELLED}", schema.removesuffix(f"_{MODELLED}")} - {schema}:
-        if namespace_of(server, other) is not None:
+        if catalog.namespace_of(server, other) is not None:
             raise InputError(
                 f"There is a schema {other!r}, and one of the two would be that of the other's modelled rows.",
                 code="target_exists",
@@ -249,10 +242,10 @@ def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind
     if where.union is not None:
         for part in union.separate(server, where, kind):
             _remove(server, part)
-    elif replace and namespace_of(server, schema) is not None:
+    elif replace and catalog.namespace_of(server, schema) is not None:
         _remove(server, where)
     server.run(schema_creation(schema), "making a schema")
-    statements = list(release_statements(schema, kind))
+    statements = list(catalog.release_statements(schema, kind))
     tables, others = statements[: len(kind.tables)], statements[len(kind.tables) :]
     server.run_all(tables, "making tables")
     assert isinstance(file.path, Path)
@@ -264,7 +257,7 @@ def _write(server: Server, where: Place, directory: Path, file: SealedFile, kind
         modelled = _write_modelled(server, where, sealed)
     server.run_all(others, "making the views and functions of a release")
     server.run_all(rights_of_release(where, schema, kind), "granting rights")
-    namespaces = [n for name in (schema, *modelled) if (n := namespace_of(server, name)) is not None]
+    namespaces = [n for name in (schema, *modelled) if (n := catalog.namespace_of(server, name)) is not None]
     _check_written(server, where, namespaces, kind, file, manifest, directory)
     if where.union is not None:
         union.unite(server, where, kind)
@@ -297,8 +290,8 @@ def _check_written(
 ) -> None:
     """Compare the schemas with what anondb writes, their rights with those that were asked for, and the rows with the sealed
     file, byte for byte."""
-    findings = schema_findings(server, str(where.schema), namespaces[0], kind)
-    findings += modelled_findings(server, str(where.schema), manifest, kind)
+    findings = catalog.schema_findings(server, str(where.schema), namespaces[0], kind)
+    findings += catalog.modelled_findings(server, str(where.schema), manifest, kind)
     if findings:
         raise InternalError(
             f"The schema of the release has {len(findings)} objects or texts too many, too few, or others."
@@ -310,7 +303,7 @@ def _check_written(
 
 def _remove(server: Server, where: Place) -> None:
     """Drop the release in a schema, and nothing else."""
-    namespace = namespace_of(server, str(where.schema))
+    namespace = catalog.namespace_of(server, str(where.schema))
     assert namespace is not None
     kind, manifest, findings = checked_kind(server, where, namespace)
     if kind is None or any(f.check == "catalog" for f in findings):

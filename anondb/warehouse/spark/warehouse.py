@@ -16,17 +16,9 @@ from anondb.engine import NamedRows, Table, Tables, reads
 from anondb.engine.queries import Value
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 from anondb.warehouse.portable import PortableWarehouse
+from anondb.warehouse.spark import session
 from anondb.warehouse.spark.folder import delete, files_of, make_private, may_exist, note_release
 from anondb.warehouse.spark.release import FINISHED, UNFINISHED, function_of, quoted, views_of
-from anondb.warehouse.spark.session import (
-    STATED,
-    check_session,
-    failures,
-    has_arrays,
-    release_exists,
-    sent_whole,
-    wrapped,
-)
 from anondb.warehouse.statements import text_in, tree_of, what
 
 if TYPE_CHECKING:
@@ -80,8 +72,8 @@ class SparkWarehouse(PortableWarehouse):
         on_progress: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__(on_statement=on_statement, on_progress=on_progress)
-        check_session(spark)
-        self.failures = failures()
+        session.check_session(spark)
+        self.failures = session.failures()
         self._user, self._session = spark, spark.newSession()
         for name, value in SETTINGS.items():
             self._session.conf.set(name, value)
@@ -98,7 +90,7 @@ class SparkWarehouse(PortableWarehouse):
     @cached_property
     def worker_bytes(self) -> int:
         """``WORKER_BYTES`` if workers of the executors can count (``Spread``)."""
-        if self._workers and not has_arrays(self._session):
+        if self._workers and not session.has_arrays(self._session):
             self.notes = (_NO_ARRAYS,)
         return WORKER_BYTES if self._workers and not self.notes else 0
 
@@ -143,7 +135,7 @@ class SparkWarehouse(PortableWarehouse):
 
         def made() -> Table:
             frame = self._session.sql(text).repartition(order[0]).sortWithinPartitions(*order)
-            with sent_whole():
+            with session.sent_whole():
                 return self._written(target, frame.mapInArrow(lambda batches: work(batches), kinds))
 
         words = "counting pairs in Python; with workers=False SQL counts them"
@@ -187,7 +179,7 @@ class SparkWarehouse(PortableWarehouse):
         for left in unfinished:
             self._drop_schema(exp.Table(this=None, db=quoted(left), catalog=quoted(catalog)))
         if schema.lower() in schemas - unfinished:
-            raise release_exists()
+            raise session.release_exists()
         jvm: Any = self._session._jvm
         sources = jvm.org.apache.spark.sql.execution.datasources
         with contextlib.suppress(*self.failures):
@@ -249,7 +241,7 @@ class SparkWarehouse(PortableWarehouse):
         """The name of a table or a data frame, and the types of its columns."""
         table = exp.to_table(reference, dialect="spark") if isinstance(reference, str) else exp.to_table("transactions")
         kinds = ((field.name, field.dataType.simpleString()) for field in self._frame(reference).schema.fields)
-        return table, {name: STATED.get(kind, kind.partition("<")[0]) for name, kind in kinds}
+        return table, {name: session.STATED.get(kind, kind.partition("<")[0]) for name, kind in kinds}
 
     def table_rows(self, reference: str | DataFrame, most: int) -> pa.Table:
         """The rows of a small table, such as a taxonomy, as an Arrow table. Raises BudgetExceeded: more than ``most``."""
@@ -314,7 +306,7 @@ class SparkWarehouse(PortableWarehouse):
 
     def wrapped(self, error: Exception, what: str) -> AnondbError:
         """The typed error for one of Spark."""
-        return wrapped(error, what)
+        return session.wrapped(error, what)
 
 
 def opened(frame: DataFrame, **told: Any) -> tuple[SparkWarehouse, DataFrame]:
