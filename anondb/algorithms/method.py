@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from anondb.errors import InputError, InternalError
@@ -100,6 +101,18 @@ class Method:
                 offer = f" Did you mean {close[0]!r}?" if close else f" Its options: {known}."
                 raise InputError(f"The algorithm {self.name} has no option {name!r}.{offer}", code="unknown_option")
         return self.options(**{name: _read_option(name, parameters[name], value) for name, value in values.items()})
+
+
+def by_taxonomy(module: str) -> Callable[[Engine, Task], Recoding]:
+    """The ``run`` of a method of transactions, their taxonomy and the promise: the function that has the name of its module,
+    which is imported when it runs."""
+
+    def run(engine: Engine, task: Task) -> Recoding:
+        function = getattr(import_module(f"anondb.algorithms.{module}"), module.rpartition(".")[2])
+        recoding: Recoding = function(engine, task.dataset, task.tree, task.model)
+        return recoding
+
+    return run
 
 
 def option(default: Any, help: str, *, choices: tuple[str, ...] = ()) -> Any:

@@ -239,8 +239,6 @@ def test_columns_that_are_refused(engine: Engine, monkeypatch: pytest.MonkeyPatc
             with pytest.raises(InputError, match=words) as raised:
                 item_columns.item_columns(engine, data, columns)
             assert not any(f"'{i}'" in str(raised.value) for i in "abcx")
-        with pytest.raises(InputError, match="truncated or full"):
-            item_columns.item_columns(engine, data, 2, "other")
         monkeypatch.setattr(item_columns, "MAX_ITEMS", 2)
         with pytest.raises(BudgetExceeded, match="columns=FILE"):
             item_columns.item_columns(engine, data, 2)

@@ -349,12 +349,6 @@ def test_limit_names_constraints_and_no_items(engine: Engine) -> None:
     assert [dataset.labels[i] for i in np.flatnonzero(kept.image < 0)] == ["other"]
 
 
-@each("wrong", [-1, 101, "x", True, float("nan")])
-def test_bad_limits(engine: Engine, wrong: Any) -> None:
-    with pytest.raises(InputError), engine.transaction():
-        coat(engine, dataset_of(engine, [["a"]]), KmAnonymity(2, 2), max_suppression=wrong)
-
-
 def test_model_needs_constraints(engine: Engine) -> None:
     with pytest.raises(InputError) as caught, engine.transaction():
         coat(engine, dataset_of(engine, [["a"]]), ConstraintAnonymity(2))

@@ -284,10 +284,6 @@ def test_what_is_refused(engine: Engine) -> None:
             run(engine, children, root, [["a"]], 2, algorithm)
         with pytest.raises(InputError):
             run(engine, children, root, [["c"], ["a"]], 2, algorithm)
-        with pytest.raises(InputError):
-            run(engine, children, root, [["a"], ["a"]], 2, algorithm, empty="ignore")
-    with pytest.raises(InputError):
-        run(engine, children, root, [["a"], ["a"]], 2, "clump", objective="least")
 
 
 def test_edges(engine: Engine) -> None:

@@ -14,7 +14,6 @@ from anondb.engine import Engine
 from anondb.engine.arrays import Floats, Ints
 from anondb.errors import BudgetExceeded, InputError
 
-CORRELATIONS = ("truncated", "full")
 MAX_ITEMS = 6_000  # PAM keeps a few square matrices of 8-byte numbers: about 1 GB
 SCALE = 2**40  # distances are integers, so sums are exact and equal costs compare equal
 
@@ -54,8 +53,6 @@ def phi_squared(engine: Engine, dataset: Dataset, correlation: str = "truncated"
     coefficient (equation 4). ``full`` also divides by (1 - f_a)(1 - f_b), and is NaN for an item that every transaction
     holds. Raises BudgetExceeded: the matrix would need too much memory.
     """
-    if correlation not in CORRELATIONS:
-        raise InputError(f"correlation must be truncated or full, not {correlation!r}.", code="bad_parameter")
     m, n = dataset.n_items, dataset.n_transactions
     if m > MAX_ITEMS:
         raise BudgetExceeded(

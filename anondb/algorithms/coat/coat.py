@@ -13,7 +13,6 @@ printed steps.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -163,7 +162,7 @@ class Run:
             groups = dict.fromkeys(self.groups[int(blocks.group[i])] for i in blocks.suppressed)
             within = f" within utility constraint {quote_list(list(groups))}" if groups != {"": None} else ""
             raise UtilityViolated(
-                f"{n_suppressed} of {blocks.n} items would be suppressed, more than the limit of {_percent(self.limit)}"
+                f"{n_suppressed} of {blocks.n} items would be suppressed, more than the limit of {float(self.limit):g}"
                 f" percent: {self.constraints.name(items)} has support {support}, below k = {self.k}, and cannot be met by"
                 f" generalization{within}.",
                 tuple(self.labels[i] for i in sorted(blocks.suppressed)),
@@ -175,27 +174,12 @@ class Run:
         self.steps.append(Step(action, tuple(items), support, support, loss))
 
 
-def coat(
-    engine: Engine,
-    dataset: Dataset,
-    model: KmAnonymity | ConstraintAnonymity,
-    *,
-    privacy: Any = None,
-    utility: Any = None,
-    weights: Any = None,
-    max_suppression: int | str | float | Fraction | None = None,
-    literal: bool = False,
-) -> GlobalRecoding:
+def coat(engine: Engine, dataset: Dataset, model: KmAnonymity | ConstraintAnonymity, **how: Any) -> GlobalRecoding:
     """Satisfy privacy constraints by set-based generalization within utility constraints, and by suppression.
 
     Args:
         model: k, and for k^m-anonymity m: all m-itemsets are protected unless ``privacy`` says otherwise.
-        privacy: ``PrivacyConstraints``, a source of ``load_privacy_constraints``, or ``"pgen"``.
-        utility: ``UtilityConstraints`` or a source of ``load_utility_constraints``; without them, any items may be
-            generalized together.
-        weights: w of generalized items: a taxonomy, a mapping or table of weights of items; 1 by default.
-        max_suppression: the paper's s, the maximal percentage of suppressed items; no limit by default.
-        literal: whether to follow the printed algorithm.
+        how: what ``prepare`` takes.
 
     Returns:
         A recoding whose released items are sets of items. The cost of a decision is the base-2 logarithm of
@@ -205,18 +189,9 @@ def coat(
         UtilityViolated: too many items would be suppressed; the message names the constraints, not the items.
         InfeasibleError: ``no_progress``, if the printed algorithm would never end.
         BudgetExceeded: m is too large for the longest transactions, or the data are too large for memory.
-        InputError: a bad constraint, weight or limit; no privacy constraints for a model that needs them.
+        InputError: a bad constraint or weight; no privacy constraints for a model that needs them.
     """
-    run = prepare(
-        engine,
-        dataset,
-        model,
-        privacy=privacy,
-        utility=utility,
-        weights=weights,
-        max_suppression=max_suppression,
-        literal=literal,
-    )
+    run = prepare(engine, dataset, model, **how)
     run.run()
     return recode(run, dataset)
 
@@ -229,11 +204,20 @@ def prepare(
     privacy: Any = None,
     utility: Any = None,
     weights: Any = None,
-    max_suppression: int | str | float | Fraction | None = None,
+    max_suppression: int | str | Fraction | None = None,
     literal: bool = False,
 ) -> Run:
-    """Prepare a run of ``coat`` up to the first choice; the arguments are those of ``coat``."""
-    limit = _limit(max_suppression)
+    """Prepare a run of ``coat`` up to the first choice.
+
+    Args:
+        privacy: ``PrivacyConstraints``, a source of ``load_privacy_constraints``, or ``"pgen"``.
+        utility: ``UtilityConstraints`` or a source of ``load_utility_constraints``; without them, any items may be
+            generalized together.
+        weights: w of generalized items: a taxonomy, a mapping or table of weights of items; 1 by default.
+        max_suppression: the paper's s, the maximal percentage of suppressed items; no limit by default.
+        literal: whether to follow the printed algorithm.
+    """
+    limit = Fraction(100 if max_suppression is None else max_suppression)
     constraint_sets: PrivacyConstraints | None = None
     if isinstance(privacy, str) and privacy == "pgen":
         constraint_sets = pgen(engine, dataset, model.k)
@@ -329,28 +313,7 @@ def set_labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, 
     return tuple(names)
 
 
-# ---------------------------------------------------------------------- preparations
-
-
-def _limit(percent: int | str | float | Fraction | None) -> Fraction:
-    """The suppression limit, exact."""
-    try:
-        limit = Fraction(100) if percent is None else Fraction(str(percent))
-    except ValueError:
-        limit = Fraction(-1)
-    if isinstance(percent, bool) or not 0 <= limit <= 100:
-        raise InputError(f"max_suppression must be from 0 to 100 percent, not {percent!r}.", code="bad_parameter")
-    return limit
-
-
-def _percent(limit: Fraction) -> str:
-    return str(limit) if limit.denominator == 1 else f"{float(limit):g}"
-
-
 def _weights(engine: Engine, weights: Any, labels: tuple[str, ...]) -> Weights | None:
-    if weights is None:
-        return None
-    if isinstance(weights, Taxonomy):
-        return TaxonomyWeights.of(labels, weights)
-    table: Mapping[str, Fraction] = load_weights(engine, weights)
-    return ItemWeights(labels, table)
+    if weights is None or isinstance(weights, Taxonomy):
+        return None if weights is None else TaxonomyWeights.of(labels, weights)
+    return ItemWeights(labels, load_weights(engine, weights))

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from anondb.algorithms.relational.items import ItemSets, slices
+from anondb.algorithms.relational.items import ItemSets, slices, stretches
 from anondb.algorithms.relational.neighbours import head
 from anondb.engine.arrays import Floats, Ints, Words
 
@@ -62,7 +62,7 @@ class BtdOrder:
 
     def _number(self) -> None:
         """Lay the records of clusters side by side again."""
-        place, _ = _between(self._start, self._size)
+        place, _ = stretches(self._start, self._size)
         n = len(place)
         flat, self._flat = self._flat[place], np.empty(2 * self._items.n, dtype=np.int64)
         self._flat[:n], self._end = flat, n
@@ -145,7 +145,7 @@ class BtdOrder:
     def _all_pairs(self, mine: Ints, clusters: Ints, found: Floats, limit: float) -> Floats:
         """The same, from the records of the seed, the longest first, and all records of the clusters."""
         reach = self._length[mine] + 1
-        place, owner = _between(self._start[clusters], self._size[clusters])
+        place, owner = stretches(self._start[clusters], self._size[clusters])
         records = self._flat[place]
         length, frequent, at = self._length[records], self._folded[0], 0
         while at < len(mine):
@@ -208,7 +208,7 @@ class BtdOrder:
         """Record that two clusters became one, which has the number ``kept``."""
         self._inner[kept] = self._united(kept, gone)
         self._inner[gone] = np.inf
-        place, _ = _between(self._start[[kept, gone]], self._size[[kept, gone]])
+        place, _ = stretches(self._start[[kept, gone]], self._size[[kept, gone]])
         both = self._flat[place]
         both = both[np.argsort(-self._length[both], kind="stable")]
         self._size[[kept, gone]] = 0
@@ -235,13 +235,6 @@ class BtdOrder:
         self._start, self._size = self._start[clusters], self._size[clusters]
         self._inner, self._known = self._inner[clusters], {}
         self._number()
-
-
-def _between(start: Ints, size: Ints) -> tuple[Ints, Ints]:
-    """The positions of some stretches, one after the other, and the number of the stretch of each."""
-    ends = np.cumsum(size)
-    place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - size), size)
-    return place, np.repeat(np.arange(len(size)), size)
 
 
 def _marks(items: ItemSets) -> Words:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 
@@ -23,7 +24,7 @@ import numpy as np
 
 from anondb.algorithms.relational.companion import Companions
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, recoding, ul_exact
-from anondb.algorithms.relational.sets import partition
+from anondb.algorithms.relational.sets import counted_together, partition
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine.arrays import Flags, Ints, Words
 from anondb.errors import BudgetExceeded
@@ -44,7 +45,7 @@ def diversity_recoder(
         lost = set(sensitive[often].tolist())
         kept = np.flatnonzero(~often)
         if int(marks.any(axis=0).sum()) < k:
-            return _without(partition(held, marks, np.full(len(held), -1)), lost)
+            return replace(partition(held, marks, np.full(len(held), -1)), lost=frozenset(lost))
         while True:
             groups = [np.flatnonzero(holding[z]) for z in kept.tolist()]
             if tree is not None and subtrees:
@@ -63,10 +64,6 @@ def diversity_recoder(
     return recode
 
 
-def _without(result: ClusterRecoding, lost: set[int]) -> ClusterRecoding:
-    return ClusterRecoding(result.items, result.block, result.keys, result.sizes, result.profile, frozenset(lost))
-
-
 class _Blocks:
     """The generalized items of one cluster, as sets of items; a block has the number of its first item."""
 
@@ -82,7 +79,7 @@ class _Blocks:
         parts = [marks, *(marks[:, g] for g in groups)]
         self._bits, self._first = _packed(parts)
         # the number of records that hold each two blocks, then the same for the records of each group
-        self.together = np.stack([_common(part) for part in parts])
+        self.together = np.stack([counted_together(part.astype(np.float32)) for part in parts])
         self._bad: Flags = self._violates(self.together)  # pairs of blocks, and blocks on the diagonal, that violate
 
     @property
@@ -213,7 +210,7 @@ class _Blocks:
 
     def recoding(self, items: Ints, marks: Flags, lost: Sequence[int] | set[int]) -> ClusterRecoding:
         """The current recoding."""
-        return _without(partition(items, marks, self.block_of), set(lost))
+        return replace(partition(items, marks, self.block_of), lost=frozenset(lost))
 
 
 class _Nodes(_Blocks):
@@ -302,12 +299,6 @@ def _packed(parts: Sequence[Flags]) -> tuple[Words, Ints]:
     for part, at in zip(parts, first.tolist(), strict=False):
         bits[:, 64 * at : 64 * at + part.shape[1]] = part
     return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first[:-1]
-
-
-def _common(marks: Flags) -> Ints:
-    """The number of records that hold each two items; single precision counts up to 2^24 of them exactly."""
-    rows = marks.astype(np.float32)
-    return np.asarray((rows @ rows.T).astype(np.int64))
 
 
 def _spread(tree: Taxonomy, node: int) -> int:

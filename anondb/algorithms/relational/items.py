@@ -91,10 +91,14 @@ class ItemTree:
 
 def slices(start: Ints, records: Ints) -> tuple[Ints, Ints]:
     """The positions of the occurrences of some records, and the position in ``records`` of the record of each."""
-    length = start[records + 1] - start[records]
-    ends = np.cumsum(length)
-    place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start[records] - (ends - length), length)
-    return place, np.repeat(np.arange(len(records)), length)
+    return stretches(start[records], start[records + 1] - start[records])
+
+
+def stretches(start: Ints, size: Ints) -> tuple[Ints, Ints]:
+    """The positions of some stretches, one after the other, and the number of the stretch of each."""
+    ends = np.cumsum(size)
+    place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - size), size)
+    return place, np.repeat(np.arange(len(size)), size)
 
 
 def _marks(start: Ints, item: Ints, records: Ints) -> tuple[Ints, Flags]:

@@ -7,6 +7,7 @@ more than any of these unions, so blocks for which it costs more than the neares
 import numpy as np
 import numpy.typing as npt
 
+from anondb.algorithms.relational.items import stretches
 from anondb.data.generalization import Generalization
 from anondb.engine.arrays import Ints
 
@@ -60,9 +61,8 @@ class Neighbours:
 
     def _costs(self, record: int, blocks: Ints) -> tuple[Ints, Ints]:
         """The records of some blocks that are left, and their NCP with a record."""
-        size = self._size[blocks]
-        ends = np.cumsum(size)
-        rows = self._rows[np.arange(ends[-1]) + np.repeat(self._start[blocks] - (ends - size), size)]
+        place, _ = stretches(self._start[blocks], self._size[blocks])
+        rows = self._rows[place]
         rows = rows[self._is_left[rows]]
         return rows, self._measure.pair_costs(record, rows)
 

@@ -32,7 +32,6 @@ from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.recoding import RelationalRecoding
 
-POLICIES = ("suppress", "merge", "error")
 DEFAULT_DELTA = Fraction(65, 100)  # as in the paper
 
 
@@ -210,8 +209,6 @@ def _recode_clusters(
     plan: _Plan, clusters: list[Ints], limit: Fraction | None, infeasible: str
 ) -> tuple[list[Ints], list[ClusterRecoding]]:
     """Recode every cluster by T, and apply the policy to those that generalization cannot fix."""
-    if infeasible not in POLICIES:
-        raise InputError(f"infeasible must be {', '.join(POLICIES)}, not {infeasible!r}.", code="bad_parameter")
     recoded = [plan.recode(members) for members in told(plan.engine.progress, "recoding the clusters", clusters)]
     while infeasible != "suppress":
         at = next((i for i, recoding in enumerate(recoded) if recoding.suppresses), None)

@@ -83,7 +83,7 @@ class _Pairs:
         self.second = np.full(self.n, self.n)  # second smallest item of each block
         self.alive = np.ones(self.n, dtype=np.bool_)
         self.block_of = np.arange(self.n)
-        self.pairs = _together(self.rows)
+        self.pairs = counted_together(self.rows)
         if m == 1:
             self._open = np.diag(np.where(self.support < k, self.support, 0)).astype(np.int32)
         else:
@@ -136,7 +136,7 @@ class _Pairs:
         self.block_of[self.block_of == gone] = kept
         np.maximum(self.rows[kept], self.rows[gone], out=self.rows[kept])
         self.rows[gone] = 0
-        row = _together(self.rows, self.rows[kept : kept + 1])[0]
+        row = counted_together(self.rows, self.rows[kept : kept + 1])[0]
         self.pairs[kept] = self.pairs[:, kept] = row
         self.support[kept] = row[kept]
         self.support[gone] = 0
@@ -202,7 +202,7 @@ def _mined(marks: Flags, k: int, m: int) -> Mined:
     rare = np.flatnonzero(supports < k)
     mined: Mined = {1: ([rare], supports[rare])}
     if m > 1:
-        together = np.triu(_together(marks.astype(np.float32)), 1)
+        together = np.triu(counted_together(marks.astype(np.float32)), 1)
         first, second = np.nonzero((together > 0) & (together < k))
         mined[2] = ([first, second], together[first, second])
     held = [np.flatnonzero(column).tolist() for column in marks.T] if m > 2 else []
@@ -216,7 +216,7 @@ def _mined(marks: Flags, k: int, m: int) -> Mined:
     return mined
 
 
-def _together(rows: npt.NDArray[np.float32], selected: npt.NDArray[np.float32] | None = None) -> Ints:
+def counted_together(rows: npt.NDArray[np.float32], selected: npt.NDArray[np.float32] | None = None) -> Ints:
     """The number of records that hold both items, for each pair of ``selected`` (by default all) rows and all rows."""
     some = rows if selected is None else selected
     total = np.zeros((len(some), len(rows)), dtype=np.int64)

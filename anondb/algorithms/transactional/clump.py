@@ -26,11 +26,9 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Floats, Ints
-from anondb.errors import InputError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
 
-OBJECTIVES = ("total", "increase")
 EXACT_PAIRS = 1_500_000_000  # transactions times clusters up to which every open cluster is evaluated
 BLOCK_PAIRS = 80_000_000  # beyond that, those of a block, whose transactions are clustered on their own
 READ_FOR_EACH = 16  # entries of the index that are read for each candidate
@@ -72,11 +70,9 @@ def clump(
             of them, in blocks of the order if transactions times clusters exceed ``EXACT_PAIRS``.
 
     Raises:
-        InputError: an item is not a leaf of the taxonomy, or ``bad_parameter``.
+        InputError: an item is not a leaf of the taxonomy.
     """
-    check(dataset, model, empty)
-    if objective not in OBJECTIVES:
-        raise InputError(f"objective must be total or increase, not {objective!r}.", code="bad_parameter")
+    check(dataset, model)
     source = bags or reads.rows(dataset.transactions, "tid, item, 1 AS copies")
     rows = engine.select(reads.summed(source, "tid", "copies", "length", order="tid"))
     tids, lengths = rows["tid"].astype(np.int64), rows["length"].astype(np.int64)

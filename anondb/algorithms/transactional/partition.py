@@ -45,7 +45,7 @@ def partition(
         leftover: ``fill`` brings a leftover of fewer than k to k with single transactions; with ``whole`` the smallest new
             group always joins it, and a leftover is not split again.
     """
-    shared.check(dataset, model, empty)
+    shared.check(dataset, model)
     contents = shared.Contents.load(engine, dataset, taxonomy)
     emptied = shared.to_absorb(dataset, contents.tids, contents.lengths, model.k)
     if empty == "keep" and len(emptied):

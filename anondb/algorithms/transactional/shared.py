@@ -14,25 +14,17 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, reads
 from anondb.engine.arrays import Ints, Words
-from anondb.errors import InfeasibleError, InputError
+from anondb.errors import InfeasibleError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import LocalRecoding
 
-EMPTY_RULES = ("absorb", "keep")
 TABLE_CELLS = 1 << 22  # the most cells, depths times nodes, of a table of ancestors; beyond, they are searched
 PLACE = 0xD1B54A32D192ED03
 MIXING = ((0xBF58476D1CE4E5B9, 27), (0x94D049BB133111EB, 31))  # the rounds of SplitMix64
 
 
-def check(dataset: Dataset, model: TransactionalK, empty: str) -> None:
-    """Refuse infeasible data and unknown rules for empty transactions.
-
-    Raises:
-        InfeasibleError: there are fewer than k transactions, so no class can have k members.
-        InputError: ``bad_parameter``: an unknown rule.
-    """
-    if empty not in EMPTY_RULES:
-        raise InputError(f"empty_transactions must be absorb or keep, not {empty!r}.", code="bad_parameter")
+def check(dataset: Dataset, model: TransactionalK) -> None:
+    """Raise an ``InfeasibleError`` if there are fewer than k transactions, so that no class can have k members."""
     if 0 < dataset.n_transactions < model.k:
         raise InfeasibleError(
             f"There are only {dataset.n_transactions} transactions, but every class needs at least {model.k}.",
