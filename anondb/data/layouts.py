@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Source, count_if, figures
 from anondb.data.types import element_of
-from anondb.engine import Engine
+from anondb.engine import Engine, reads
 from anondb.errors import InputError
 from anondb.reading.options import MARKS, PEOPLE
 
@@ -125,18 +125,14 @@ def _with_ids(source: Source, id_column: str) -> tuple[Source, str]:
     return replace(source, query=query, columns={**source.columns, ROW_ID: "BIGINT"}), ROW_ID
 
 
-def _column(name: str) -> exp.Expr:
-    return exp.column(name, quoted=True)
-
-
 def _text(source: Source, name: str) -> exp.Expr:
-    return _column(name) if source.columns[name] == "VARCHAR" else exp.cast(_column(name), "VARCHAR")
+    return reads.named(name) if source.columns[name] == "VARCHAR" else exp.cast(reads.named(name), "VARCHAR")
 
 
 def _with_items(source: Source, columns: Sequence[str], name: str, items: exp.Expr) -> Source:
     """The source without the columns of items, and with the lists that they become."""
     kept = [c for c in source.columns if c not in columns]
-    query = exp.select(*map(_column, kept), items.as_(name, quoted=True)).from_(source.rows)
+    query = exp.select(*map(reads.named, kept), items.as_(name, quoted=True)).from_(source.rows)
     kinds = {c: source.columns[c] for c in kept} | {name: "VARCHAR[]"}
     return replace(source, query=query, columns=kinds, collated=source.collated - {name})
 
@@ -175,7 +171,7 @@ def _wide(source: Source, columns: Sequence[str]) -> exp.Expr:
     parts: list[exp.Expr] = []
     for name in columns:
         of_lists = source.columns[name].endswith("]")
-        cell = _column(name) if of_lists else exp.Array(expressions=[_text(source, name)])
+        cell = reads.named(name) if of_lists else exp.Array(expressions=[_text(source, name)])
         texts = _present(exp.cast(cell, "VARCHAR[]", dialect="duckdb"))
         if source.how.item_domains:
             value = exp.DPipe(this=exp.Literal.string(f"{name}."), expression=exp.column("each"))
@@ -271,7 +267,7 @@ def _list(engine: Engine, source: Source, name: str) -> exp.Expr:
     """The items of a cell: of a JSON array, ``{a,b}``, or separated by what the owner names or all cells agree on."""
     source.column(name, "--item")
     if source.columns[name] != "JSON" and element_of(source, name) is not None:
-        return exp.cast(_column(name), "VARCHAR[]", dialect="duckdb")
+        return exp.cast(reads.named(name), "VARCHAR[]", dialect="duckdb")
     if source.how.item_separator is None and _all_arrays(engine, source, name):
         lists = _bracketed(source, name)
         nested = "list_bool_or(list_transform(items, lambda each: starts_with(each, '[') OR starts_with(each, '{')))"

@@ -16,6 +16,11 @@ Rows = Table | exp.Query | NamedRows
 _NAMES = re.compile(r"[\w., ]*")  # also with AS, and whole numbers
 
 
+def named(name: str) -> exp.Column:
+    """A column by its exact name."""
+    return exp.column(name, quoted=True)
+
+
 def rows(
     table: Rows,
     columns: str,

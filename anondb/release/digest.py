@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, Engine, Table
+from anondb.engine import Columns, Engine, Table, reads
 from anondb.engine.queries import source_digest
 from anondb.release.definitions import definition_queries
 from anondb.release.modelled import StoredTable, modelled_tables
@@ -78,11 +78,11 @@ def _line(name: str, columns: Mapping[str, str], rows: int, digest: str) -> str:
 
 def modelled_line(engine: Engine, one: StoredTable, table: Table) -> str:
     """The line of the content digest for modelled rows, which lie in ``table``."""
-    columns = [_column(name).as_(f"c{n}") for n, name in enumerate(one.columns)]
-    order = exp.Order(expressions=[exp.Ordered(this=_column(name)) for name in one.columns])
+    columns = [reads.named(name).as_(f"c{n}") for n, name in enumerate(one.columns)]
+    order = exp.Order(expressions=[exp.Ordered(this=reads.named(name)) for name in one.columns])
     number = exp.Window(this=exp.RowNumber(), order=order).as_("number")
     rows = exp.select(*columns, number).from_(table.expression()).subquery("numbered")
-    text = exp.Concat(expressions=[_text(_column(f"c{n}"), kind) for n, kind in enumerate(one.columns.values())])
+    text = exp.Concat(expressions=[_text(reads.named(f"c{n}"), kind) for n, kind in enumerate(one.columns.values())])
     block = exp.IntDiv(this=exp.paren(exp.column("number") - exp.convert(1)), expression=exp.convert(_BLOCK))
     digest = _sha256(_joined(text, exp.Order(expressions=[exp.Ordered(this=exp.column("number"))]))).as_("digest")
     blocks = exp.select(block.as_("block"), digest, exp.Count(this=exp.Star()).as_("n")).from_(rows)
@@ -93,9 +93,11 @@ def modelled_line(engine: Engine, one: StoredTable, table: Table) -> str:
 
 def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
     """The digest of a table that has no texts."""
-    number, table = _column(kind.number), schema.table(name)
+    number, table = reads.named(kind.number), schema.table(name)
     order = dict.fromkeys((kind.number, *ROW_ORDER[name]))
-    query = exp.select(*map(_column, kind.tables[name])).from_(table.expression()).order_by(*map(_column, order))
+    query = (
+        exp.select(*map(reads.named, kind.tables[name])).from_(table.expression()).order_by(*map(reads.named, order))
+    )
     digest = hashlib.sha256()
     for part in _ranges(engine, table, number, rows):
         chosen = query if part is None else query.where(number.copy().between(*part))
@@ -118,10 +120,10 @@ def _text_digest(
     """The digest of a table with texts."""
     block: exp.Expr = exp.convert(0)
     if kind.number in kind.tables[name]:
-        block = exp.IntDiv(this=_column(kind.number), expression=exp.convert(_BLOCK))
+        block = exp.IntDiv(this=reads.named(kind.number), expression=exp.convert(_BLOCK))
     query = _blocks(schema, name, kind, block)
     if name == "manifest":
-        query = query.where(_column("key").isin(*sorted(left_out)).not_())
+        query = query.where(reads.named("key").isin(*sorted(left_out)).not_())
     digests: list[str] = []
     for part in _ranges(engine, schema.table(name), block, rows):
         chosen = query if part is None else query.where(block.copy().between(*part))
@@ -151,15 +153,11 @@ def _ranges(engine: Engine, table: Table, place: exp.Expr, rows: int) -> list[tu
 def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.Select:
     """``(block, digest)``: the digest of each block of a table, in order."""
     columns = kind.tables[name]
-    text = exp.Concat(expressions=[_text(_column(c), t) for c, t in columns.items()])
-    order = exp.Order(expressions=[exp.Ordered(this=_column(c)) for c in ROW_ORDER[name]])
+    text = exp.Concat(expressions=[_text(reads.named(c), t) for c, t in columns.items()])
+    order = exp.Order(expressions=[exp.Ordered(this=reads.named(c)) for c in ROW_ORDER[name]])
     rows = exp.select(block.copy().as_("block"), _sha256(_joined(text, order)).as_("digest"))
     rows = rows.from_(schema.table(name).expression())
     return rows.group_by(exp.convert(1)).order_by(exp.convert(1))
-
-
-def _column(name: str) -> exp.Column:
-    return exp.column(name, quoted=True)
 
 
 def _joined(text: exp.Expr, order: exp.Order) -> exp.Expr:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.data.types import is_released
-from anondb.engine import Table
+from anondb.engine import Table, reads
 from anondb.release.manifest import types_of
 from anondb.release.objects import MODELLED, RECORDS, ROW_ORDER, SEALED_SCHEMA, Kind, layout_of, partition_of
 
@@ -36,12 +36,8 @@ class StoredTable:
 
     def rows(self, source: exp.Table, *, stored: bool = False) -> exp.Select:
         """Its rows from a table or file: in their order, or as they are ``stored``."""
-        query = exp.select(*map(_column, self.columns)).from_(source)
-        return query.order_by("rowid") if stored else query.order_by(*map(_column, self.order))
-
-
-def _column(name: str) -> exp.Column:
-    return exp.column(name, quoted=True)
+        query = exp.select(*map(reads.named, self.columns)).from_(source)
+        return query.order_by("rowid") if stored else query.order_by(*map(reads.named, self.order))
 
 
 def stored_tables(manifest: Mapping[str, str], kind: Kind) -> tuple[StoredTable, ...]:

@@ -187,7 +187,7 @@ class PortableWarehouse(ABC):
             if not self.exact(kind):  # DuckDB's words, which may have values, are in capitals
                 several = kind == "JSON" or kind.endswith("[]")
                 raise bad_type(name, kind if kind.islower() else short(kind), several=several)
-        one = exp.cast(quoted(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids, kinds[ids])
+        one = exp.cast(reads.named(ids), "BIGINT") if kinds[ids] in WHOLE else self.text(ids, kinds[ids])
         return exp.select(one.as_("id"), self.text(items, kinds[items]).as_("item")).from_(table)
 
     def all_rows(self, reference: Any) -> pa.Table:
@@ -201,7 +201,7 @@ class PortableWarehouse(ABC):
 
     def text(self, column: str, kind: str) -> exp.Expr:
         """A column of a type as a text that is compared by its code points."""
-        return exp.cast(quoted(column), "TEXT")
+        return exp.cast(reads.named(column), "TEXT")
 
     def names(self, reference: Any, id_column: str, item_column: str) -> dict[str, Any]:
         """The names of a source and its columns, and the types of these, as a ``Dataset`` has them."""
@@ -264,11 +264,6 @@ def table_named(reference: Any, dialect: str) -> exp.Table:
     for part in table.find_all(exp.Identifier):
         part.set("quoted", True)
     return table
-
-
-def quoted(column: str) -> exp.Column:
-    """A column of the user by its exact name."""
-    return exp.column(column, quoted=True)
 
 
 def column_named(columns: Iterable[str], wanted: str) -> str:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from anondb.engine import Table
+from anondb.engine import Table, reads
 from anondb.engine.failures import bad_unicode
 from anondb.errors import AnondbError, InputError
 from anondb.warehouse import portable
-from anondb.warehouse.portable import PortableWarehouse, column_named, quoted, table_named
+from anondb.warehouse.portable import PortableWarehouse, column_named, table_named
 from anondb.warehouse.statements import text_in
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ class SQLiteWarehouse(PortableWarehouse):
 
     def load(self, table: Table, kinds: Mapping[str, str], rows: pa.Table) -> None:
         """Create a temporary table with rows."""
-        fields = [exp.ColumnDef(this=quoted(name).this, kind=exp.DataType.build(kind)) for name, kind in kinds.items()]
+        fields = [
+            exp.ColumnDef(this=reads.named(name).this, kind=exp.DataType.build(kind)) for name, kind in kinds.items()
+        ]
         self.run(exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE"), "creating")
         places = [exp.Placeholder() for _ in kinds]
         made = exp.insert(exp.values([tuple(places)]), table.expression())
@@ -86,8 +88,8 @@ class SQLiteWarehouse(PortableWarehouse):
         listed = self.rows(exp.select("*").from_(table).limit(0), "reading the source").column_names
         kinds = dict.fromkeys(listed, "")
         for name in {column_named(listed, column) for column in columns}:
-            kind = exp.Anonymous(this="typeof", expressions=[quoted(name)])
-            where = exp.Not(this=quoted(name).is_(exp.null()))
+            kind = exp.Anonymous(this="typeof", expressions=[reads.named(name)])
+            where = exp.Not(this=reads.named(name).is_(exp.null()))
             query = exp.select(kind.as_("kind")).distinct().from_(table.copy()).where(where)
             held = self.rows(query, "reading the source")["kind"].to_pylist()
             kinds[name] = KINDS.get(held[0], held[0]) if len(held) == 1 else " and ".join(sorted(held)) or "VARCHAR"

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
+from anondb.engine.reads import named
 from anondb.engine.spill import private_block
 from anondb.errors import InputError
 from anondb.release import objects
@@ -23,7 +24,7 @@ from anondb.release.signing import Keys
 from anondb.warehouse.postgres import catalog
 from anondb.warehouse.postgres.place import Place, release_of
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import declared_types, named, place, reading, source_tables
+from anondb.warehouse.postgres.tables import declared_types, place, reading, source_tables
 from anondb.warehouse.postgres.union import parts_at, union_findings
 
 Said = Callable[[str], None] | None

@@ -16,6 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
+from anondb.engine.reads import named
 from anondb.engine.spill import private_block
 from anondb.errors import AnondbError, InputError, InternalError, quote_list
 from anondb.release.digest import file_digest
@@ -33,7 +34,7 @@ from anondb.warehouse.postgres.owner import PostgresEngine
 from anondb.warehouse.postgres.place import Place
 from anondb.warehouse.postgres.rights import check_rights, rights_of_release, rights_to_read
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import named, place, removals, schema_creation
+from anondb.warehouse.postgres.tables import place, removals, schema_creation
 
 _SHOWN = (
     "Readers of a schema in the database of the raw data see its catalog: the names of all tables and columns, the number of"

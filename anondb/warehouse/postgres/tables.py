@@ -7,6 +7,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from anondb.engine.reads import named
 from anondb.errors import InputError, quote_list
 from anondb.warehouse.postgres.server import Server
 
@@ -73,11 +74,6 @@ class SourceTable:
 def place(schema: str, name: str) -> exp.Table:
     """The quoted name of an object of a schema."""
     return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier(schema, quoted=True))
-
-
-def named(name: str) -> exp.Column:
-    """A quoted column."""
-    return exp.column(exp.to_identifier(name, quoted=True))
 
 
 def source_tables(server: Server, *, wanted: str | None = None, schema: str | None = None) -> list[SourceTable]:

@@ -11,6 +11,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from anondb.engine.reads import named
 from anondb.errors import InputError
 from anondb.release.catalog import Finding
 from anondb.release.definitions import body_of
@@ -29,7 +30,7 @@ from anondb.warehouse.postgres.definitions import (
 from anondb.warehouse.postgres.place import Place
 from anondb.warehouse.postgres.rights import check_rights, rights_of_release
 from anondb.warehouse.postgres.server import Server
-from anondb.warehouse.postgres.tables import named, place, schema_creation, source_tables
+from anondb.warehouse.postgres.tables import place, schema_creation, source_tables
 
 COMMENT = (
     "The releases of disjoint persons in the schemas whose names begin with this one's and a slash, as one release"
