@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from anondb.api.database import Database
     from anondb.api.release import Release
     from anondb.models.anatomy import Anatomy
-    from anondb.models.hkp import HkpCoherence
     from anondb.models.relational import KkmAnonymity, KlmDiversity
-    from anondb.models.transactional import ConstraintAnonymity, KmAnonymity, TransactionalK
+    from anondb.models.transactional import ConstraintAnonymity, HkpCoherence, KmAnonymity, TransactionalK
     from anondb.publications.sealed import inspect_file, proof_sql, verify_file
     from anondb.release.reader import open_release
     from anondb.session.opening import open_session as open

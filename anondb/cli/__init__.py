@@ -44,7 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "algorithms": "listing",
     "taxonomy": "taxonomies",
     "hierarchy": "hierarchies",
-    "keys": "keys",
+    "keys": "files",
 }
 """The commands in the order of the help, each with its module."""
 

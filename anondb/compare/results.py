@@ -19,7 +19,7 @@ from anondb.errors import InputError
 from anondb.ledger.ledger import now
 from anondb.ledger.stored import current_catalog
 from anondb.ledger.tables import LedgerTable
-from anondb.utility.errors import FIGURES
+from anondb.utility.accuracy import FIGURES
 
 # The columns of a result other than its key; ``result`` is the complete result as JSON.
 COLUMNS: Mapping[str, str] = {

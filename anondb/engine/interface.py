@@ -34,22 +34,18 @@ class Runner(Protocol):
     @property
     def portable_only(self) -> bool:
         """Whether it runs no other statements than portable ones: none with lists, which only DuckDB has."""
-        ...
 
     @property
     def array_bytes(self) -> int:
         """How many bytes of arrays an algorithm may hold in this process; 0 where occurrences must stay in the database."""
-        ...
 
     def create(
         self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
     ) -> Table:
         """Create the work table ``target`` from a named query or a tree. Return its identity."""
-        ...
 
     def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
         """Create a work table from arrays: ``{name: (SQL type, values)}``. Return its identity."""
-        ...
 
     def fetch(
         self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
@@ -59,15 +55,12 @@ class Runner(Protocol):
         Args:
             most: the largest number of rows, so that nobody fetches a row for each person without a word.
         """
-        ...
 
     def drop(self, *tables: Table) -> None:
         """Drop work tables."""
-        ...
 
     def progress(self, words: str, share: float | None = None) -> None:
         """Report the current step of long work to the user, and the share of it that is done if that is known."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,4 +92,3 @@ class Spread(Protocol):
                 not have this package.
             columns: the columns that it returns, ``{name: SQL type}``.
         """
-        ...

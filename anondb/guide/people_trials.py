@@ -1,10 +1,13 @@
 """Trials for people with attributes: a promise that covers these, algorithms with several delta, and what the runs read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sqlglot import exp
 
 from anondb.compare.copies import Copies, copying
@@ -20,12 +23,18 @@ from anondb.engine import Engine, Table, reads
 from anondb.errors import InputError
 from anondb.guide.needs import Needs
 from anondb.guide.profile import profile
-from anondb.guide.questions import ITEMS, questions
 from anondb.guide.trials import ALL, Input, Prepared, choose, no_items, sample_k, write_queries
 from anondb.models.named import make_model
 
 SAMPLE = 3_000  # persons of a sample; fewer persons are not sampled
 RUM, TUM = "rum_bound_rt", "tum_bound_rt"
+VALUES, RANGES, BOTH = "attributes", "ranges", "both"
+MOST_VALUES = 1000  # of a category that is grouped by; sessions give no bounds beyond
+BANDS = 4  # ranges of an attribute; every other one is asked with items
+FREQUENT, ITEMS = 12, 20  # the most frequent values and items, which are asked with each other
+
+Question = tuple[str, exp.Select]
+"""Its kind, and the statement."""
 TRIED = (
     (RUM, "0.65"),
     (RUM, "0.8"),
@@ -187,3 +196,64 @@ class _Copy:
                 put_taxonomy(engine, tree, self._copies.table(WHOLE, f"hierarchy_{i}"))
             found["hierarchies"] = {name: f"{WHOLE}.hierarchy_{i}" for i, name in enumerate(trees)}
         return found
+
+
+def questions(
+    attributes: Sequence[Attribute], items: Sequence[str], *, held: str, people: str, id: str, item: str
+) -> list[Question]:
+    """The questions that releases of people with attributes are tried on, as SELECTs that their sessions answer.
+
+    Counts by the values of a category; in ranges of numbers and dates, of about equally many persons each; and of the
+    frequent items by frequent values, or in ranges. Items and pairs of items alone are queries of ``write_queries``.
+
+    Args:
+        items: the items that are asked with attributes.
+        held, people: the tables of the items and of the attributes.
+        id, item: the column of both tables, and that of the items.
+    """
+    persons = exp.table_(people, quoted=True)
+    holding = exp.Join(this=exp.table_(held, quoted=True), using=[exp.to_identifier(id, quoted=True)])
+    listed = exp.column(item, quoted=True).isin(*(exp.Literal.string(label) for label in items))
+    number = exp.Count(this=exp.Star()).as_("n")
+
+    def asked(by: Sequence[str], where: Sequence[exp.Expr]) -> exp.Select:
+        columns = [exp.column(name, quoted=True) for name in by]
+        return exp.select(*columns, number).from_(persons).where(*where).group_by(*columns)
+
+    made: list[Question] = []
+    for attribute in attributes:
+        codes, counts = np.unique(attribute.codes[~attribute.null], return_counts=True)
+        if not len(codes):
+            continue
+        if attribute.is_range:
+            bands = list(_bands(attribute, codes, counts))
+            made += [(RANGES, asked([], [band])) for band in bands]
+            made += [(BOTH, asked([item], [band, listed]).join(holding)) for band in bands[::2]]
+            continue
+        if len(codes) <= MOST_VALUES:
+            made.append((VALUES, asked([attribute.name], [])))
+        frequent = codes[np.lexsort((codes, -counts))[:FREQUENT]]
+        some = exp.column(attribute.name, quoted=True).isin(*(_literal(attribute, int(code)) for code in frequent))
+        made.append((BOTH, asked([attribute.name, item], [some, listed]).join(holding)))
+    return [(kind, question) for kind, question in made if items or kind != BOTH]
+
+
+def _bands(attribute: Attribute, codes: np.ndarray, counts: np.ndarray) -> Iterator[exp.Expr]:
+    """Conditions that divide the values into ranges of about equally many persons."""
+    part = (np.cumsum(counts) - counts) * BANDS // counts.sum()
+    for band in np.unique(part):
+        inside = codes[part == band]
+        low, high = (_literal(attribute, int(code)) for code in (inside[0], inside[-1]))
+        yield exp.Between(this=exp.column(attribute.name, quoted=True), low=low, high=high)
+
+
+def _literal(attribute: Attribute, code: int) -> exp.Expr:
+    """The value of a code as an analyst writes it."""
+    if attribute.kind == "categorical":
+        return exp.Literal.string(attribute.values[code])
+    if attribute.kind == "date":
+        moment = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=code)
+        return exp.cast(exp.Literal.string(moment.replace(tzinfo=None).isoformat(" ")), attribute.sql_type)
+    unit = attribute.unit
+    number = Decimal(code * unit.numerator) / Decimal(unit.denominator)
+    return exp.Literal.number(f"{number:f}")

@@ -10,9 +10,8 @@ from typing import Any
 from anondb.errors import InputError
 from anondb.models import Model, Parameter, parameter_of
 from anondb.models.anatomy import Anatomy
-from anondb.models.hkp import HkpCoherence
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.models.transactional import ConstraintAnonymity, KmAnonymity, TransactionalK
+from anondb.models.transactional import ConstraintAnonymity, HkpCoherence, KmAnonymity, TransactionalK
 
 MODELS: dict[str, type[Model]] = {
     model.name: model

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anondb.errors import InternalError
-from anondb.models.hkp import HkpCoherence
-from anondb.models.transactional import ConstraintAnonymity, KmAnonymity, TransactionalK
+from anondb.models.transactional import ConstraintAnonymity, HkpCoherence, KmAnonymity, TransactionalK
 from anondb.promises.spec import ModelSpec, Subject, any_number, missing, proof_named
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def _verify_km(subject: Subject, model: KmAnonymity, witnesses: int) -> Verifica
     checked = verify_km(engine, transactions, items, model, witnesses=witnesses)
     if not subject.local or subject.released_items is None:
         return checked
-    from anondb.verify.levels import verify_levels
+    from anondb.verify.km import verify_levels
 
     across = verify_levels(engine, transactions, items, subject.released_items, model)
     return replace(checked, verified=checked.verified and across.verified, across_levels=across.violations)

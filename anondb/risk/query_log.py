@@ -20,7 +20,7 @@ from anondb.risk.accuracy import k_of
 from anondb.session.opening import Asking
 from anondb.session.output import Count, one_count
 from anondb.statements.tokens import plain_table
-from anondb.utility.errors import RelativeError, error_figures
+from anondb.utility.accuracy import RelativeError, error_figures
 
 NO_COUNT = "The statement does not ask for all groups of one count: leave out HAVING, LIMIT and other numbers."
 NO_BOUND = "The release gives no bounds: rows of suppressed items may be any number, so count persons."

@@ -21,7 +21,7 @@ from anondb.engine import Engine, reads
 from anondb.engine.arrays import Floats, Ints
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
-from anondb.utility.errors import error_figures
+from anondb.utility.accuracy import error_figures
 from anondb.utility.supported_items import weights
 
 

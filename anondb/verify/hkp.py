@@ -15,8 +15,7 @@ import numpy.typing as npt
 from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Ints
 from anondb.errors import BudgetExceeded
-from anondb.models.hkp import HkpCoherence
-from anondb.models.transactional import KmAnonymity
+from anondb.models.transactional import HkpCoherence, KmAnonymity
 from anondb.verify import work as limits
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification, Witness

@@ -14,9 +14,8 @@ from portions import portions, some
 
 import anondb
 from anondb.errors import AnondbError, InputError
-from anondb.models.hkp import HkpCoherence
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.models.transactional import KmAnonymity, TransactionalK
+from anondb.models.transactional import HkpCoherence, KmAnonymity, TransactionalK
 
 CHILDREN = {"R": ["P", "Q"], "P": ["a", "b"], "Q": ["c", "d"]}
 EDGES = [("R", None), *((x, node) for node, below in CHILDREN.items() for x in below)]

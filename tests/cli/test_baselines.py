@@ -13,7 +13,7 @@ from reference_baselines import mm
 
 import anondb
 from anondb.errors import InputError
-from anondb.models.hkp import HkpCoherence
+from anondb.models.transactional import HkpCoherence
 
 SOLD = ("--transactions", "sales", "--queries", 20, "--k", 2)
 

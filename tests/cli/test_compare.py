@@ -28,7 +28,7 @@ from anondb.compare.runs import Result, Setting, plan
 from anondb.compare.runs import Run as Planned
 from anondb.errors import InputError
 from anondb.pages.plots import Scale, bars, lines, scatter
-from anondb.utility.errors import FIGURES
+from anondb.utility.accuracy import FIGURES
 
 SHOP = ("--no-item-supports", "--transactions", "sales", "--taxonomy", "food", "--queries", "20", "--k", "2")
 

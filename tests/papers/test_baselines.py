@@ -18,8 +18,7 @@ from anondb.algorithms.apriori.vpa import parts, vpa
 from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.mm.mm import mm
 from anondb.engine import DuckDBEngine, Engine
-from anondb.models.hkp import HkpCoherence
-from anondb.models.transactional import KmAnonymity
+from anondb.models.transactional import HkpCoherence, KmAnonymity
 
 Json = dict[str, Any]
 

@@ -22,8 +22,7 @@ from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.mm.mm import mm
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError
-from anondb.models.hkp import HkpCoherence
-from anondb.models.transactional import KmAnonymity
+from anondb.models.transactional import HkpCoherence, KmAnonymity
 from anondb.recoding import LocalRecoding
 
 

@@ -19,15 +19,14 @@ from each import each
 from portions import portions
 from properties.trees import Tree, coded, random_transactions, random_tree, taxonomy_of
 
-from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule, spread_pairs, triangle
+from anondb.algorithms.hghs import array_pairs, budget, schedule, spread_pairs, triangle
 from anondb.algorithms.hghs.array_pairs import ArrayPairs
 from anondb.algorithms.hghs.extended import NO_FAMILY, Extended
 from anondb.algorithms.hghs.growth import Growth
 from anondb.algorithms.hghs.hghs import Costs, Search
 from anondb.algorithms.hghs.mhghs import rounds
-from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, pair_counter
+from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, SqlPairs, pair_counter
 from anondb.algorithms.hghs.spread_pairs import SpreadPairs
-from anondb.algorithms.hghs.sql_pairs import SqlPairs
 from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import Engine, NamedRows, Table
@@ -141,7 +140,7 @@ def check(engine: Engine, seed: int, workers: Workers | None = None) -> None:
 def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None:
     """Pieces of a few occurrences, groups of few transactions, triangles counted in ranges, occurrences fetched again."""
     rnd = random.Random(seed)
-    monkeypatch.setattr(occurrences, "FETCHED", rnd.choice([1, 7, 10**6]))
+    monkeypatch.setattr(array_pairs, "FETCHED", rnd.choice([1, 7, 10**6]))
     monkeypatch.setattr(array_pairs, "PIECE", rnd.choice([1, 9, 10**6]))
     monkeypatch.setattr(spread_pairs, "PIECE", rnd.choice([1, 9, 10**6]))
     monkeypatch.setattr(triangle, "PART", rnd.choice([1, 9, 10**6]))

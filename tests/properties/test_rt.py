@@ -19,7 +19,8 @@ from properties.trees import random_tree
 from rt_cases import TumOrder, item_sets, published, records_of, taxonomy_of
 from rt_reference import Itemset, Schema
 
-from anondb.algorithms.relational import bounds, btd, neighbours
+from anondb.algorithms.relational import bounds, btd
+from anondb.algorithms.relational import cluster as clusters
 from anondb.algorithms.relational.apriori import taxonomy_recoder
 from anondb.algorithms.relational.bounds import BoundViolated, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder
@@ -41,7 +42,7 @@ FOOD = {"food": ["fruit", "drink", "u"], "fruit": ["p", "q", "r"], "drink": ["s"
 @pytest.fixture(autouse=True)
 def as_if_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search few records as many are: in several blocks, and a few first clusters before all."""
-    monkeypatch.setattr(neighbours, "BLOCK", 2)
+    monkeypatch.setattr(clusters, "BLOCK", 2)
     monkeypatch.setattr(bounds, "_FIRST", 1)
     for name, value in {"_BOUND": 0, "_LONGEST": 2, "_FEW": 1}.items():
         monkeypatch.setattr(btd, name, value)
@@ -384,7 +385,7 @@ def test_no_search_leaves_out_what_it_looks_for(monkeypatch: pytest.MonkeyPatch)
         return [as_lists(start), *map(as_lists, merged)]
 
     quick = found()
-    monkeypatch.setattr(neighbours, "BLOCK", 10**6)
+    monkeypatch.setattr(clusters, "BLOCK", 10**6)
     monkeypatch.setattr(bounds, "_FIRST", 10**6)
     assert found() == quick
 
@@ -398,7 +399,7 @@ def test_cluster_looks_at_few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
         pairs[self.records.n] += len(rows)
         return whole(self, seed, rows)
 
-    monkeypatch.setattr(neighbours, "BLOCK", 32)
+    monkeypatch.setattr(clusters, "BLOCK", 32)
     monkeypatch.setattr(Generalization, "pair_costs", counted)
     for n in (1500, 3000):
         cluster(many(random.Random(7), n)[0], 5)

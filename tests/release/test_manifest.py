@@ -14,8 +14,7 @@ from release.cases import catalog, dataset, recoding
 import anondb
 from anondb.data.types import item_type, released_type
 from anondb.engine import Engine
-from anondb.models.hkp import HkpCoherence
-from anondb.models.transactional import KmAnonymity
+from anondb.models.transactional import HkpCoherence, KmAnonymity
 from anondb.release.findings import content_findings
 from anondb.release.freeze import freeze
 from anondb.release.manifest import types_of, types_text

@@ -20,9 +20,8 @@ from rt_reference import class_support, kkm_violations, klm_violations
 
 import anondb
 from anondb.models.anatomy import Anatomy
-from anondb.models.hkp import HkpCoherence
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.models.transactional import ConstraintAnonymity, KmAnonymity, TransactionalK
+from anondb.models.transactional import ConstraintAnonymity, HkpCoherence, KmAnonymity, TransactionalK
 from anondb.promises import PROMISES
 from anondb.promises.proof_pack import script
 from anondb.promises.spec import Shown

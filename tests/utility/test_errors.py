@@ -20,8 +20,7 @@ from anondb.api.database import Database
 from anondb.engine import DuckDBEngine, Engine
 from anondb.models.anatomy import Anatomy
 from anondb.risk.query_log import measure_log
-from anondb.utility.accuracy import measure
-from anondb.utility.errors import RelativeError, error_figures
+from anondb.utility.accuracy import RelativeError, error_figures, measure
 
 CONTRACT = {"mean", "median", "mean_frequent", "median_frequent", "always_zero", "median_truth", "width"}
 Answer = tuple[int, Fraction, int, int]

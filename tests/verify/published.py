@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from anondb.engine import Engine
-from anondb.models.hkp import HkpCoherence
-from anondb.models.transactional import KmAnonymity
+from anondb.models.transactional import HkpCoherence, KmAnonymity
 from anondb.verify import Verification
 from anondb.verify.hkp import verify_hkp
 from anondb.verify.km import verify_km

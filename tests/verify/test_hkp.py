@@ -17,7 +17,7 @@ from reference_baselines import moles
 import anondb.verify.work as work
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InputError
-from anondb.models.hkp import HkpCoherence
+from anondb.models.transactional import HkpCoherence
 from anondb.verify import Witness
 
 

@@ -16,7 +16,7 @@ from anondb.models.transactional import KmAnonymity
 from anondb.promises.spec import Subject
 from anondb.promises.transactional import KM
 from anondb.verify import Verification
-from anondb.verify.levels import verify_levels
+from anondb.verify.km import verify_levels
 
 
 def verified(

@@ -23,9 +23,8 @@ from warehouse.warehouses import OnSpark, selected
 import anondb
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
-from anondb.algorithms.hghs.pairs import Extension, PairCounter
+from anondb.algorithms.hghs.pairs import Extension, PairCounter, SqlPairs
 from anondb.algorithms.hghs.spread_pairs import SpreadPairs, counts
-from anondb.algorithms.hghs.sql_pairs import SqlPairs
 from anondb.engine import DuckDBEngine
 from anondb.errors import BudgetExceeded, InputError, VerificationFailed
 from anondb.ledger.stored import current_catalog

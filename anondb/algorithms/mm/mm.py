@@ -15,8 +15,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell
-from anondb.models.hkp import HkpCoherence
-from anondb.models.transactional import KmAnonymity
+from anondb.models.transactional import HkpCoherence, KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 

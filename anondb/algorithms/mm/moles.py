@@ -16,7 +16,7 @@ from anondb.engine import Engine, Table, reads
 from anondb.engine.arrays import Flags, Ints, Ints32
 from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
-from anondb.models.hkp import HkpCoherence
+from anondb.models.transactional import HkpCoherence
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from math import ceil, fsum, isqrt
 import numpy as np
 
 from anondb.algorithms.relational.btd import Order
+from anondb.algorithms.relational.cluster import head
 from anondb.algorithms.relational.items import ClusterRecoding, Profile, Recoder, ul, ul_exact
-from anondb.algorithms.relational.neighbours import head
 from anondb.data.generalization import Costs, Generalization
 from anondb.engine.arrays import Ints
 from anondb.engine.telling import Tell, silent

@@ -16,8 +16,8 @@ from typing import Protocol
 
 import numpy as np
 
+from anondb.algorithms.relational.cluster import head
 from anondb.algorithms.relational.items import ItemSets, slices, stretches
-from anondb.algorithms.relational.neighbours import head
 from anondb.engine.arrays import Floats, Ints, Words
 
 _BOUND = 2  # records of a cluster that bound its distances

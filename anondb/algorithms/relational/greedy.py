@@ -22,9 +22,8 @@ from math import comb
 
 import numpy as np
 
-from anondb.algorithms.relational.companion import Companions
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, recoding, ul_exact
-from anondb.algorithms.relational.sets import counted_together, partition
+from anondb.algorithms.relational.sets import Companions, counted_together, partition
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine.arrays import Flags, Ints, Words
 from anondb.errors import BudgetExceeded

@@ -2,7 +2,7 @@
 docs/algorithms/rum_tum_bound.md#t).
 
 The privacy constraints are all m-itemsets. The algorithm takes the unsatisfied constraint of largest support, and unites the
-rarest of its generalized items with the item of the whole domain that makes the least UL (``companion.py``), until the
+rarest of its generalized items with the item of the whole domain that makes the least UL (``Companions``), until the
 constraint is satisfied. This is COAT without utility constraints, whose main loop is used for larger m. The case m <= 2 must
 be fast, since thousands of clusters need it; it uses an array of pair supports, whose order is that of the constraints.
 """
@@ -20,7 +20,6 @@ from anondb.algorithms.coat.coat import Run
 from anondb.algorithms.coat.explicit import Explicit
 from anondb.algorithms.coat.implicit import Implicit, Mined
 from anondb.algorithms.coat.weights import TaxonomyWeights
-from anondb.algorithms.relational.companion import Companions
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, recoding
 from anondb.engine.arrays import Flags, Ints
 from anondb.errors import BudgetExceeded
@@ -28,6 +27,7 @@ from anondb.errors import BudgetExceeded
 MAX_SETS = 20_000_000  # m-itemsets of one cluster
 MAX_DENSE = 300_000  # items x records of a cluster up to which a product of the whole matrix is the fastest
 _COLUMNS = 4096  # records of one matrix product: single precision counts them exactly
+_NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
 def set_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree | None = None) -> Recoder:
@@ -224,3 +224,44 @@ def counted_together(rows: npt.NDArray[np.float32], selected: npt.NDArray[np.flo
         part = slice(begin, begin + _COLUMNS)
         total += (some[:, part] @ rows[:, part].T).astype(np.int64)
     return total
+
+
+class Companions:
+    """Which generalized item another is united with: the one for which UL (version A) of the union is least.
+
+    UL is (2^size - 1) x support x w. With a taxonomy w is the number of leaves below the lowest common ancestor, so that
+    items that are near each other are united first (docs/algorithms/rum_tum_bound.md#t); else it is 1.
+    """
+
+    def __init__(self, n: int, leaves: Ints | None = None) -> None:
+        self.size = np.ones(n, dtype=np.int64)  # the number of items of each block
+        # the number of leaves below the lowest common ancestor of each two blocks; None without a taxonomy
+        self.leaves = leaves
+        sizes = np.arange(n + 1, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
+
+    def best(self, block: int, others: Ints, supports: Ints) -> int:
+        """The one of ``others`` whose union with a block has the least UL; of equal ones the first.
+
+        Args:
+            supports: of the union with each of them.
+        """
+        sizes = self.size[others] + self.size[block]
+        weights = supports if self.leaves is None else supports * self.leaves[block, others]
+        losses = self._subsets_log2[sizes] + np.log2(weights)
+        near = np.flatnonzero(losses <= losses.min() + _NEAR)
+        if len(near) == 1:
+            return int(others[near[0]])
+        first: dict[tuple[int, int], int] = {}
+        for i in near.tolist():
+            first.setdefault((int(sizes[i]), int(weights[i])), i)
+        (_, chosen) = min((((1 << size) - 1) * weight, i) for (size, weight), i in first.items())
+        return int(others[chosen])
+
+    def unite(self, kept: int, gone: int) -> None:
+        """Add one block to another. Above a common item all common ancestors lie on one path, so that the higher counts."""
+        self.size[kept] += self.size[gone]
+        if self.leaves is not None:
+            row = np.maximum(self.leaves[kept], self.leaves[kept, gone])
+            self.leaves[kept] = self.leaves[:, kept] = row
