@@ -115,7 +115,6 @@ class VerificationFailed(AnondbError):
 class EngineError(AnondbError):
     """The database engine failed: memory, disk, a lock, or a user's query that does not run."""
 
-    exit_code = 5
     default_code = "engine"
 
 
@@ -135,7 +134,6 @@ class DamagedFile(EngineError):
 class InternalError(AnondbError):
     """A bug in anondb. Nothing was published; please report it."""
 
-    exit_code = 5
     default_code = "internal"
 
 

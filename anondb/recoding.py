@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -26,8 +26,27 @@ class Decision:
     round_number: int = 1  # the round of the algorithm, from 1
 
 
+class _Members:
+    """What recodings of items have in common."""
+
+    labels: tuple[str, ...]
+    member_of: Ints
+    decided: ClassVar[dict[str, Any]] = {}
+    values: ClassVar[None] = None
+
+    @property
+    def items(self) -> Self:
+        """The recoding of the items."""
+        return self
+
+    @property
+    def sizes(self) -> Ints:
+        """The number of original items that each released item stands for."""
+        return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class GlobalRecoding:
+class GlobalRecoding(_Members):
     """A global recoding: every item has the same image in all transactions, a released item or none (suppressed)."""
 
     image: Ints  # released item of each item of the data, by item number (``Dataset.labels``); -1 if suppressed
@@ -38,20 +57,8 @@ class GlobalRecoding:
     member_labels: tuple[str, ...]
     decisions: tuple[Decision, ...] = ()  # the chosen steps, in order
     remarks: ClassVar[tuple[str, ...]] = ()
-    decided: ClassVar[dict[str, Any]] = {}
     one_image: ClassVar[bool] = True
     semantics: ClassVar[Literal["set"]] = "set"
-    values: ClassVar[None] = None
-
-    @property
-    def items(self) -> GlobalRecoding:
-        """The recoding of the items."""
-        return self
-
-    @property
-    def sizes(self) -> Ints:
-        """The number of original items that each released item stands for."""
-        return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +94,7 @@ class BucketRecoding:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalRecoding:
+class LocalRecoding(_Members):
     """A local recoding: an item may have different images in different transactions, so it consists of rows.
 
     Released items may overlap (a node of the taxonomy and one below it, or two sets of items). Under set semantics those
@@ -113,19 +120,7 @@ class LocalRecoding:
     semantics: Literal["set", "atomic"] = "set"
     decisions: tuple[Decision, ...] = ()  # the chosen steps, in order; may be empty
     remarks: tuple[str, ...] = ()  # sentences for the owner on the run of the algorithm, without data values
-    decided: ClassVar[dict[str, Any]] = {}
     one_image: ClassVar[bool] = False
-    values: ClassVar[None] = None
-
-    @property
-    def items(self) -> LocalRecoding:
-        """The recoding of the items."""
-        return self
-
-    @property
-    def sizes(self) -> Ints:
-        """The number of original items that each released item stands for."""
-        return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

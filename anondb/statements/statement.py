@@ -1,7 +1,7 @@
 """The statements of anonymized views as values, with their positions and errors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -36,6 +36,7 @@ class StatementSyntaxError(InputError):
 class _OnView:
     """What statements on one view have in common."""
 
+    name: str = field(kw_only=False)  # the name of the view and of its release
     place: tuple[str, ...] = ()  # the database and schema before the name, if the statement has them
     # start, name_start: where the statement and the name begin in the text
     start: int = 0
@@ -46,7 +47,6 @@ class _OnView:
 class CreateView(_OnView):
     """``CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS]``."""
 
-    name: str  # the name of the view and of its release
     query: str  # the text of the query
     options: Mapping[str, Value]  # the options, checked one by one (see ``anondb.policy``)
     replace: bool = False  # whether to replace an existing view of this name
@@ -68,7 +68,6 @@ class CreateView(_OnView):
 class RefreshView(_OnView):
     """``REFRESH ANONYMIZED VIEW name [WITH (late_rows = 'refuse' | 'ignore')]``."""
 
-    name: str
     ignore_late_rows: bool = False
 
 
@@ -83,7 +82,6 @@ class RefreshAll:
 class DropView(_OnView):
     """``DROP ANONYMIZED VIEW [IF EXISTS]``."""
 
-    name: str
     if_exists: bool = False
 
 
@@ -91,7 +89,6 @@ class DropView(_OnView):
 class RenameView(_OnView):
     """``ALTER ANONYMIZED VIEW name RENAME TO new_name``."""
 
-    name: str
     new_name: str
 
 
@@ -99,7 +96,6 @@ class RenameView(_OnView):
 class DescribeView(_OnView):
     """``DESCRIBE ANONYMIZED VIEW``; with ``statement``, ``SHOW CREATE ANONYMIZED VIEW``."""
 
-    name: str
     statement: bool = False
 
 

@@ -13,6 +13,7 @@ printed steps.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -297,20 +298,25 @@ def group_label(labels: list[str]) -> str:
 
 def set_labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, ...]:
     """Labels of sets of items: that of a single item, or a group label, numbered if it would equal another label."""
-    taken = set(labels)
-    names = []
-    for items in members:
-        if len(items) == 1:
-            names.append(labels[items[0]])
-            continue
-        text = label = group_label([labels[i] for i in items])
-        number = 1
-        while label in taken:
-            number += 1
-            label = f"{text} #{number}"
-        taken.add(label)
-        names.append(label)
-    return tuple(names)
+    single = [len(items) == 1 for items in members]
+    names = [
+        labels[m[0]] if one else group_label([labels[i] for i in m]) for m, one in zip(members, single, strict=True)
+    ]
+    return distinct(names, single, labels)
+
+
+def distinct(names: Sequence[str], fixed: Sequence[bool], labels: Sequence[str]) -> tuple[str, ...]:
+    """The names, numbered if they would equal another name, except for labels of the data (``fixed``)."""
+    taken = {*labels, *(name for name, is_fixed in zip(names, fixed, strict=True) if is_fixed)}
+    result = []
+    for name, is_fixed in zip(names, fixed, strict=True):
+        shown, n = name, 1
+        while not is_fixed and shown in taken:
+            n += 1
+            shown = f"{name} #{n}"
+        taken.add(shown)
+        result.append(shown)
+    return tuple(result)
 
 
 def _weights(engine: Engine, weights: Any, labels: tuple[str, ...]) -> Weights | None:

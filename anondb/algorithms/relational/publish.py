@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anondb.algorithms.coat.coat import group_label
+from anondb.algorithms.coat.coat import distinct, group_label
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, slices
 from anondb.data.generalization import Generalization, Groups, marked
 from anondb.data.records import Attribute
@@ -92,7 +92,7 @@ def _items(
     return LocalRecoding(
         transactions=transactions,
         incomplete=incomplete,
-        labels=_distinct(names, fixed, dataset.labels),
+        labels=distinct(names, fixed, dataset.labels),
         member_of=np.repeat(np.arange(len(members_of)), [len(m) for m in members_of] or 0),
         member_labels=tuple(label for m in members_of for label in m),
         remarks=() if taxonomy is None else _remarks(recoded),
@@ -148,20 +148,6 @@ def _name(key: Key, members: list[str], taxonomy: Taxonomy | None) -> str:
     return members[0] if len(members) == 1 else group_label(members)
 
 
-def _distinct(names: Sequence[str], fixed: Sequence[bool], labels: Sequence[str]) -> tuple[str, ...]:
-    """The names, numbered if they would equal another name, except for labels of the data (``fixed``)."""
-    taken = {*labels, *(name for name, is_fixed in zip(names, fixed, strict=True) if is_fixed)}
-    result = []
-    for name, is_fixed in zip(names, fixed, strict=True):
-        shown, n = name, 1
-        while not is_fixed and shown in taken:
-            n += 1
-            shown = f"{name} #{n}"
-        taken.add(shown)
-        result.append(shown)
-    return tuple(result)
-
-
 def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Groups) -> PublishedAttribute:
     """The published values of one attribute, by class."""
     if attribute.is_range:
@@ -199,7 +185,7 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
     fixed = [len(values) == 1 or of_tree for values, of_tree in zip(known, inner, strict=True)]
     tree_labels: Sequence[Any] = () if attribute.hierarchy is None else attribute.hierarchy.labels
     taken = [*(v for v in attribute.values if v is not None), *tree_labels]
-    shown = dict(zip(known, _distinct(list(known.values()), fixed, taken), strict=True))
+    shown = dict(zip(known, distinct(list(known.values()), fixed, taken), strict=True))
     return PublishedAttribute(
         attribute.name,
         has_null=attribute.has_null,
