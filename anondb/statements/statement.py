@@ -11,7 +11,7 @@ Value = str | int | float | bool
 
 
 class StatementSyntaxError(InputError):
-    """A statement cannot be parsed. ``line`` and ``column`` are its position in the user's text, from 1."""
+    """A statement cannot be parsed. ``place`` is the line and column in the user's text, from 1."""
 
     default_code = "syntax_error"
 
@@ -20,16 +20,6 @@ class StatementSyntaxError(InputError):
     ) -> None:
         super().__init__(f"line {line}, column {column}: {message}", code=code, hint=hint)
         self.place = {"line": line, "column": column}
-
-    @property
-    def line(self) -> int:
-        """The line, from 1."""
-        return self.place["line"]  # type: ignore[index]
-
-    @property
-    def column(self) -> int:
-        """The column, from 1, in characters."""
-        return self.place["column"]  # type: ignore[index]
 
 
 @dataclass(frozen=True, kw_only=True)
