@@ -91,7 +91,7 @@ MAY_IMPORT_DUCKDB = {  # to hand a locked connection to analysts, and to take on
 }
 TALKS_TO_POSTGRES = {Path("warehouse/postgres/server.py")}
 USES_ALL_AT_ONCE = {Path("serve/values.py")}  # the room is imported where it is used: by the command serve
-READS_SQLITE = {Path("reading/sqlite.py"), Path("warehouse/sqlite.py")}
+READS_SQLITE = {Path("reading/cells.py"), Path("warehouse/sqlite.py")}
 PLAYS_THE_ANALYST = {Path("demo.py")}  # asks the sealed file as any DuckDB client would
 QUERY_ROOM = {
     "algorithms": {"itemsets", "coat", "transactions", "warehouse/threats"},
