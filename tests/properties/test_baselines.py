@@ -96,7 +96,7 @@ def test_mm_in_chunks(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: ra
 
 @pytest.mark.parametrize("limit", ["MAX_ROWS", "MAX_KEPT", "MAX_THREATS"])
 def test_mm_budgets(engine: Engine, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anondb.algorithms.mm import moles
+    from anondb.algorithms.mm import mm as moles
 
     monkeypatch.setattr(moles, limit, 0)
     transactions = [["a", "b", "c"], ["a", "b"], ["a", "c"], ["b", "c"], ["d"], ["d"]]

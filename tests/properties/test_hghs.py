@@ -18,10 +18,9 @@ from properties.trees import coded, mine_all, random_transactions, random_tree, 
 
 from anondb.algorithms.hghs import budget, schedule, threats
 from anondb.algorithms.hghs.extended import NO_FAMILY
-from anondb.algorithms.hghs.growth import Growth
 from anondb.algorithms.hghs.hghs import Anonymization, Costs, Search, hghs, recode
 from anondb.algorithms.hghs.mhghs import mhghs, rounds
-from anondb.algorithms.hghs.threats import ThreatMiner
+from anondb.algorithms.hghs.threats import Growth, ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine

@@ -22,12 +22,11 @@ from properties.trees import Tree, coded, random_transactions, random_tree, taxo
 from anondb.algorithms.hghs import array_pairs, budget, schedule, spread_pairs, triangle
 from anondb.algorithms.hghs.array_pairs import ArrayPairs
 from anondb.algorithms.hghs.extended import NO_FAMILY, Extended
-from anondb.algorithms.hghs.growth import Growth
 from anondb.algorithms.hghs.hghs import Costs, Search
 from anondb.algorithms.hghs.mhghs import rounds
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, SqlPairs, pair_counter
 from anondb.algorithms.hghs.spread_pairs import SpreadPairs
-from anondb.algorithms.hghs.threats import ThreatMiner
+from anondb.algorithms.hghs.threats import Growth, ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import Engine, NamedRows, Table
 from anondb.engine.memory import array_bytes, bytes_of

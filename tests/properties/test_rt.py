@@ -21,12 +21,12 @@ from rt_reference import Itemset, Schema
 
 from anondb.algorithms.relational import bounds, btd
 from anondb.algorithms.relational import cluster as clusters
-from anondb.algorithms.relational.apriori import taxonomy_recoder
 from anondb.algorithms.relational.bounds import BoundViolated, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster
 from anondb.algorithms.relational.greedy import diversity_recoder
 from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Recoder, ul, ul_exact
+from anondb.algorithms.relational.rt import taxonomy_recoder
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
 from anondb.engine import DuckDBEngine, Engine

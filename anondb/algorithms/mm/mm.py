@@ -6,15 +6,17 @@ changes no other itemset's support, so the minimal moles are mined once, and a d
 """
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from anondb.algorithms.mm.moles import MoleMiner, Moles
+from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
-from anondb.engine.arrays import Ints
-from anondb.engine.telling import Tell
+from anondb.engine import Engine, Table, reads
+from anondb.engine.arrays import Flags, Ints, Ints32
+from anondb.engine.telling import Tell, told
+from anondb.errors import BudgetExceeded
 from anondb.models.transactional import HkpCoherence, KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
@@ -51,6 +53,171 @@ def mm(
     image[published] = np.arange(len(published))
     labels = tuple(dataset.labels[item] for item in published.tolist())
     return GlobalRecoding(image, labels, np.arange(len(labels), dtype=np.int64), labels, tuple(decisions))
+
+
+@dataclass(frozen=True)
+class Moles:
+    """The minimal moles."""
+
+    single: Ints  # the public items that are moles by themselves, ascending
+    rows: dict[int, Ints32]  # for each size from 2 on, an (n, size) array of items, ascending in each row
+    supports: dict[int, Ints32]  # for each size, the n supports
+
+
+@dataclass
+class _Level:
+    """The sets of one size without a mole; set i consists of set ``prefix[i]`` of the previous size and ``member[i]``."""
+
+    key: Ints  # ``prefix * n_items + member``, ascending
+    items: Ints32  # the items of each set
+    without: Ints  # for each position j, the number of the set without its item j, among the sets of the previous size
+
+    def find(self, key: Ints) -> Ints:
+        """The numbers of the sets with these keys; -1 for a key without a set."""
+        if not len(self.key):
+            return np.full(len(key), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
+        return np.where(self.key[at] == key, at, -1)
+
+
+class MoleMiner:
+    """Mines the minimal moles of a dataset, size by size.
+
+    A mole is a set of at most p public items that fewer than k transactions hold, or among whose transactions a private item
+    has a share above h. It is minimal if no proper subset is a mole. The sets that neither are nor contain a mole are closed
+    under subsets, although the bound h is not monotone. So candidates of the next size are joined from these sets.
+
+    Args:
+        private: marks of the private items, by number.
+    """
+
+    def __init__(self, engine: Engine, dataset: Dataset, private: Flags, model: HkpCoherence) -> None:
+        self._engine, self._dataset, self._model = engine, dataset, model
+        self._public = ~private
+        self._private: Table | None = None
+        if model.h < 1 and private.any():
+            items = engine.put("private_items", {"item": ("INTEGER", np.flatnonzero(private))})
+            self._private = engine.create("private", reads.among(dataset.transactions, items, "item", "tid, item"))
+            engine.drop(items)
+
+    def mine(self) -> Moles:
+        """Mine all minimal moles of up to p items."""
+        engine, n = self._engine, self._dataset.n_items
+        supports = self._dataset.supports
+        most = np.zeros(n, dtype=np.int64)
+        if self._private is not None:
+            tables = {"transactions": self._dataset.transactions, "private": self._private}
+            shares = engine.query("itemsets/private_shares", tables)
+            most[shares["item"]] = shares["most"]
+        mole = self._are_moles(supports, most)
+        kept = np.flatnonzero(self._public & ~mole)
+        moles = Moles(np.flatnonzero(self._public & mole), {}, {})
+        if self._model.p > 1 and len(kept) > 1 and (self._model.k > 1 or self._private is not None):
+            self._grow(kept, moles)
+        if self._private is not None:
+            engine.drop(self._private)
+        return moles
+
+    def _are_moles(self, support: Ints, most: Ints) -> Flags:
+        h = self._model.h
+        shares = np.zeros(len(support), dtype=np.bool_)
+        if self._private is not None:  # most / support > h, exactly: h may have any denominator
+            sizes, which = np.unique(support, return_inverse=True)
+            allowed = np.array([s * h.numerator // h.denominator for s in sizes.tolist()], dtype=np.int64)
+            shares = np.asarray(most > allowed[which])
+        return np.asarray((support < self._model.k) | shares)
+
+    def _grow(self, kept: Ints, moles: Moles) -> None:
+        """Mine the sizes from 2 to p while candidates are left."""
+        engine, n = self._engine, self._dataset.n_items
+        items = engine.put("kept_items", {"item": ("INTEGER", kept)})
+        columns = "one.tid, 0 AS prefix, one.item AS member, one.item AS itemset"
+        occurrences = engine.create("occurrences_1", reads.joined(self._dataset.transactions, items, "item", columns))
+        engine.drop(items)
+        everything = np.arange(n, dtype=np.int64)
+        level = _Level(everything, everything.astype(np.int32).reshape(-1, 1), np.zeros((n, 1), dtype=np.int64))
+        size = 2
+        while size <= self._model.p:
+            mass = engine.query("itemsets/join_mass", {"occurrences": occurrences})
+            total = int(mass["mass"].sum())
+            if not total:
+                break
+            _check_rows(total, MAX_ROWS, f"Itemsets of {size} public items would need a join", ROW_BYTES)
+            ranges = told(engine.progress, f"counting sets of {size} items", chunks(mass["itemset"], mass["mass"]))
+            parts = [self._size(occurrences, level, low, high) for low, high in ranges]
+            minimal, fine = ([np.concatenate(x) for x in zip(*some, strict=True)] for some in zip(*parts, strict=True))
+            if len(minimal[0]):
+                moles.rows[size], moles.supports[size] = minimal[0], minimal[1]
+            n_moles = sum(len(rows) for rows in moles.rows.values())
+            _check_rows(n_moles, MAX_THREATS, "The minimal moles are a table", 16 * size)
+            size += 1
+            if size > self._model.p or not len(fine[0]):
+                break
+            first, second, without, support = fine
+            _check_rows(
+                int(support.sum()),
+                MAX_KEPT,
+                f"Itemsets of {size - 1} public items that are not moles have occurrences",
+                ROW_BYTES,
+            )
+            occurrences = self._next(occurrences, first, second, size - 1)
+            member = level.items[second, -1]
+            level = _Level(
+                first * n + member, np.hstack((level.items[first], member.reshape(-1, 1))).astype(np.int32), without
+            )
+        engine.drop(occurrences)
+
+    def _size(
+        self, occurrences: Table, level: _Level, low: int, high: int
+    ) -> tuple[tuple[Ints32, Ints32], tuple[Ints, Ints, Ints, Ints]]:
+        """The minimal moles of the next size and the sets without a mole, for a range of first joined sets."""
+        engine = self._engine
+        joined = engine.create("joined", "itemsets/joined", {"occurrences": occurrences}, first_from=low, first_to=high)
+        candidates = engine.query("itemsets/candidates", {"joined": joined})
+        first, second = candidates["first_set"].astype(np.int64), candidates["second_set"].astype(np.int64)
+        support = candidates["support"].astype(np.int64)
+        most = np.zeros(len(support), dtype=np.int64)
+        if self._private is not None:
+            together = engine.query("itemsets/candidate_shares", {"joined": joined, "private": self._private})
+            keys, with_share = (
+                x["first_set"].astype(np.int64) * len(level.key) + x["second_set"] for x in (candidates, together)
+            )
+            most[np.searchsorted(keys, with_share)] = together["most"]
+        engine.drop(joined)
+        without = self._subsets(level, first, second)
+        whole = (without >= 0).all(axis=1)  # no subset one item smaller contains a mole
+        mole = self._are_moles(support, most)
+        minimal, fine = whole & mole, whole & ~mole
+        rows = np.hstack((level.items[first[minimal]], level.items[second[minimal], -1:])).astype(np.int32)
+        return (rows, candidates["support"][minimal]), (first[fine], second[fine], without[fine], support[fine])
+
+    def _subsets(self, level: _Level, first: Ints, second: Ints) -> Ints:
+        """For each candidate and position j, the number of the set without its item j; -1 if that contains a mole.
+
+        The candidate without its last item is the first of the two joined sets, without the last but one the second. For
+        any other item, remove it from the first set and add the last item of the candidate.
+        """
+        columns = []
+        last = level.items[second, -1]
+        for j in range(level.items.shape[1] - 1):
+            columns.append(level.find(level.without[first, j] * self._dataset.n_items + last))
+        return np.column_stack([*columns, second, first])
+
+    def _next(self, occurrences: Table, first: Ints, second: Ints, size: int) -> Table:
+        engine = self._engine
+        columns = {"first_set": first, "second_set": second, "itemset": np.arange(len(first))}
+        kept = engine.put("kept", {name: ("INTEGER", values) for name, values in columns.items()})
+        grown = engine.create(f"occurrences_{size}", "itemsets/grown", {"occurrences": occurrences, "kept": kept})
+        engine.drop(occurrences, kept)
+        return grown
+
+
+def _check_rows(rows: int, limit: int, what: str, row_bytes: int) -> None:
+    if rows > limit:
+        raise BudgetExceeded(
+            f"{what} of {rows:,} rows, about {rows * row_bytes / 2**30:.1f} GiB; the limit is {limit:,}.",
+            hint="Lower p, or raise k.",
+        )
 
 
 def _deletions(moles: Moles, supports: Ints, tell: Tell) -> Iterator[tuple[int, int]]:

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from anondb.algorithms.relational.apriori import taxonomy_recoder
+from anondb.algorithms.apriori.apriori import Apriori, label_order
+from anondb.algorithms.apriori.postings import Postings
 from anondb.algorithms.relational.bounds import BoundViolated, Merging, nearest, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster, fused
 from anondb.algorithms.relational.greedy import diversity_recoder
-from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Profile, Recoder, ul
+from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, ItemTree, Profile, Recoder, recoding, ul
 from anondb.algorithms.relational.publish import publish
-from anondb.algorithms.relational.sets import set_recoder
+from anondb.algorithms.relational.sets import partition, set_recoder
 from anondb.data.generalization import Generalization
 from anondb.data.records import Records
 from anondb.data.taxonomy import Taxonomy
@@ -130,8 +131,8 @@ def _marks(dataset: Dataset, sensitive: frozenset[str]) -> Flags:
 
 def _mean_ul(recoded: list[ClusterRecoding], records: int) -> float:
     whole: Profile = Counter()
-    for recoding in recoded:
-        whole.update(recoding.profile)
+    for one in recoded:
+        whole.update(one.profile)
     return ul(whole) / max(records, 1)
 
 
@@ -227,3 +228,34 @@ def _recode_clusters(
         clusters[kept], recoded[kept] = union, plan.recode(union)
         del clusters[gone], recoded[gone]
     return clusters, recoded
+
+
+def taxonomy_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree) -> Recoder:
+    """Make T for k^m-anonymity by AA, Apriori anonymization, on the nonsensitive items of one cluster
+    (docs/algorithms/rum_tum_bound.md#t).
+
+    Each cluster has a separate cut, the one that ``apriori`` finds for its records. Whole subtrees are generalized. So if
+    fewer than k records of the cluster hold some child of the root, or two children together, only the root is left. If
+    fewer than k records hold items, all items of the cluster are suppressed (docs/algorithms/rum_tum_bound.md#r2).
+    """
+    taxonomy = tree.taxonomy
+    order = label_order(taxonomy)
+    leaves = np.flatnonzero(taxonomy.is_leaf).tolist()
+
+    def recode(records: Ints) -> ClusterRecoding:
+        held, marks = items.marks(records)
+        if int(marks.any(axis=0).sum()) < k:
+            return partition(held, marks, np.full(len(held), -1))
+        node = tree.leaf[held]
+        in_order = np.argsort(node)
+        record, item = np.nonzero(marks[in_order].T)
+        start = np.append(np.flatnonzero(np.diff(record, prepend=-1)), len(record)).astype(np.int64)
+        search = Apriori(Postings(taxonomy, node[in_order][item].astype(np.int32), start), k, order, 0, set(leaves))
+        search.run(m)
+        above = search.image(node)
+        nodes, block = np.unique(taxonomy.rank[above], return_inverse=True)  # numbered in the order of ties
+        chosen = np.empty(len(nodes), dtype=np.int64)
+        chosen[block] = above
+        return recoding(held, marks, block, tuple(chosen.tolist()), taxonomy.leaf_count[chosen])
+
+    return recode
