@@ -1,14 +1,12 @@
 """COAT's privacy and utility constraints: sets of items from a table, view, file, data frame or taxonomy
 (Loukides, Gkoulalas-Divanis and Malin, Definitions 3.3 and 3.7; section 5.2)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -27,7 +25,7 @@ _INTEGER = re.compile(r"-?\d{1,38}$")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemSets:
-    """Named sets of items.
+    """Named sets of items, by themselves sets that must stay countable.
 
     Sets from a table are ordered by their ids: as numbers if all are integers, else by code point. Sets from Python keep
     their order.
@@ -39,6 +37,55 @@ class ItemSets:
     start: Ints
     member: Ints
     warnings: tuple[str, ...] = field(default=())  # remarks for the owner
+    what: ClassVar[str] = "countable"
+    id_column: ClassVar[str] = "set_id"  # the name of its column in a table
+    merge_equal: ClassVar[bool] = False  # whether equal sets count once
+
+    @classmethod
+    def of(cls, sets: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> Self:
+        """Make them from sets in Python, in their order, numbered from 1 unless named. Raises InputError:
+        ``empty_constraint``, if a set is empty; ``not_a_partition`` if utility constraints overlap."""
+        listed = [list(s) for s in sets]
+        names = [str(i) for i in range(1, len(listed) + 1)] if ids is None else list(ids)
+        return cls.checked(dict(zip(names, listed, strict=True)))
+
+    @classmethod
+    def checked(cls, sets: Mapping[str, Sequence[str]], doubled: int = 0) -> Self:
+        """Convert sets to arrays: each item once, and equal sets once if ``merge_equal``; an empty set is an error.
+        ``doubled`` rows repeated others."""
+        what = cls.what
+        if not sets:
+            raise InputError(
+                f"There are no {what} constraints." if what != "countable" else "There are no countable sets.",
+                code="empty_constraints",
+                hint="Leave the option out if you want none.",
+            )
+        empty = [i for i, items in sets.items() if not items]
+        if empty:
+            raise InputError(
+                f"{len(empty)} of {len(sets)} {what} constraints hold no item.",
+                code="empty_constraint",
+                hint="Drop them.",
+            )
+        labels = tuple(sorted({label for items in sets.values() for label in items}))
+        number = {label: i for i, label in enumerate(labels)}
+        kept: dict[str, Sequence[int]] = {}
+        seen: set[tuple[int, ...]] = set()
+        for i, items in sets.items():
+            members = tuple(sorted({number[label] for label in items}))
+            if not cls.merge_equal or members not in seen:
+                seen.add(members)
+                kept[i] = members
+        remarks = []
+        if doubled:
+            remarks.append(
+                f"{doubled} rows of the {what} constraints repeated an item of the same constraint and count once."
+            )
+        if len(kept) < len(sets):
+            remarks.append(f"{len(sets) - len(kept)} {what} constraints repeated another and count once.")
+        sizes = np.fromiter((len(members) for members in kept.values()), dtype=np.int64, count=len(kept))
+        member = np.fromiter((j for members in kept.values() for j in members), dtype=np.int64)
+        return cls(tuple(kept), labels, np.concatenate(([0], np.cumsum(sizes))), member, tuple(remarks))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,31 +98,34 @@ class ItemSets:
         """The items of every set."""
         return [self.items(i) for i in range(len(self))]
 
+    def absent(self, dataset: Dataset | None) -> list[str]:
+        """A remark on the items that never occur in the data, if there are some."""
+        known = set() if dataset is None else set(dataset.labels)
+        unknown = 0 if dataset is None else sum(label not in known for label in self.labels)
+        return [f"{unknown} items of the {self.what} constraints never occur in the data."] * bool(unknown)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivacyConstraints(ItemSets):
     """Sets of items that an attacker may link to a person. Items that never occur are allowed: their support is 0."""
 
-    @classmethod
-    def of(cls, sets: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> PrivacyConstraints:
-        """Make privacy constraints from sets in Python, in their order, numbered from 1 unless named. Raises InputError:
-        ``empty_constraint``, if a set is empty."""
-        listed = [list(s) for s in sets]
-        names = [str(i) for i in range(1, len(listed) + 1)] if ids is None else list(ids)
-        return cls(*_checked("privacy", dict(zip(names, listed, strict=True)), merge_equal=True))
+    what, id_column, merge_equal = "privacy", "constraint_id", True
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UtilityConstraints(ItemSets):
     """Disjoint groups of items; only items of one group are generalized together. All other items form one more group."""
 
-    @classmethod
-    def of(cls, groups: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> UtilityConstraints:
-        """Make utility constraints from groups in Python, numbered from 1 unless named. Raises InputError:
-        ``empty_constraint``, or ``not_a_partition`` if groups overlap."""
-        listed = [list(g) for g in groups]
-        names = [str(i) for i in range(1, len(listed) + 1)] if ids is None else list(ids)
-        return cls(*_partition(*_checked("utility", dict(zip(names, listed, strict=True)), merge_equal=False)))
+    what, id_column = "utility", "group_id"
+
+    def __post_init__(self) -> None:
+        overlapping = int((np.bincount(self.member, minlength=len(self.labels)) > 1).sum())
+        if overlapping:
+            raise InputError(
+                f"{overlapping} items are in more than one utility constraint.",
+                code="not_a_partition",
+                hint="Utility constraints must not overlap: put each item into one.",
+            )
 
     def groups_of(self, labels: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
         """The group number of each label, and the groups' names; the last, ``REST``, holds the items of no group."""
@@ -86,6 +136,9 @@ class UtilityConstraints(ItemSets):
 
 
 # ---------------------------------------------------------------------- reading
+
+
+Sets = TypeVar("Sets", bound=ItemSets)
 
 
 def load_privacy_constraints(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> PrivacyConstraints:
@@ -100,43 +153,34 @@ def load_privacy_constraints(engine: Engine, constraints: Any, dataset: Dataset 
     """
     if isinstance(constraints, PrivacyConstraints):
         return constraints
-    if isinstance(constraints, list | tuple):
-        result = PrivacyConstraints.of(constraints)
-    else:
-        sets, doubled = _read(engine, constraints, "privacy", "constraint_id")
-        result = PrivacyConstraints(*_checked("privacy", sets, merge_equal=True, doubled=doubled))
-    return _with(result, _unknown(result, dataset, "privacy"))
+    result = _load(engine, constraints, PrivacyConstraints)
+    return replace(result, warnings=(*result.warnings, *result.absent(dataset)))
 
 
 def load_utility_constraints(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> UtilityConstraints:
     """Read utility constraints from ``(group_id, item)``; otherwise as ``load_privacy_constraints``. Raises InputError: as
     there; ``not_a_partition`` if an item is in two groups."""
-    if isinstance(constraints, UtilityConstraints):
-        result = constraints
-    elif isinstance(constraints, list | tuple):
-        result = UtilityConstraints.of(constraints)
-    else:
-        sets, doubled = _read(engine, constraints, "utility", "group_id")
-        result = UtilityConstraints(*_partition(*_checked("utility", sets, merge_equal=False, doubled=doubled)))
+    result = _load(engine, constraints, UtilityConstraints)
     if dataset is None:
         return result
     named = set(result.labels)
     rest = sum(label not in named for label in dataset.labels)
-    remarks = _unknown(result, dataset, "utility")
+    remarks = result.absent(dataset)
     if rest:
         remarks.append(f"{rest} items of the data are in no utility constraint; they form one more group.")
-    return _with(result, remarks)
+    return replace(result, warnings=(*result.warnings, *remarks))
 
 
 def load_item_sets(engine: Engine, item_sets: Any) -> ItemSets:
     """Read sets of items that must stay countable from ``(set_id, item)``; otherwise as ``load_privacy_constraints``."""
-    if isinstance(item_sets, ItemSets):
-        return item_sets
-    if isinstance(item_sets, list | tuple):
-        sets, doubled = {str(i): list(s) for i, s in enumerate(item_sets, 1)}, 0
-    else:
-        sets, doubled = _read(engine, item_sets, "countable", "set_id")
-    return ItemSets(*_checked("countable", sets, merge_equal=False, doubled=doubled))
+    return _load(engine, item_sets, ItemSets)
+
+
+def _load(engine: Engine, source: Any, kind: type[Sets]) -> Sets:
+    """Sets of a kind: read from a source, made of a list, or the finished object itself."""
+    if isinstance(source, kind):
+        return source
+    return kind.of(source) if isinstance(source, list | tuple) else kind.checked(*_read(engine, source, kind))
 
 
 def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, Fraction]:
@@ -173,10 +217,11 @@ def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, 
     return result
 
 
-def _read(engine: Engine, constraints: Any, what: str, id_column: str) -> tuple[dict[str, list[str]], int]:
+def _read(engine: Engine, constraints: Any, kind: type[ItemSets]) -> tuple[dict[str, list[str]], int]:
     """Read the sets by id, in the order of the ids, and count the rows that repeat another."""
-    with open_source(engine, constraints, f"{what} constraints" if what != "countable" else "countable sets") as source:
-        id_name, item_name = source.column(id_column, id_column), source.column("item", "item")
+    what = f"{kind.what} constraints" if kind.what != "countable" else "countable sets"
+    with open_source(engine, constraints, what) as source:
+        id_name, item_name = source.column(kind.id_column, kind.id_column), source.column("item", "item")
         element_of(source, item_name)
         rows, name = texts_of(engine, source, [id_name, item_name]), source.name
     missing = sum(i is None for i, _ in rows)
@@ -200,69 +245,6 @@ def _read(engine: Engine, constraints: Any, what: str, id_column: str) -> tuple[
     numbers = all(_INTEGER.match(i) for i in sets)
     order = sorted(sets, key=(lambda i: (int(i), i)) if numbers else (lambda i: (0, i)))
     return {i: sets[i] for i in order}, sum(len(s) - len(set(s)) for s in sets.values())
-
-
-Sets = TypeVar("Sets", bound=ItemSets)
-Parts = tuple[tuple[str, ...], tuple[str, ...], Ints, Ints, tuple[str, ...]]
-
-
-def _checked(what: str, sets: Mapping[str, Sequence[str]], *, merge_equal: bool, doubled: int = 0) -> Parts:
-    """Convert sets to arrays: each item once, and equal sets once if ``merge_equal``; an empty set is an error."""
-    if not sets:
-        raise InputError(
-            f"There are no {what} constraints." if what != "countable" else "There are no countable sets.",
-            code="empty_constraints",
-            hint="Leave the option out if you want none.",
-        )
-    empty = [i for i, items in sets.items() if not items]
-    if empty:
-        raise InputError(
-            f"{len(empty)} of {len(sets)} {what} constraints hold no item.", code="empty_constraint", hint="Drop them."
-        )
-    labels = tuple(sorted({label for items in sets.values() for label in items}))
-    number = {label: i for i, label in enumerate(labels)}
-    kept: dict[str, Sequence[int]] = {}
-    seen: set[tuple[int, ...]] = set()
-    for i, items in sets.items():
-        members = tuple(sorted({number[label] for label in items}))
-        if not merge_equal or members not in seen:
-            seen.add(members)
-            kept[i] = members
-    remarks = []
-    if doubled:
-        remarks.append(
-            f"{doubled} rows of the {what} constraints repeated an item of the same constraint and count once."
-        )
-    if len(kept) < len(sets):
-        remarks.append(f"{len(sets) - len(kept)} {what} constraints repeated another and count once.")
-    sizes = np.fromiter((len(members) for members in kept.values()), dtype=np.int64, count=len(kept))
-    member = np.fromiter((j for members in kept.values() for j in members), dtype=np.int64)
-    return tuple(kept), labels, np.concatenate(([0], np.cumsum(sizes))), member, tuple(remarks)
-
-
-def _partition(
-    ids: tuple[str, ...], labels: tuple[str, ...], start: Ints, member: Ints, warnings: tuple[str, ...]
-) -> Parts:
-    overlapping = int((np.bincount(member, minlength=len(labels)) > 1).sum())
-    if overlapping:
-        raise InputError(
-            f"{overlapping} items are in more than one utility constraint.",
-            code="not_a_partition",
-            hint="Utility constraints must not overlap: put each item into one.",
-        )
-    return ids, labels, start, member, warnings
-
-
-def _unknown(sets: ItemSets, dataset: Dataset | None, what: str) -> list[str]:
-    if dataset is None:
-        return []
-    known = set(dataset.labels)
-    unknown = sum(label not in known for label in sets.labels)
-    return [f"{unknown} items of the {what} constraints never occur in the data."] * bool(unknown)
-
-
-def _with(sets: Sets, remarks: Sequence[str]) -> Sets:
-    return type(sets)(sets.ids, sets.labels, sets.start, sets.member, (*sets.warnings, *remarks))
 
 
 # ---------------------------------------------------------------------- utility constraints from a taxonomy
