@@ -179,8 +179,7 @@ def supported_taxonomy(
         tree = load_taxonomy(engine, taxonomy)
         if transactions is None:
             return tree, None
-        with open_source(engine, transactions, "transactions") as source:
-            dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        dataset = _dataset(engine, transactions, id_column, item_column)
         items, nodes = [], []
         for item, leaf in enumerate(tree.leaf_nodes(dataset).tolist()):
             node = leaf
