@@ -57,6 +57,7 @@ class Partitioned(Result):
     ignored: int = 0
     folder: str | None = None
     kind: str = "refresh"
+    head = ("value", "release", "transactions", "published")
 
     @property
     def changed(self) -> bool:
@@ -95,11 +96,6 @@ class Partitioned(Result):
             )
         intersections = [i for p in self.made if p.report is not None for i in p.report.intersections]
         return [*lines, *notes(intersections)]
-
-    @property
-    def columns(self) -> list[str]:
-        """value, release, transactions, published."""
-        return ["value", "release", "transactions", "published"]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """A row for each release that was made or published."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from anondb.ledger.loaded_files import SourceFile
 from anondb.models import AsTable
@@ -88,6 +88,7 @@ class Result:
 
     kind = ""
     said = ""
+    head: ClassVar[tuple[str, ...]] = ()  # its columns as a table; empty for those of its JSON that have single values
 
     def __repr__(self) -> str:
         """The sentence and the remarks."""
@@ -106,7 +107,7 @@ class Result:
     @property
     def columns(self) -> list[str]:
         """The columns of the result as a table."""
-        return [n for n, v in self.to_json().items() if not isinstance(v, dict | list)]
+        return list(self.head) or [n for n, v in self.to_json().items() if not isinstance(v, dict | list)]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """The rows of the result as a table."""
@@ -246,7 +247,7 @@ class RefreshedAll(Result):
     """The result of ``REFRESH ALL ANONYMIZED VIEWS``: the results of all views, oldest first."""
 
     refreshed: tuple[Any, ...]
-    kind = "refresh all"
+    kind, head = "refresh all", ("view", "changed")
 
     @property
     def words(self) -> str:
@@ -257,11 +258,6 @@ class RefreshedAll(Result):
     def notes(self) -> list[str]:
         """The notes on all views."""
         return [note for one in self.refreshed for note in one.notes]
-
-    @property
-    def columns(self) -> list[str]:
-        """view, changed."""
-        return ["view", "changed"]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """A row for each view."""
@@ -287,17 +283,12 @@ class Described(Result):
 
     view: str
     facts: tuple[tuple[str, Any], ...]
-    kind = "describe"
+    kind, head = "describe", ("property", "value")
 
     @property
     def words(self) -> str:
         """The facts, one line each."""
         return "\n".join(f"{name}: {value}" for name, value in self.facts)
-
-    @property
-    def columns(self) -> list[str]:
-        """property, value."""
-        return ["property", "value"]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """The facts as rows of texts."""
@@ -337,17 +328,15 @@ class Shown(Result):
 
     views: tuple[dict[str, Any], ...]
     kind = "show"
+    head = (
+        *("name", "model", "parameters", "algorithm", "source", "partitions"),
+        *("transactions", "lm", "ncp", "created", "status"),
+    )
 
     @property
     def words(self) -> str:
         """A sentence for the owner."""
         return f"{len(self.views)} anonymized view{'s' * (len(self.views) != 1)}"
-
-    @property
-    def columns(self) -> list[str]:
-        """name, model, parameters, algorithm, source, partitions, transactions, lm, ncp, created, status."""
-        measured = ["transactions", "lm", "ncp", "created", "status"]
-        return ["name", "model", "parameters", "algorithm", "source", "partitions", *measured]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """The views as rows."""
