@@ -74,7 +74,7 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         self.one_shot = False
         self._on_statement = on_statement
         self._on_progress = on_progress
-        self._temp_directory = temp_directory
+        self.spill_directory = temp_directory  # of a connection that anondb opened, else None
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
         self._inputs = 0  # the number of views on data passed in
@@ -121,18 +121,13 @@ class DuckDBEngine(Telling, Elsewhere, ForMany):
         engine.one_shot = one_shot
         return engine
 
-    @property
-    def spill_directory(self) -> Path | None:
-        """The directory of the spill files of a connection that anondb opened, else None."""
-        return self._temp_directory
-
     def close(self) -> None:
         """Stop the worker; close the connection and remove the spill directory if anondb made them."""
         self._pool.shutdown(wait=True)
         if self.owned:
             self._connection.close()
-        if self._temp_directory is not None:
-            shutil.rmtree(self._temp_directory, ignore_errors=True)
+        if self.spill_directory is not None:
+            shutil.rmtree(self.spill_directory, ignore_errors=True)
 
     @property
     def memory_limit(self) -> int | None:

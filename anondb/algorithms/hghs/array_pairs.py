@@ -43,7 +43,7 @@ class ArrayPairs:
             extended, most - min(extended.array_bytes // 2, CELL * n_nodes(extended, k) ** 2)
         )
         self._cells = min(extended.array_bytes // 2, most - self._occurrences.nbytes) // CELL
-        self._supports = self._count_nodes(extended)
+        self.supports = self._count_nodes(extended)  # of each node
         self._occurrences.leave_out_singles()
         self._inside = np.zeros(self._taxonomy.size, dtype=np.bool_)
         self._among: tuple[Ints32, Ints32, Ints32] | None = None  # the rare pairs among the nodes of the last pass
@@ -52,11 +52,6 @@ class ArrayPairs:
     def fits(extended: Extended, k: int) -> bool:
         """Whether the engine allows for the arrays, and at most ``MOST_PASSES`` passes count all pairs of frequent nodes."""
         return arrays_fit(extended, extended.array_bytes, k)
-
-    @property
-    def supports(self) -> Ints:
-        """The support of each node, by node."""
-        return self._supports
 
     def among(self, nodes: Ints) -> Pairs:
         """All rare pairs among frequent nodes."""
@@ -74,7 +69,7 @@ class ArrayPairs:
 
     def triples(self, nodes: Ints, family: Ints) -> Triples | None:
         """The threats of three nodes, if the transactions restricted to the nodes and the triangle fit in memory."""
-        held = RESTRICTED * int(self._supports[nodes].sum()) + len(nodes) ** 2
+        held = RESTRICTED * int(self.supports[nodes].sum()) + len(nodes) ** 2
         if held > self._cells * CELL or len(nodes) ** 2 > 2 * self._cells:
             return None
         none = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)

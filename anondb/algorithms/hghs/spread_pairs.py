@@ -34,25 +34,20 @@ class SpreadPairs:
 
     def __init__(self, extended: Extended, workers: Spread, k: int) -> None:
         self._engine, self._taxonomy = extended.engine, extended.taxonomy
-        self._supports = np.zeros(self._taxonomy.size, dtype=np.int64)
-        self._supports[extended.leaves] = extended.dataset.supports
-        nodes = np.flatnonzero(~self._taxonomy.is_leaf | (self._supports >= k))
+        self.supports = np.zeros(self._taxonomy.size, dtype=np.int64)  # of each node
+        self.supports[extended.leaves] = extended.dataset.supports
+        nodes = np.flatnonzero(~self._taxonomy.is_leaf | (self.supports >= k))
         self._ranges = self._counted(extended, workers, nodes[nodes > 0], k)
         for pairs in self._ranges:
             alone = reads.rows(pairs, "n1 AS node, support", where=exp.column("n1").eq(exp.column("n2")))
             counted = self._engine.fetch(alone, most=len(nodes))
-            self._supports[counted["node"]] = counted["support"]
-        self._supports[0] = extended.dataset.non_empty
+            self.supports[counted["node"]] = counted["support"]
+        self.supports[0] = extended.dataset.non_empty
 
     @staticmethod
     def fits(extended: Extended, workers: Spread, k: int) -> bool:
         """Whether the workers have room for the arrays, and at most ``MOST_PASSES`` passes count all pairs."""
         return arrays_fit(extended, workers.worker_bytes, k)
-
-    @property
-    def supports(self) -> Ints:
-        """The support of each node, by node."""
-        return self._supports
 
     def among(self, nodes: Ints) -> Pairs:
         """All rare pairs among frequent nodes."""
