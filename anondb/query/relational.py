@@ -174,8 +174,22 @@ def read_attributes(release: SealedRelease) -> tuple[Attribute, ...] | None:
     values: dict[str, set[tuple[str, str | None]]] = {}
     for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
         values.setdefault(name, set()).add((released, value))
-    types = types_of(release.manifest)
+    types, some = types_of(release.manifest), _with_null(release)
     return tuple(
-        Attribute(a.name, a.ends, a.has_null, frozenset(values.get(a.name, ())), types[a.name])
+        Attribute(a.name, a.ends, a.has_null or a.name in some, frozenset(values.get(a.name, ())), types[a.name])
         for a in release.kind.attributes
     )
+
+
+def _with_null(release: SealedRelease) -> set[str]:
+    """The categories of a release that are NULL in some record, which ``released_values`` does not list."""
+    names = [a.name for a in release.kind.attributes or () if a.ends is None]
+    if not names:
+        return set()
+    columns = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+    nulls = [exp.LogicalOr(this=column.is_(exp.null())).as_(f"c{n}") for n, column in enumerate(columns)]
+    rows = release.engine.select(
+        exp.select(*nulls).from_(release.schema.table("records").expression()),
+        "categories that are NULL in some record",
+    )
+    return {name for n, name in enumerate(names) if rows[f"c{n}"].tolist() == [True]}

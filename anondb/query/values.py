@@ -82,8 +82,8 @@ class Attribute:
     Attributes:
         name: its column.
         ends: the type of the ends of its ranges; None for categories.
-        has_null: for ranges, whether a column marks the records whose value may be NULL.
-        values: for categories, each value with its published label; None is NULL.
+        has_null: whether some record may have NULL: for ranges, a column marks these.
+        values: for categories, each value with its published label; None is NULL, if the label stands for other values, too.
         type: the type of the column in the original.
     """
 

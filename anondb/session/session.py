@@ -203,7 +203,8 @@ class Session:
         """The result of a query, whose columns have their names in its text; without rows, if these are not needed."""
         bound = self._releases.bind(tree)
         releases, item = self._releases, lowered(self._releases.manifest["item_column"])
-        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item)
+        nullable = {lowered(a.name) for a in releases.attributes if a.may_be_null}
+        form = normal(tree, releases.persons_tables, self._own_columns, releases.persons, item, nullable)
         empty = empty or is_empty(form, self.roles())
         try:
             made, notes = answered(form, bound, self, spread=bounds == SPREAD, empty=empty)

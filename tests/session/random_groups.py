@@ -119,6 +119,36 @@ def companions(a: Analyst) -> Asked:
     return Asked(("a.item AS k0", *a.rnd.sample(columns, 2)), f"{rows} GROUP BY a.item")
 
 
+def joined_groups(a: Analyst) -> Asked:
+    """Two numbers of the same groups, of which a join has both in a row."""
+    key = a.one("item", "length(item)")
+    one, two = (f"SELECT {key} AS k, {n} AS {c} FROM sales{a.where()} GROUP BY {key}" for n, c in zip(
+        (a.one("count(*)", "count(DISTINCT tid)"), a.one("count(*)", "sum(length(item))", "min(length(item))")), "nm", strict=True))  # fmt: skip
+    if a.inline or not a.records or a.rnd.random() < 0.3:
+        how = a.one("JOIN y USING (k)", "JOIN y ON y.k = x.k", "LEFT JOIN y ON y.k = x.k")
+    else:
+        key = a.one("town", "age // 10", "day")
+        one = f"SELECT {key} AS k, {a.one('count(*)', 'sum(age)')} AS n FROM records GROUP BY 1"
+        rows = a.one(
+            "records JOIN sales USING (tid)",
+            "sales s JOIN records r ON r.tid = s.tid",
+            "records r JOIN sales USING (tid) JOIN prices USING (item)",
+        )
+        number = a.one("sum(price)", "count(*)") if "prices" in rows else a.one("count(*)", "sum(length(item))")
+        two = f"SELECT {key} AS k, {number} AS m FROM {rows}{a.where()} GROUP BY 1"
+        how = a.one("JOIN y USING (k)", "JOIN y ON y.k = x.k", "LEFT JOIN y ON y.k = x.k")
+    value = a.one("m / n", "coalesce(m, 0) / n", "n - m", "coalesce(y.m, 0)", "m")
+    met = a.one("", "", " WHERE y.m IS NOT NULL", " WHERE x.n > 2")
+    swapped = a.rnd.random() < 0.3 and "LEFT" not in how
+    sources = f"y {how.replace('JOIN y', 'JOIN x')}" if swapped else f"x {how}"
+    return Asked(
+        ("x.k AS k0", f"{value} AS n1", "n AS n2"),
+        f"FROM {sources}{met}",
+        f"WITH x AS ({one}), y AS ({two})",
+        filtered=True,
+    )
+
+
 def attribute_groups(a: Analyst) -> Asked:
     """Groups by attributes, with averages, running totals, and those that a subquery chooses."""
     key = a.one("town", "age // 10", "day")

@@ -150,3 +150,43 @@ def test_values_that_are_missing_in_one_of_two_files(tmp_path: Path) -> None:
                 (held,) = session.sql(f"SELECT count(*) AS n FROM records WHERE {column} IS NOT NULL").fetchall()
                 assert counted == held
                 assert counted[1] <= 20 < counted[2] == 24
+
+
+def test_a_count_of_values_leaves_out_records_that_are_null(session: Session) -> None:
+    """Whose town is NULL in all records of a cluster, so that no published label stands for it."""
+    one, two = (
+        session.sql(f"SELECT {counted} AS n FROM records{where}").fetchall()
+        for counted, where in (("count(town)", ""), ("count(*)", " WHERE town IS NOT NULL"))
+    )
+    assert one == two and one[0][1] is not None
+
+
+BY_TOWN = "SELECT town, count(*) AS n FROM records GROUP BY town"
+LINES = "SELECT r.town, count(*) AS k FROM records r JOIN transactions s ON s.tid = r.tid GROUP BY r.town"
+SIZES = (
+    "SELECT town, (SELECT count(*) FROM transactions WHERE tid = r.tid) AS size FROM records r WHERE town IS NOT NULL"
+)
+OLD = "tid IN (SELECT tid FROM records WHERE age > 25)"
+SHARES = [
+    (
+        f"SELECT x.town, y.k / x.n AS m FROM ({BY_TOWN}) x JOIN ({LINES}) y ON y.town = x.town",
+        f"SELECT town, avg(size) AS m FROM ({SIZES}) GROUP BY town",
+    ),
+    (
+        f"WITH x AS ({BY_TOWN}), y AS ({LINES}) SELECT y.town, y.k / x.n AS m FROM y JOIN x USING (town)",
+        f"SELECT town, avg(size) AS m FROM ({SIZES}) GROUP BY town",
+    ),
+    (
+        "WITH a AS (SELECT item, count(*) AS n FROM transactions GROUP BY item), w AS (SELECT item, count(*) AS k FROM "
+        f"transactions WHERE {OLD} GROUP BY item) SELECT a.item, coalesce(w.k, 0) / a.n AS m FROM a LEFT JOIN w "
+        "USING (item)",
+        f"SELECT item, avg(CASE WHEN {OLD} THEN 1 ELSE 0 END) AS m FROM transactions GROUP BY item",
+    ),
+]
+
+
+@each("sql, plain", SHARES)
+def test_numbers_of_joined_groups_are_of_the_same_rows(session: Session, sql: str, plain: str) -> None:
+    one, two = (sorted(row[:4] for row in session.sql(text).fetchall()) for text in (sql, plain))
+    assert one == [pytest.approx(row) for row in two]
+    assert two and all(row[2] is not None for row in two)

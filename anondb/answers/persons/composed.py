@@ -296,12 +296,13 @@ class Composer:
         every, of_ids = self._counts_every(counted, of.also), self._counts_ids(counted)
         if isinstance(above, exp.Sum) and wanted == of.also and (every or bare(counted) == bare(above.this)):
             value = bare(above.this)
-            whole = not every or self._where_present(value, wanted) is wanted  # no row without a number is counted
-            return self._average(value, wanted) if whole else None
-        if isinstance(above, exp.Sum) and wanted == of.also and of_ids and len(self._scopes) == 1:
-            value = bare(above.this)
-            if self._where_present(value, wanted) is wanted:
-                return self._unless_empty(self._basic(Basic("of_each", value, wanted)), wanted)
+            if not every or (present := self._where_present(value, wanted)) is wanted:
+                return self._average(value, wanted)
+            filled = exp.func("coalesce", value.copy(), exp.convert(0))  # rows without a number are counted
+            return self._unless_empty(self._average(filled, wanted), present)
+        of_each = isinstance(above, exp.Sum) and wanted == of.also and of_ids and len(self._scopes) == 1
+        if of_each and self._where_present(value := bare(above.this), wanted) is wanted:
+            return self._unless_empty(self._basic(Basic("of_each", value, wanted)), wanted)
         if not isinstance(above, exp.Count) or isinstance(above.this, exp.Distinct) or self._items():
             return None
         if above.this is not None and not isinstance(above.this, exp.Star | exp.Literal):

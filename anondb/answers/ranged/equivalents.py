@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -214,6 +214,21 @@ def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
     ):
         return None
     return type(node.this)(this=ordered[0].this.copy(), expression=node.this.this.copy())
+
+
+def select_sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
+    """The sources of a SELECT that stand for a SELECT, and these."""
+    ctes = {lowered(cte.alias): cte for cte in reversed(list(select.root().find_all(exp.CTE)))}
+    clause = select.args.get("from_")
+    for place in [clause, *(select.args.get("joins") or ())] if clause is not None else []:
+        source = place.this
+        cte = ctes.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
+        named = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
+        inner = source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
+        if not isinstance(inner, exp.Select) or inner.args.get("distinct") or inner.is_star:
+            continue
+        if not any(alias.columns for alias in named):
+            yield source, inner
 
 
 def write_first_rows(node: exp.Select) -> None:

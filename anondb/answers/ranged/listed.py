@@ -11,6 +11,7 @@ from itertools import count
 from sqlglot import exp
 
 from anondb.answers.quotients import filtered
+from anondb.answers.ranged.equivalents import select_sources
 from anondb.query.aggregates import QUANTILES
 from anondb.query.parsing import is_null, lowered
 
@@ -35,28 +36,13 @@ def with_aggregates(tree: exp.Expr) -> exp.Expr:
         return tree
     made, numbers = tree.copy(), count()
     for select in list(made.find_all(exp.Select)):
-        for source, inner in list(_sources(select)):
+        for source, inner in list(select_sources(select)):
             _pull(select, source, inner, numbers)
     for select in list(made.find_all(exp.Select)):
         for call, name, values in _calls(select):
             if (aggregate := _aggregate(name, values, select)) is not None:
                 _replace(call, aggregate)
     return made
-
-
-def _sources(select: exp.Select) -> Iterator[tuple[exp.Expr, exp.Select]]:
-    """The sources of a SELECT that stand for a SELECT, and these."""
-    ctes = {lowered(cte.alias): cte for cte in reversed(list(select.root().find_all(exp.CTE)))}
-    clause = select.args.get("from_")
-    for place in [clause, *(select.args.get("joins") or ())] if clause is not None else []:
-        source = place.this
-        cte = ctes.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
-        named = [part.args["alias"] for part in (source, cte) if part is not None and part.args.get("alias")]
-        inner = source.this if isinstance(source, exp.Subquery) else None if cte is None else cte.this
-        if not isinstance(inner, exp.Select) or inner.args.get("distinct") or inner.is_star:
-            continue
-        if not any(alias.columns for alias in named):
-            yield source, inner
 
 
 def _pull(select: exp.Select, source: exp.Expr, inner: exp.Select, numbers: Iterator[int]) -> None:
