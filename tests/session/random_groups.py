@@ -48,6 +48,9 @@ def groups_up_to(a: Analyst) -> Asked:
     )
     value = a.one("sum(y.n)", "count(*)", "count(y.k)", "max(y.n)", "avg(y.n)", "sum(y.n) / count(*)")
     by = a.one("x.k", "x.k, x.n")
+    if a.rnd.random() < 0.4:
+        inner = f"(SELECT {value} FROM c y WHERE {on})"
+        return Asked(("x.k AS k0", f"{inner} AS n1"), "FROM c x", f"WITH c AS ({groups})")
     joined = a.one(f"c x JOIN c y ON {on}", f"c x, c y WHERE {on}") if " OR " not in on else f"c x JOIN c y ON {on}"
     return Asked(
         ("x.k AS k0", f"{value} AS n1"), f"FROM {joined} GROUP BY {by}", f"WITH c AS ({groups})", filtered=True

@@ -41,12 +41,59 @@ def with_running_totals(node: exp.Select, env: Env, compiler: Compiler) -> exp.S
     terms = _terms(parts[0], row, other) if len(parts) == 1 else None
     if terms is None or not own or not own <= {lowered(key.name) for key in keys}:
         return None
-    relation, _ = source_rows(compiler, one, env)
-    if not all(
-        is_never_null(exp.column(exp.to_identifier(name, quoted=True)), relation, compiler) for name, _ in terms
-    ):
+    if not _are_never_null(terms, one, env, compiler):
         return None
     return _windowed(node, one if names[0] == row else join.this, terms, row, other)
+
+
+def with_running_subqueries(node: exp.Select, env: Env, compiler: Compiler) -> exp.Select | None:
+    """A SELECT with windows in place of ``(SELECT sum(y.n) FROM c y WHERE y.k <= x.k)`` beside the rows of ``c x``; None for
+    others."""
+    clause = node.args.get("from_")
+    if clause is None or node.args.get("joins") or node.args.get("group") or not isinstance(clause.this, exp.Table):
+        return None
+    made, one = node.copy(), clause.this
+    for query in [q for e in made.expressions for q in e.find_all(exp.Subquery) if q.parent_select is made]:
+        terms = _up_to(query.this, one)
+        if terms is None or not _are_never_null(terms, one, env, compiler):
+            continue
+        call = query.this.expressions[0].unalias().copy()
+        for column in call.find_all(exp.Column):
+            column.set("table", exp.to_identifier(one.alias_or_name))
+        window = exp.Window(this=call, order=_order(terms, one), over="OVER")
+        query.replace(window)
+    return None if made == node else made
+
+
+def _up_to(query: exp.Expr, one: exp.Table) -> list[Term] | None:
+    """The order in which a query has the rows of a source up to its row, of which it shows an aggregate; None for others."""
+    if not isinstance(query, exp.Select) or {k for k, v in query.args.items() if v} != {
+        "expressions",
+        "from_",
+        "where",
+    }:
+        return None
+    source, parts = query.args["from_"].this, conjoined(query.args["where"].this)
+    call = query.expressions[0].unalias()
+    plain = len(query.expressions) == 1 and type(call) in _AGGREGATES and not isinstance(call.this, exp.Distinct)
+    if not plain or len(parts) != 1 or not _are_same(one, source):
+        return None
+    other = lowered(source.alias_or_name)
+    own = all(lowered(column.table) in ("", other) for column in call.find_all(exp.Column))
+    return _terms(parts[0], lowered(one.alias_or_name), other) if own else None
+
+
+def _are_never_null(terms: list[Term], source: exp.Expr, env: Env, compiler: Compiler) -> bool:
+    """Whether the columns by which rows of a source are ordered are never NULL."""
+    relation, _ = source_rows(compiler, source, env)
+    columns = (exp.column(exp.to_identifier(name, quoted=True)) for name, _ in terms)
+    return all(is_never_null(column, relation, compiler) for column in columns)
+
+
+def _order(terms: list[Term], source: exp.Expr) -> exp.Order:
+    """The order of a window over the rows of a source."""
+    columns = [(exp.column(exp.to_identifier(name, quoted=True), source.alias_or_name), down) for name, down in terms]
+    return exp.Order(expressions=[exp.Ordered(this=column, desc=down) for column, down in columns])
 
 
 def _are_same(one: exp.Expr, other: exp.Expr) -> bool:
@@ -143,9 +190,6 @@ def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, ot
             return None
         if id(column) in inside:
             column.set("table", exp.to_identifier(place.alias_or_name))
-    order = [
-        exp.Ordered(this=exp.column(exp.to_identifier(n, quoted=True), place.alias_or_name), desc=d) for n, d in terms
-    ]
     for call in calls:
         if (
             not isinstance(call, _AGGREGATES)
@@ -153,7 +197,7 @@ def _windowed(node: exp.Select, place: exp.Expr, terms: list[Term], row: str, ot
             or call.find_ancestor(exp.Filter, exp.Window)
         ):
             return None
-        call.replace(exp.Window(this=call.copy(), order=exp.Order(expressions=[o.copy() for o in order]), over="OVER"))
+        call.replace(exp.Window(this=call.copy(), order=_order(terms, place), over="OVER"))
     return made if not any(part.find(exp.Query) for part in own) else None
 
 
