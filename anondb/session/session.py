@@ -21,6 +21,7 @@ from anondb.answers.ranged.compiler import Compiler
 from anondb.answers.ranged.dependent_keys import with_other_groups
 from anondb.answers.ranged.equivalents import with_counted_rows, with_known_names
 from anondb.answers.ranged.failing import failed
+from anondb.answers.ranged.item_windows import with_item_windows
 from anondb.answers.ranged.joined_groups import with_joined_groups
 from anondb.answers.ranged.known import Known
 from anondb.answers.ranged.laterals import with_subqueries
@@ -302,7 +303,7 @@ class Session:
             table = lowered(releases.manifest["table"])
             made = with_counted_rows(with_known_names(made, item), self._releases.persons_tables, item)
             made = with_joined_groups(with_other_groups(made), table, item)
-            made = with_extremes(with_subqueries(made))
+            made = with_item_windows(with_extremes(with_subqueries(made)), lowered(releases.persons), item)
             compiler = Compiler(Persons(releases), releases, releases.start())
             return compiler.query(made, {}, ended=ended), list(compiler.notes)
 

@@ -11,7 +11,7 @@ import pytest
 import sqlglot
 
 import anondb
-from anondb.answers.ranged import selects
+from anondb.answers.ranged import windows
 from anondb.query import classes, supported
 from anondb.session import plans
 from anondb.session.desk import MAX_LISTED
@@ -166,7 +166,7 @@ def test_aggregates_over_all_rows_are_those_of_windows(shop: Path, query: str, m
             return sorted(session.sql(query).fetchall())
 
     once = answer()
-    monkeypatch.setattr(selects, "over_all", lambda node: False)
+    monkeypatch.setattr(windows, "over_all", lambda node: False)
     assert [pytest.approx(row) for row in answer()] == once
 
 

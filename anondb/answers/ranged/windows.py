@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -47,7 +47,9 @@ class Windows:
         """
         if self.every and over_all(node):
             value, total = self._over_all(node), self._total(node)
-            return value if total is None else narrowed(value, total)
+            value = value if total is None else narrowed(value, total)
+            counts = isinstance(node.this, exp.Sum) and isinstance(node.this.this, exp.Count)
+            return replace(value, sure=None) if counts else value  # each row is one of those that are added up
         terms = node.args["order"].expressions if node.args.get("order") is not None else ()
         if not all(read(term.this, self.resolve).exact for term in terms):
             if (number := rank_as_number(node)) is not None:
