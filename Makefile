@@ -113,4 +113,4 @@ examples: $(DOCS)
 	rm -rf anondb-examples
 
 clean:
-	rm -rf $(VENV) anondb-demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) anondb-demo site dist build .pytest_cache .mypy_cache .ruff_cache

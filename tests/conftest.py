@@ -58,6 +58,14 @@ def owner(tmp_path: Path) -> Iterator[Engine]:
     engine.close()
 
 
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """An owner's database in memory, for a whole module."""
+    engine = DuckDBEngine.open(threads=1)
+    yield engine
+    engine.close()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def few_worlds() -> Iterator[None]:
     """Two worlds beside the bounds; the files that are about estimates have their own."""

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-BATCHES = 4  # of one portion, which workers share
+BATCHES = 4  # of what the night has
 
-FEWEST = 10  # seeds of a batch of make check
+FEWEST = 10  # seeds of a batch
+
+ONE_IN = 4  # of the values that ``make test`` leaves ``make check`` takes
 
 FIRST_AND_OTHERS = [
     pytest.param(slice(0, 2), id="first"),
@@ -29,7 +31,7 @@ def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> l
 
     Args:
         quick: how many seeds ``make test`` takes, in one range.
-        check: how many it has in all with those of ``make check``, which are marked slow.
+        check: how many it has in all with those of ``make check``, which are marked slow and in one range.
         night: how many there are in all with those of ``make nightly``.
         first: the first seed.
     """
@@ -37,7 +39,8 @@ def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> l
     done = quick
     for until, mark in ((check, pytest.mark.slow), (night, pytest.mark.nightly)):
         rest = max(until - done, 0)
-        batches = min(BATCHES, max(rest // max(quick, FEWEST), 1))  # a test may state what holds of many cases
+        # A test may state what holds of many cases.
+        batches = 1 if mark is pytest.mark.slow else min(BATCHES, max(rest // max(quick, FEWEST), 1))
         ends = [done + rest * (n + 1) // batches for n in range(batches)]
         for begin, end in zip([done, *ends], ends, strict=False):
             if end > begin:
@@ -56,14 +59,16 @@ def some(
     Args:
         values: the values; a tuple of them is the values of several parameters.
         quick: what ``make test`` takes.
-        check: what ``make check`` takes besides; by default all others.
+        check: what ``make check`` takes besides; by default one of four others.
         ids: makes the id of a value.
     """
     known = list(values)
-    assert quick and all(value in known for value in [*quick, *(check or ())])
+    if check is None:
+        check = [value for value in known if value not in quick][::ONE_IN]
+    assert quick and all(value in known for value in [*quick, *check])
     found = []
     for value in known:
-        late = pytest.mark.slow if check is None or value in check else pytest.mark.nightly
+        late = pytest.mark.slow if value in check else pytest.mark.nightly
         marks = [] if value in quick else [late]
         parts = value if isinstance(value, tuple) else (value,)
         found.append(pytest.param(*parts, marks=marks, id=None if ids is None else ids(value)))

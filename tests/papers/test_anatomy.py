@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -14,19 +13,12 @@ import reference_anatomy as ref
 from release.cases import dataset
 
 from anondb.algorithms.anatomy.item_columns import phi_squared
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
 from anondb.utility.anatomy import figures
 from anondb.utility.rules import RuleThresholds, rule_accuracy
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=2)
-    yield engine
-    engine.close()
 
 
 def table(inputs: Any, key: str = "transactions") -> tuple[list[str], list[list[str]]]:

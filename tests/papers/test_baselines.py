@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import goldens
@@ -17,7 +16,7 @@ from anondb.algorithms.apriori.postings import load_postings
 from anondb.algorithms.apriori.vpa import parts, vpa
 from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.mm.mm import mm
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.models.transactional import HkpCoherence, KmAnonymity
 
 Json = dict[str, Any]
@@ -25,13 +24,6 @@ Json = dict[str, Any]
 
 def of_kind(kind: str) -> Any:
     return pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in goldens.of_kind(kind)])
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=2)
-    yield engine
-    engine.close()
 
 
 def rows(inputs: Json) -> list[list[str]]:

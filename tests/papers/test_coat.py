@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -15,18 +14,10 @@ from anondb.algorithms.coat.pgen import pgen
 from anondb.data.constraints import UtilityConstraints, countable, load_item_sets
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 from anondb.utility.loss import global_loss, ul_a_log2
 from anondb.verify.constraints import verify_constraints
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=2)
-    yield engine
-    engine.close()
-
 
 # Each case as corrected and as printed; cases with a log alone are those of the corrected algorithm.
 VARIANTS = [

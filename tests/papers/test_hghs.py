@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +18,7 @@ from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models.transactional import KmAnonymity
 
@@ -31,13 +30,6 @@ def of_kind(kind: str, part: str | None = None) -> Any:
     """The cases of a kind, or those that have a certain part of the expected values."""
     chosen = [c for c in goldens.of_kind(kind) if part is None or part in c["expected"]]
     return pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in chosen])
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=2)
-    yield engine
-    engine.close()
 
 
 def load(engine: Engine, inputs: Json) -> tuple[Dataset, Taxonomy]:

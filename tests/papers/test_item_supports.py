@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -22,16 +21,9 @@ from supports_cases import (
     weights_of,
 )
 
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Engine
 
 CASES = goldens.params("item_supports")
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=1)
-    yield engine
-    engine.close()
 
 
 def originals(inputs: dict[str, Any]) -> list[ref.Row]:

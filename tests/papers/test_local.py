@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,14 +10,7 @@ import pytest
 import reference as ref
 from local_cases import run
 
-from anondb.engine import DuckDBEngine, Engine
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=1)
-    yield engine
-    engine.close()
+from anondb.engine import Engine
 
 
 def of_kind(*kinds: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -19,18 +18,11 @@ from anondb.algorithms.relational.items import ClusterRecoding, ItemSets, Recode
 from anondb.algorithms.relational.rt import gray_chunks
 from anondb.algorithms.relational.sets import partition
 from anondb.data.generalization import Generalization
-from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine import Engine, Table
 from anondb.engine.arrays import Ints
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify.relational import verify_kkm
 from anondb.verify.result import SensitiveWitness
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=2)
-    yield engine
-    engine.close()
 
 
 def schema_of(inputs: Any) -> naive.Schema:

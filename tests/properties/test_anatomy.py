@@ -55,13 +55,13 @@ def check_case(engine: Engine, seed: int, most: int = 14, through_sql: bool = Tr
     return True
 
 
-@pytest.mark.parametrize("seeds", portions(5, 8, 40))
+@pytest.mark.parametrize("seeds", portions(5, 6, 40))
 def test_buckets_agree_with_the_reference(engine: Engine, seeds: range) -> None:
     feasible = [check_case(engine, seed) for seed in seeds]
     assert len(feasible) < 10 or len(feasible) > sum(feasible) > 2
 
 
-@pytest.mark.parametrize("seeds", portions(0, 36, 2100, first=1000))
+@pytest.mark.parametrize("seeds", portions(0, 9, 2100, first=1000))
 def test_buckets_agree_with_the_reference_at_length(engine: Engine, seeds: range) -> None:
     feasible = sum(check_case(engine, seed, most=30, through_sql=seed % 20 == 0) for seed in seeds)
     assert feasible > len(seeds) // 8
@@ -93,7 +93,7 @@ def as_records(records: list[list[int]]) -> Records:
     return Records(start, np.array([v for r in records for v in r], dtype=np.int32))
 
 
-@pytest.mark.parametrize("seeds", portions(170, 1080, 20_000))
+@pytest.mark.parametrize("seeds", portions(170, 398, 20_000))
 def test_bucketization_on_values_alone(seeds: range) -> None:
     """Many more cases than through the database, with what is left over at the end of sorted records."""
     checked = left_over = 0
@@ -167,7 +167,7 @@ def test_steps_are_linear() -> None:
 # ---------------------------------------------------------------------- columns
 
 
-@pytest.mark.parametrize("seeds", portions(3, 5, 25))
+@pytest.mark.parametrize("seeds", portions(3, 4, 25))
 def test_phi_squared_and_pam_agree_with_their_references(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         rng = random.Random(seed)

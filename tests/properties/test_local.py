@@ -78,7 +78,7 @@ def partition_cases(engine: Engine, seeds: range) -> None:
             check_published(found, children, root, transactions, k, sets=True)
 
 
-@pytest.mark.parametrize("seeds", portions(14, 90, 2250))
+@pytest.mark.parametrize("seeds", portions(14, 33, 2250))
 def test_partition_is_the_reference(engine: Engine, seeds: range) -> None:
     partition_cases(engine, seeds)
 
@@ -101,7 +101,7 @@ def test_of_equal_gains_the_smallest_label_is_split_first(engine: Engine) -> Non
     assert run(engine, children, "r", transactions, 2).bags == wanted
 
 
-@pytest.mark.parametrize("seeds", portions(14, 38, 250))
+@pytest.mark.parametrize("seeds", portions(14, 20, 250))
 def test_partition_of_many(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         children, root, transactions, k = many(seed)
@@ -111,7 +111,7 @@ def test_partition_of_many(engine: Engine, seeds: range) -> None:
             assert found.bags == [tuple(sorted(t)) for t in wanted], seed
 
 
-@pytest.mark.parametrize("seeds", portions(6, 15, 100, first=300))
+@pytest.mark.parametrize("seeds", portions(6, 9, 100, first=300))
 def test_partition_on_wide_nodes(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Children that do not fit into the bits of a number, and classes that are sorted instead of put into a table."""
     monkeypatch.setattr(partition_module, "MASK_BITS", 1)
@@ -119,7 +119,7 @@ def test_partition_on_wide_nodes(engine: Engine, monkeypatch: pytest.MonkeyPatch
     partition_cases(engine, seeds)
 
 
-@pytest.mark.parametrize("seeds", portions(4, 9, 60))
+@pytest.mark.parametrize("seeds", portions(4, 6, 60))
 def test_partition_without_a_table_of_ancestors(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Ancestors are searched where a table of them would be too large."""
     monkeypatch.setattr(local_module, "TABLE_CELLS", 0)
@@ -180,7 +180,7 @@ def clump_cases(engine: Engine, seeds: range) -> None:
         assert everything.bags == found.bags and len(everything.remarks) == 1
 
 
-@pytest.mark.parametrize("seeds", portions(5, 23, 1120))
+@pytest.mark.parametrize("seeds", portions(5, 10, 1120))
 def test_clump_is_the_reference(engine: Engine, seeds: range) -> None:
     clump_cases(engine, seeds)
 
@@ -219,12 +219,12 @@ def lcg_cases(engine: Engine, seeds: range) -> int:
     return cases
 
 
-@pytest.mark.parametrize("seeds", portions(4, 23, 440))
+@pytest.mark.parametrize("seeds", portions(4, 9, 440))
 def test_lcg_incremental_batch_and_brute_force(engine: Engine, seeds: range) -> None:
     assert lcg_cases(engine, seeds) >= 3 * len(seeds)
 
 
-@pytest.mark.parametrize("seeds", portions(5, 9, 60))
+@pytest.mark.parametrize("seeds", portions(5, 6, 60))
 def test_few_candidates_keep_the_promise(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         children, root, transactions, k = case(seed)
@@ -256,7 +256,7 @@ def test_above_the_limit_blocks_are_clustered_on_their_own(engine: Engine, monke
         assert (f"{number} blocks" in "".join(found.remarks)) == (number > 1)
 
 
-@pytest.mark.parametrize("seeds", portions(6, 12, 80))
+@pytest.mark.parametrize("seeds", portions(6, 8, 80))
 def test_empty_transactions_are_absorbed(engine: Engine, seeds: range) -> None:
     """As many of the shortest others are emptied as are missing; where there are enough, they stay a class of their own."""
     for seed in seeds:

@@ -151,14 +151,14 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)
 
 
-@pytest.mark.parametrize("seeds", portions(6, 60, 1000))
+@pytest.mark.parametrize("seeds", portions(6, 20, 1000))
 def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(6, 60, 1000, first=10_000))
+@pytest.mark.parametrize("seeds", portions(6, 20, 1000, first=10_000))
 def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)
@@ -166,7 +166,7 @@ def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.Monk
         check(engine, seed, Workers(engine, rnd.choice([8, 80, 10**6]), rnd.randint(1, 4), rnd.choice([1, 3, 9])))
 
 
-@pytest.mark.parametrize("seeds", portions(3, 36, 600, first=30_000))
+@pytest.mark.parametrize("seeds", portions(3, 12, 600, first=30_000))
 def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays find what SQL mines level by level, with the same remark whether larger sets are worth a look."""
     for seed in seeds:
@@ -215,7 +215,7 @@ def test_what_ends_the_rounds(engine: Engine, nodes: list[str], family: list[int
             miner.close()
 
 
-@pytest.mark.parametrize("seeds", portions(2, 36, 300, first=20_000))
+@pytest.mark.parametrize("seeds", portions(2, 11, 300, first=20_000))
 def test_both_lead_to_the_same_decisions(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         rnd = random.Random(seed)

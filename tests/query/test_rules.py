@@ -57,7 +57,7 @@ def release(draw: random.Random) -> tuple[list[list[str]], dict[str, list[str]]]
     return [*transactions, list(domain)], blocks
 
 
-@pytest.mark.parametrize("seeds", portions(2, 60, 2000))
+@pytest.mark.parametrize("seeds", portions(2, 17, 2000))
 def test_every_original_is_within_the_bounds(engine: Engine, asked: Sessions, seeds: range) -> None:
     ends: Counter[tuple[str, bool]] = Counter()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -39,13 +38,6 @@ TREE = from_edges(
     [("food", None), *(("ab"[i % 2], "food") for i in range(2)), *((x, "ab"[i % 2]) for i, x in enumerate(ITEMS[:7]))]
 )
 PLACES = from_edges([("all", None), ("north", "all"), ("south", "all"), ("a", "north"), ("b", "north"), ("c", "south")])
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=2)
-    yield engine
-    engine.close()
 
 
 def draw(rng: random.Random) -> tuple[list[dict[str, Any]], list[set[str]]]:

@@ -91,7 +91,7 @@ def prices() -> pd.DataFrame:
     return pd.DataFrame({"item": ["milk", "bread", "butter", "dates"], "price": [1.5, 2.25, 2.0, -0.5], "cheap": CHEAP})
 
 
-LATE = [pytest.param(name, marks=pytest.mark.slow) for name in ("plain", "supports")]
+LATE = [pytest.param("plain", marks=pytest.mark.nightly), pytest.param("supports", marks=pytest.mark.slow)]
 
 
 @pytest.fixture(scope="session", params=[*LATE, "suppressed"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,20 +12,13 @@ import pytest
 from each import each
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, NamedRows, Table, all_names, load
+from anondb.engine import Engine, NamedRows, Table, all_names, load
 from anondb.engine.locked import HAS_TRIGGERS
 from anondb.engine.queries import NamedQuery
 from anondb.engine.texts import named_text
 from anondb.errors import InternalError
 
 Row = tuple[Any, ...]
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = DuckDBEngine.open(threads=2)
-    yield engine
-    engine.close()
 
 
 @dataclass

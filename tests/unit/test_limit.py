@@ -79,7 +79,7 @@ def test_what_is_ended(work: Any) -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("seeds", portions(4, 120, 4000))
+@pytest.mark.parametrize("seeds", portions(4, 33, 4000))
 def test_ends_at_any_moment(seeds: range) -> None:
     engine = DuckDBEngine.open()
     for seed in seeds:

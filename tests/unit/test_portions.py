@@ -25,6 +25,7 @@ def test_every_value_is_there_once() -> None:
     found = some([("a", 1), ("b", 2)], ("b", 2), ids=lambda pair: pair[0])
     assert [(p.values, marks(p), p.id) for p in found] == [(("a", 1), {"slow"}, "a"), (("b", 2), set(), "b")]
     assert [marks(p) for p in some("abc", "b", check=["c"])] == [{"nightly"}, set(), {"slow"}]
+    assert [marks(p) for p in some("abcdefg", "b")] == [{"slow"}, set(), *[{"nightly"}] * 3, {"slow"}, {"nightly"}]
 
 
 def test_every_case_is_in_one_part() -> None:

@@ -9,11 +9,9 @@ import random
 import goldens
 import pytest
 from each import each
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from portions import some
-from published import verified, verified_together
 from reference import minimal_threats, rare_transactions, support
+from verify.published import verified, verified_together
 
 import anondb.verify.km as km
 import anondb.verify.work as work
@@ -97,16 +95,6 @@ def test_in_chunks(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -
         check(
             engine, random_transactions(rnd), rnd.randint(2, 3), rnd.choice([2, 3, 5, math.inf]), rnd.choice([0, 2, 99])
         )
-
-
-transactions_of = st.lists(st.lists(st.sampled_from("abcde"), unique=True), max_size=9)
-
-
-@pytest.mark.slow
-@settings(max_examples=30 * ROUNDS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(transactions=transactions_of, k=st.integers(1, 5), m=st.sampled_from([1, 2, 3, 4, 99, math.inf]))
-def test_definition(engine: Engine, transactions: list[list[str]], k: int, m: int | float) -> None:
-    check(engine, transactions, k, m, 2)
 
 
 @pytest.mark.slow

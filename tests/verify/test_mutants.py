@@ -14,8 +14,8 @@ from itertools import combinations, islice
 
 import pytest
 from each import each
-from published import Case, verified, verified_together
 from reference import count_rare_transactions, is_km_anonymous, minimal_threats
+from verify.published import Case, verified, verified_together
 
 from anondb.engine import Engine
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from portions import some
-from published import verified
 from reference import is_km_anonymous
+from verify.published import verified
 
 from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.hghs.hghs import hghs

@@ -207,7 +207,7 @@ def anonymized(on_engine: Any, transactions: Sequence[Sequence[str]], taxonomy: 
 
 
 @pytest.mark.parametrize("engine", ["duckdb"])
-@pytest.mark.parametrize("seeds", portions(3, 24, 600))
+@pytest.mark.parametrize("seeds", portions(3, 9, 600))
 def test_random_cases(on: Callable[[str], Any], engine: str, seeds: range) -> None:
     """The recoding is that of the naive reference, and its rows have no violation."""
     place = on(engine)
@@ -222,7 +222,7 @@ def test_random_cases(on: Callable[[str], Any], engine: str, seeds: range) -> No
 
 
 @pytest.mark.parametrize("engine", ["duckdb"])
-@pytest.mark.parametrize("seeds", portions(5, 48, 1200, first=5000))
+@pytest.mark.parametrize("seeds", portions(5, 16, 1200, first=5000))
 def test_violations_of_random_rows(on: Callable[[str], Any], engine: str, seeds: range) -> None:
     """The number of minimal threats, in rows that keep no promise."""
     warehouse = on(engine).warehouse
