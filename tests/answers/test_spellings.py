@@ -98,7 +98,7 @@ def equal_on(con: duckdb.DuckDBPyConnection, group: Group) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(2, 6, 100))
+@pytest.mark.parametrize("seeds", portions(2, night=100))
 def test_groups_are_equal(shop: Shop, seeds: range) -> None:
     """On the shop and on small tables, all spellings of a group have one answer, which differs from table to table."""
     with duckdb.connect(str(shop.original), read_only=True) as con:

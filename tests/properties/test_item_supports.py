@@ -83,7 +83,7 @@ def check_seeds(engine: Engine, seeds: range, draw: Callable[[int], Release] = r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(41, 211, 20_000))
+@pytest.mark.parametrize("seeds", portions(41, night=20_000))
 def test_random_releases_keep_the_promise(engine: Engine, seeds: range) -> None:
     check_seeds(engine, seeds)
 

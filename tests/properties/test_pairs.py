@@ -158,7 +158,7 @@ def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(6, 20, 1000, first=10_000))
+@pytest.mark.parametrize("seeds", portions(6, night=1000, first=10_000))
 def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)

@@ -148,7 +148,7 @@ def test_the_order_of_opening(engine: Engine, seeds: range, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(21, 76, 20_000))
+@pytest.mark.parametrize("seeds", portions(21, night=20_000))
 def test_splits(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many items in small transactions, and few candidates: groups are split in a quarter of the cases."""
     split, published, items = 0, [], "abcdefghijkl"

@@ -58,7 +58,7 @@ def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cases", portions(1, 3, 6))
+@pytest.mark.parametrize("cases", portions(1, night=6))
 @each("differing", [None, False, True])
 @each("having", ["", " HAVING bool_or(item = 'i1') OR count(*) > 2"])
 def test_numbers_of_items_where_items_were_suppressed(

@@ -54,7 +54,7 @@ def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, lis
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(1, 5, 1000))
+@pytest.mark.parametrize("seeds", portions(1, night=1000))
 def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Sound, and never wider than the answers from the rows alone."""
     answered = narrower = 0
@@ -80,7 +80,7 @@ def test_boolean_conditions(engine: Engine, asked: Sessions, seeds: range) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(2, 8, 3000))
+@pytest.mark.parametrize("seeds", portions(2, night=3000))
 def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Every original that leads to the same rows and the same item supports."""
     checked = 0

@@ -118,7 +118,7 @@ def antichain(rnd: random.Random) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(4, 5, 40))
+@pytest.mark.parametrize("seeds", portions(4, night=40))
 def test_bounds_are_attained(bench: Engine, asked: Sessions, seeds: range) -> None:
     for seed in seeds:
         rnd = random.Random(6_000 + seed)
@@ -137,7 +137,7 @@ def test_bounds_are_attained(bench: Engine, asked: Sessions, seeds: range) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(3, 5, 40))
+@pytest.mark.parametrize("seeds", portions(3, night=40))
 def test_incomplete_transactions(bench: Engine, asked: Sessions, seeds: range) -> None:
     """Where something was suppressed, any items may have been in the transactions of its class, in no others."""
     anything = [frozenset(s) for n in range(7) for s in combinations([*MEMBERS["r"], "unknown"], n)]
@@ -228,7 +228,7 @@ def random_bags(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(2, 9, 620))
+@pytest.mark.parametrize("seeds", portions(2, night=620))
 def test_bags(bench: Engine, asked: Sessions, seeds: range) -> None:
     """Bounds hold for every original of a release of bags, and are attained where no node lies below another."""
     tight = 0
@@ -244,7 +244,7 @@ def test_bags(bench: Engine, asked: Sessions, seeds: range) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(2, 9, 620))
+@pytest.mark.parametrize("seeds", portions(2, night=620))
 def test_by_item(bench: Engine, asked: Sessions, seeds: range) -> None:
     """GROUP BY item: where several released items stand for one item, the transactions of each are added up."""
     for n in seeds:
@@ -268,7 +268,7 @@ def test_by_item(bench: Engine, asked: Sessions, seeds: range) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(2, 3, 20))
+@pytest.mark.parametrize("seeds", portions(2, night=20))
 def test_one_item_has_the_bounds_of_count_bounds(bench: Engine, asked: Sessions, seeds: range) -> None:
     for n in seeds:
         random_bags(bench, random.Random(12_000 + n), hides=n % 2 == 1)
@@ -284,7 +284,7 @@ def test_one_item_has_the_bounds_of_count_bounds(bench: Engine, asked: Sessions,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", some(["partition", "clump"], "clump"))
-@pytest.mark.parametrize("seeds", portions(1, 2, 8))
+@pytest.mark.parametrize("seeds", portions(1, night=8))
 def test_truth(algorithm: str, seeds: range) -> None:
     """On releases of both algorithms every true count lies within its bounds, also for a connection passed in."""
     leaf, suppressing = sorted(MEMBERS["r"]), 0

@@ -60,7 +60,7 @@ def released(database: anondb.Database, draw: random.Random, kind: str) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["items", "relational", "anatomy"])
-@pytest.mark.parametrize("seeds", portions(1, 2, 98, first=2))
+@pytest.mark.parametrize("seeds", portions(1, night=98, first=2))
 def test_bounds(kind: str, seeds: range) -> None:
     answered, sensitive = 0, 0
     for seed in seeds:

@@ -299,7 +299,7 @@ def random_case(rng: random.Random) -> tuple[list[dict[str, Any]], list[set[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(1, 2, 60))
+@pytest.mark.parametrize("seeds", portions(1, night=60))
 def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
     """Bounds are the least and greatest count of all consistent originals."""
     done = suppressing = 0
@@ -355,7 +355,7 @@ def test_all_originals(engine: Engine, asked: Sessions, seeds: range) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(3, 5, 100))
+@pytest.mark.parametrize("seeds", portions(3, night=100))
 def test_truth(engine: Engine, asked: Sessions, seeds: range) -> None:
     """On random releases the truth lies within the bounds, also with several attributes, joins and groups."""
     answered = refused = 0

@@ -64,7 +64,7 @@ def random_release(seed: int) -> tuple[list[list[str]], dict[str, list[str]], li
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(14, 19, 110))
+@pytest.mark.parametrize("seeds", portions(14, night=110))
 def test_bounds_are_right_and_tight_for_random_releases_and_all_queries(bench: Bench, seeds: range) -> None:
     asked = 0
     for seed in seeds:

@@ -126,7 +126,7 @@ def test_klm(m: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(5, 7, 36))
+@pytest.mark.parametrize("seeds", portions(5, night=36))
 def test_klm_with_m_infinite(seeds: range) -> None:
     """The rows are those violations to which nothing can be added: what all records with the sensitive item share."""
     seen = set()

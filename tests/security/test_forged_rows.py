@@ -133,7 +133,7 @@ def damaged(content: bytes, rng: random.Random) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(3, 18, 60))
+@pytest.mark.parametrize("seeds", portions(3, night=60))
 def test_damaged_files_have_exit_code_4(sealed_kind: Callable[[str], Path], tmp_path: Path, seeds: range) -> None:
     for seed in seeds:
         rng = random.Random(seed)

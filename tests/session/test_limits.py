@@ -14,6 +14,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from portions import some
 
 import anondb
 from anondb.engine import answering
@@ -70,10 +71,7 @@ print(before, *(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SE
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [n if n == "subqueries" else pytest.param(n, marks=pytest.mark.slow) for n in SLOW],
-)
+@pytest.mark.parametrize("name", some(SLOW, "subqueries", "own rows", "many unions", check=()))
 def test_what_takes_too_long(name: str, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = 2.0
     monkeypatch.setattr(answering, "DEFAULT_SECONDS", seconds)
@@ -89,18 +87,16 @@ def test_what_takes_too_long(name: str, shop: Path, monkeypatch: pytest.MonkeyPa
         assert session.sql(COUNT, bounds="none").fetchall()
 
 
-@pytest.mark.parametrize("name", [pytest.param("joins", marks=pytest.mark.slow)])
-def test_work_is_counted_before_it_is_done(name: str, shop: Path) -> None:
+@pytest.mark.slow
+def test_work_is_counted_before_it_is_done(shop: Path) -> None:
     with anondb.open(shop / "supports.duckdb", max_seconds=300) as session:
-        result = session.sql(SLOW[name])
+        result = session.sql(SLOW["joins"])
         assert result.fetchall()[0][1:] == (None, None)
         assert any("asks more than 2,000 queries" in note for note in result.notes)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [n if n in ("a list", "rows") else pytest.param(n, marks=pytest.mark.slow) for n in LARGE]
-)
+@pytest.mark.parametrize("name", some(LARGE, "a list", "rows", check=()))
 def test_what_takes_too_much_memory(name: str, shop: Path) -> None:
     command = [sys.executable, "-c", IN_A_PROCESS, str(shop / "supports.duckdb"), LARGE[name]]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)

@@ -39,7 +39,7 @@ def expected(file: Path, sign: str) -> dict[Pair, tuple[int, float, int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(2, 5, 200))
+@pytest.mark.parametrize("seeds", portions(2, night=200))
 def test_all_pairs_have_the_bounds_of_single_pairs(tmp_path: Path, seeds: range) -> None:
     answered = 0
     for seed in seeds:

@@ -35,7 +35,7 @@ def asked(folder: Path, seeds: range, queries: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(1, 2, 4))
+@pytest.mark.parametrize("seeds", portions(1, night=4))
 def test_no_answer_is_wrong(tmp_path: Path, seeds: range) -> None:
     asked(tmp_path, seeds, 40)
 

@@ -23,7 +23,7 @@ State = dict[str, Counter[str]]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(1, 2, 60))
+@pytest.mark.parametrize("seeds", portions(1, night=60))
 def test_no_difference_of_two_states_shows_a_person(
     tmp_path: Path, seeds: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:

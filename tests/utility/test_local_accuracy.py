@@ -34,7 +34,7 @@ CASES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(1, 2, 5))
+@pytest.mark.parametrize("seeds", portions(1, night=5))
 @pytest.mark.parametrize(
     "algorithm, model, options", some(CASES, *CASES[1::2], ids=lambda case: f"{case[0]}-{len(case[2])}")
 )

@@ -14,7 +14,7 @@ from anondb.verify.result import SensitiveWitness
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(2, 5, 200))
+@pytest.mark.parametrize("seeds", portions(2, night=200))
 def test_random_tables(seeds: range) -> None:
     """NULL is a value of its own, equal values of any type make a class, and persons without items count."""
     for seed in seeds:

@@ -89,7 +89,7 @@ def of_macro(tables: dict[str, Any], items: exp.Expr) -> exp.Query:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("supported", [False, True], ids=["rows", "supports"])
-@pytest.mark.parametrize("seeds", portions(3, 18, 1000))
+@pytest.mark.parametrize("seeds", portions(3, night=1000))
 def test_all_bodies_agree(duck: DuckDBEngine, seeds: range, supported: bool) -> None:
     """The bodies of Spark, and of Snowflake and BigQuery, run in DuckDB, and the macro of a sealed file."""
     for seed in seeds:
