@@ -138,8 +138,8 @@ def inside(truth: int, counts: np.ndarray, factor: float) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(["kkm", "mhghs", "similar"], "kkm"))
-@pytest.mark.parametrize("sql", some([MILK, BOTH, SIZES, ITEMS, MEAN, LESS], MEAN, LESS))
+@pytest.mark.parametrize("name", some(["kkm", "mhghs", "similar"], "kkm", check=()))
+@pytest.mark.parametrize("sql", some([MILK, BOTH, SIZES, ITEMS, MEAN, LESS], MEAN, LESS, check=()))
 def test_ends_are_those_of_the_definition(sessions: Sessions, name: str, sql: str) -> None:
     """Each query is asked of the tables of each other world by hand."""
     session = sessions(name)

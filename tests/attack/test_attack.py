@@ -232,7 +232,7 @@ def attacked(place: Path, seed: int, options: dict[str, Any], hidden: set[str]) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "hidden"), some(MODELS, MODELS[1], MODELS[5], ids=lambda model: model[0]["algorithm"])
+    ("options", "hidden"), some(MODELS, MODELS[1], MODELS[5], ids=lambda model: model[0]["algorithm"], check=())
 )
 @pytest.mark.parametrize("seeds", portions(1, 1, 27))
 def test_local_recodings_and_records(options: dict[str, Any], hidden: set[str], seeds: range, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ CASES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sets, k", some(CASES, CASES[1]))
+@pytest.mark.parametrize("sets, k", some(CASES, CASES[1], check=()))
 def test_mhghs_is_inverted(sets: list[str], k: int) -> None:
     members = {"P": ["a", "b"], "Q": ["c", "d"]}
     released = [frozenset(t) for t in sets]
@@ -106,7 +106,7 @@ def test_coat_is_inverted() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sets, k", some(CASES, CASES[0]))
+@pytest.mark.parametrize("sets, k", some(CASES, CASES[0], check=()))
 def test_apriori_is_inverted(sets: list[str], k: int) -> None:
     members = {"P": ["a", "b"], "Q": ["c", "d"]}
     released = [frozenset(t) for t in sets]

@@ -138,6 +138,7 @@ def long_work(engine: Any, *_: Any, **__: Any) -> Any:
     some(
         ["pipeline.load.load_taxonomy", "publications.overlap.earlier", "publications.overlap.measure"],
         "publications.overlap.measure",
+        check=(),
     ),
 )
 def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:

@@ -146,7 +146,7 @@ def test_the_scan_finds_what_is_raw(place: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repeats", some([1, 6], 1))
+@pytest.mark.parametrize("repeats", some([1, 6], 1, check=()))
 def test_kill_9_leaves_the_old_release_or_the_new_one(place: Path, repeats: int) -> None:
     _kill(place, repeats, repeats)
 
@@ -175,7 +175,7 @@ def _interrupt(place: Path, seed: int, repeats: int, limit: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repeats", some([1, 3], 1))
+@pytest.mark.parametrize("repeats", some([1, 3], 1, check=()))
 def test_ctrl_c_ends_soon(place: Path, repeats: int) -> None:
     _interrupt(place, 3, repeats, 15.0)  # other tests run at the same time
 
@@ -308,7 +308,7 @@ def test_a_writer_process_that_dies(place: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executable", some(["", None, "/usr/sbin/uwsgi-like"], "/usr/sbin/uwsgi-like"))
+@pytest.mark.parametrize("executable", some(["", None, "/usr/sbin/uwsgi-like"], "/usr/sbin/uwsgi-like", check=()))
 def test_an_odd_sys_executable(place: Path, monkeypatch: pytest.MonkeyPatch, executable: str | None) -> None:
     """Embedded in another program, which must not be started as if it were Python."""
     monkeypatch.setattr(sys, "executable", executable)
@@ -357,7 +357,7 @@ def test_a_second_writer(place: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("files", some([range(5), range(5, 12)], range(5)))
+@pytest.mark.parametrize("files", some([range(5), range(5, 12)], range(5), check=()))
 def test_corrupt_and_cut_files(place: Path, files: range) -> None:
     whole = (place / "out" / "spring.duckdb").read_bytes()
     for n in files:

@@ -176,7 +176,7 @@ def check(engine: Engine, release: Asked, sql: str, exact: bool = False) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", some([1, 2, 3], 2))
+@pytest.mark.parametrize("k", some([1, 2, 3], 2, check=()))
 def test_shapes(engine: Engine, k: int) -> None:
     """With k = 1 nothing is generalized, so that both bounds are the truth."""
     with engine.transaction():

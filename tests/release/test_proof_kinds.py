@@ -229,6 +229,7 @@ def anatomy_script(l: Fraction, columns: int, empty_values: str, transactions: i
         [(Fraction(l), empty_values) for l in ("1", "3/2", "2", "7/3") for empty_values in ("count", "ignore")],
         (Fraction("3/2"), "ignore"),
         ids=lambda case: f"{case[0]}-{case[1]}",
+        check=(),
     ),
 )
 def test_anatomy(l: Fraction, empty_values: str) -> None:

@@ -102,7 +102,7 @@ def test_a_signed_folder_opens_in_every_way(published: Published) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by_environment", some([False, True], False))
+@pytest.mark.parametrize("by_environment", some([False, True], False, check=()))
 def test_others_are_refused_everywhere(
     published: Published, by_environment: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +148,7 @@ def test_a_changed_file_is_refused(published: Published, tmp_path: Path, what: s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", some(CHANGED_ROWS, "a bound of an item"))
+@pytest.mark.parametrize("what", some(CHANGED_ROWS, "a bound of an item", check=()))
 def test_a_changed_folder_is_refused(published: Published, tmp_path: Path, what: str) -> None:
     """Somebody unpacks the folder, changes rows, and writes a folder of them as anondb does, with all digests."""
     file = copied(published.file, tmp_path / "changed.duckdb")
@@ -163,7 +163,7 @@ def test_a_changed_folder_is_refused(published: Published, tmp_path: Path, what:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", some(["nothing", *CHANGED_ROWS], "nothing"))
+@pytest.mark.parametrize("what", some(["nothing", *CHANGED_ROWS], "nothing", check=()))
 def test_what_a_forger_signs_is_refused(published: Published, tmp_path: Path, what: str) -> None:
     place = copied(published.file, tmp_path / "spring.duckdb")
     try:

@@ -259,7 +259,12 @@ def test_a_macro_of_the_same_script(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
-    some(["anonymize", "verify", "releases", "accuracy", "run", "publish", "attack", "explain"], "verify", "run"),
+    some(
+        ["anonymize", "verify", "releases", "accuracy", "run", "publish", "attack", "explain"],
+        "verify",
+        "run",
+        check=(),
+    ),
 )
 def test_the_command_line(
     tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
