@@ -46,6 +46,7 @@ def check(shop: Shop, release: str, chosen: Callable[[str], bool]) -> None:
     assert not changed, "\n".join(changed)
 
 
+@pytest.mark.slow
 def test_some_equal_queries_have_equal_answers(shop: Shop) -> None:
     check(shop, "kkm", lambda name: name in QUICK)
 

@@ -193,7 +193,7 @@ def test_queries_of_the_owner_and_of_a_release_share_no_folder(path: Path) -> No
 def test_only_the_engine_executes_sql(path: Path) -> None:
     nodes = nodes_of(path)
     at_run_time = {n for n in imports(nodes) if n.split(".")[0] in ("duckdb", "_duckdb")}
-    inside = [n for n in nodes if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test)]
+    inside = [n for n in nodes if isinstance(n, ast.If) and getattr(n.test, "id", "") == "TYPE_CHECKING"]
     for_types = {name for block in inside for name in imports(block.body)}
     top_level = len(path.parts) == 1
     if room(path) != "engine" and not top_level and path not in MAY_IMPORT_DUCKDB:
@@ -213,8 +213,8 @@ SQL_TEXT = re.compile(
 @each("path", SOURCES)
 def test_no_sql_is_put_together_as_text(path: Path) -> None:
     """No f-string, %, + or format that begins like a statement, but for those that are shown to the user."""
-    calls = [n for n in nodes_of(path) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-    shown = {id(arg) for call in calls if ast.unparse(call.func) == "typer.echo" for arg in call.args}
+    calls = [n for n in nodes_of(path) if isinstance(n, ast.Call)]
+    shown = {id(arg) for call in calls if getattr(call.func, "attr", "") == "echo" for arg in call.args}
     for node in nodes_of(path):
         if id(node) in shown:
             continue

@@ -218,6 +218,7 @@ def test_pgen_gives_k_inf(clinic: Path) -> None:
 GROUPS = [("level:1", ["abc", "defgh"]), ("level:2", ["abc", "de", "fgh"]), ("siblings:4", ["abcd", "efgh"])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "groups"), some(GROUPS, GROUPS[1]))
 def test_groups_of_a_taxonomy(clinic: Path, given: str, groups: list[str]) -> None:
     with anondb.connect(clinic) as database:
@@ -259,6 +260,7 @@ def test_weights_change_the_choice(clinic: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rest_and_unknown_items_are_reported(clinic: Path) -> None:
     with anondb.connect(clinic) as database:
         release = database.anonymize(

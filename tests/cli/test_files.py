@@ -43,6 +43,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, run: Run) -> None:
     assert {stat.S_IMODE(name.stat().st_mode) for name in written} == {0o600}
 
 
+@pytest.mark.slow
 def test_a_pipe_is_not_replaced(tmp_path: Path, run: Run) -> None:
     """Nor is a device: as root, writing to /dev/null would leave a file in its place."""
     pipe = tmp_path / "pipe.html"

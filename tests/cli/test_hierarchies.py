@@ -52,6 +52,7 @@ def built(clinic: Path, attribute: str, request: Request) -> dict[str, list[str]
         return paths_of(build_hierarchy(db.engine, "people", attribute, request).tree)
 
 
+@pytest.mark.slow
 def test_groups_of_each_builder(clinic: Path) -> None:
     ages = built(clinic, "age", Request("bands", steps=("5", "20")))
     for age, above in ages.items():

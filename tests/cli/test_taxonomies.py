@@ -152,6 +152,7 @@ def test_lists_have_no_categories(shop: Path, run: Run) -> None:
     assert refused.code == 2 and "are lists, which have no categories" in refused.err
 
 
+@pytest.mark.slow
 def test_a_tree_is_drawn_with_supports(shop: Path, run: Run) -> None:
     run("taxonomy", "build", str(shop), "--by", "code", "--lengths", "3", "--to", "codes")
     listed = run("taxonomy", "show", str(shop), "--taxonomy", "codes", "--transactions", "visits", "--json").json[

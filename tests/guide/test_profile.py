@@ -79,6 +79,7 @@ def test_text_json_and_page(shop: Path, run: Run, tmp_path: Path) -> None:
         assert "<table" in profile._repr_html_() and json.dumps(profile.to_json())
 
 
+@pytest.mark.slow
 def test_a_taxonomy_that_does_not_fit(tmp_path: Path, run: Run) -> None:
     data, tree = tmp_path / "data.csv", tmp_path / "tree.csv"
     data.write_text("tid,item\n1,a\n1,X\n2,z\n", "utf-8")

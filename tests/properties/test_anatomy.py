@@ -93,7 +93,7 @@ def as_records(records: list[list[int]]) -> Records:
     return Records(start, np.array([v for r in records for v in r], dtype=np.int32))
 
 
-@pytest.mark.parametrize("seeds", portions(170, 398, 20_000))
+@pytest.mark.parametrize("seeds", portions(102, 398, 20_000))
 def test_bucketization_on_values_alone(seeds: range) -> None:
     """Many more cases than through the database, with what is left over at the end of sorted records."""
     checked = left_over = 0

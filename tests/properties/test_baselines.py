@@ -40,7 +40,7 @@ def check_vpa(engine: Engine, case: Case) -> None:
     assert [d.step for d in result.decisions] == list(range(1, len(result.decisions) + 1))
 
 
-@pytest.mark.parametrize("seeds", portions(14, 41, 2100, first=300_000))
+@pytest.mark.parametrize("seeds", portions(9, 41, 2100, first=300_000))
 def test_vpa(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_vpa(engine, Case(seed, max_leaves=6 + seed % 6))
@@ -72,7 +72,7 @@ def check_mm(engine: Engine, seed: int) -> None:
         assert verified_hkp(engine, transactions, model, private).verified == (not first)
 
 
-@pytest.mark.parametrize("seeds", portions(17, 49, 2360))
+@pytest.mark.parametrize("seeds", portions(11, 49, 2360))
 def test_mm(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_mm(engine, seed)
@@ -138,7 +138,7 @@ def check_pcta(engine: Engine, seed: int) -> None:
     assert ref.is_km_anonymous(released(data, result, transactions), k, m)
 
 
-@pytest.mark.parametrize("seeds", portions(11, 39, 2200))
+@pytest.mark.parametrize("seeds", portions(7, 39, 2200))
 def test_pcta(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_pcta(engine, seed)
@@ -169,7 +169,7 @@ def check_lra_chunks(engine: Engine, case: Case, parts: int) -> None:
     assert [chunk.size for chunk in found][: len(wanted)] == [len(members) for members, _ in wanted]
 
 
-@pytest.mark.parametrize("seeds", portions(14, 41, 2050, first=500_000))
+@pytest.mark.parametrize("seeds", portions(9, 41, 2050, first=500_000))
 def test_lra_chunks(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_lra_chunks(engine, Case(seed, max_leaves=6 + seed % 5), 1 + seed % 6)
@@ -203,7 +203,7 @@ def check_lra(engine: Engine, case: Case, parts: int) -> None:
     assert result.semantics == "set" and [d.step for d in result.decisions] == list(range(1, len(result.decisions) + 1))
 
 
-@pytest.mark.parametrize("seeds", portions(9, 37, 2160, first=700_000))
+@pytest.mark.parametrize("seeds", portions(6, 37, 2160, first=700_000))
 def test_lra(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check_lra(engine, Case(seed, max_leaves=6 + seed % 4), 1 + seed % 5)

@@ -36,7 +36,7 @@ from anondb.errors import AnondbError, BudgetExceeded, InputError
 from anondb.models.transactional import ConstraintAnonymity, KmAnonymity
 
 
-@pytest.mark.parametrize("seeds", portions(52, 189, 2200))
+@pytest.mark.parametrize("seeds", portions(32, 189, 2200))
 def test_same_as_the_naive_reference(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         transactions, k, m, options = random_case(random.Random(seed))
@@ -45,7 +45,7 @@ def test_same_as_the_naive_reference(engine: Engine, seeds: range) -> None:
             assert same(ours, theirs), (seed, transactions, k, m, options, ours, theirs)
 
 
-@pytest.mark.parametrize("seeds", portions(9, 45, 150))
+@pytest.mark.parametrize("seeds", portions(6, 45, 150))
 @pytest.mark.parametrize(("dense", "few"), [(64, 128), (1, 0), (3, 1)])
 def test_every_way_to_count(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, dense: int, few: int, seeds: range
@@ -75,7 +75,7 @@ def test_same_as_the_naive_reference_for_more_items(engine: Engine) -> None:
         assert same(run(engine, transactions, k, m), expected(transactions, k, m)), (seed, k, m)
 
 
-@pytest.mark.parametrize("seeds", portions(9, 47, 160))
+@pytest.mark.parametrize("seeds", portions(6, 47, 160))
 def test_promise_and_partition(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         transactions, k, m, options = random_case(random.Random(10_000 + seed))

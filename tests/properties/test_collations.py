@@ -59,6 +59,7 @@ def test_transactions(collation: str) -> None:
     refused(shop(collation, "tid"), "bought", "tid", "bought")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collation", some(["NOCASE", "NOACCENT.NFC"], "NOCASE"))
 def test_records_and_taxonomies(collation: str) -> None:
     relational = {

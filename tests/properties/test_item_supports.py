@@ -83,18 +83,18 @@ def check_seeds(engine: Engine, seeds: range, draw: Callable[[int], Release] = r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(41, night=20_000))
+@pytest.mark.parametrize("seeds", portions(25, night=20_000))
 def test_random_releases_keep_the_promise(engine: Engine, seeds: range) -> None:
     check_seeds(engine, seeds)
 
 
-@pytest.mark.parametrize("seeds", portions(21, 52, 5000))
+@pytest.mark.parametrize("seeds", portions(13, 52, 5000))
 def test_opened_rows_keep_the_promise(engine: Engine, seeds: range) -> None:
     """Releases of Similar, where an item is shown as itself in some transactions and as its group in others."""
     check_seeds(engine, seeds, random_similar)
 
 
-@pytest.mark.parametrize("seeds", portions(14, 35, 400, first=50_000))
+@pytest.mark.parametrize("seeds", portions(9, 35, 400, first=50_000))
 def test_the_bits_are_the_originals(seeds: range) -> None:
     """The worlds of the rows alone are all combinations of the originals of their transactions, each once."""
     for seed in seeds:

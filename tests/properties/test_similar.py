@@ -129,12 +129,12 @@ def check_all(engine: Engine, seeds: Sequence[int], monkeypatch: pytest.MonkeyPa
     assert not any(threats)
 
 
-@pytest.mark.parametrize("seeds", portions(17, 73, 20_000))
+@pytest.mark.parametrize("seeds", portions(11, 73, 20_000))
 def test_random(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     check_all(engine, seeds, monkeypatch)
 
 
-@pytest.mark.parametrize("seeds", portions(14, 56, 20_000))
+@pytest.mark.parametrize("seeds", portions(9, 56, 20_000))
 def test_the_order_of_opening(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many kinds of few items, so that an item that opens takes rows from others: the order matters in a quarter."""
     cases = []
@@ -148,7 +148,7 @@ def test_the_order_of_opening(engine: Engine, seeds: range, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(21, night=20_000))
+@pytest.mark.parametrize("seeds", portions(13, night=20_000))
 def test_splits(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many items in small transactions, and few candidates: groups are split in a quarter of the cases."""
     split, published, items = 0, [], "abcdefghijkl"

@@ -64,7 +64,7 @@ def random_release(seed: int) -> tuple[list[list[str]], dict[str, list[str]], li
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(14, night=110))
+@pytest.mark.parametrize("seeds", portions(9, night=110))
 def test_bounds_are_right_and_tight_for_random_releases_and_all_queries(bench: Bench, seeds: range) -> None:
     asked = 0
     for seed in seeds:
@@ -255,6 +255,7 @@ def test_a_temporary_table_never_takes_the_place_of_the_release(sealed: Path, ta
                 analyst.sql(f"FROM {view}").fetchall()
 
 
+@pytest.mark.slow
 def test_two_releases_attached(owner: Engine, sealed: Path, tmp_path: Path) -> None:
     other = frozen(owner, SHOP[:3], SHOP_BLOCKS, name="autumn")
     second = publish(owner, other.schema, tmp_path / "autumn.duckdb").path

@@ -142,6 +142,7 @@ def frozen(
     return release.manifest
 
 
+@pytest.mark.slow
 def test_the_number_of_suppressed_items(owner: Engine) -> None:
     assert frozen(owner, ["a", "b"])["suppressed_items"] == "0"
     assert frozen(owner, ["axy", "bx", "az"])["suppressed_items"] == "3"

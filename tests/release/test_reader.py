@@ -91,6 +91,7 @@ if not HAS_TIME_LIMIT:
 LASTING = ("copy in", "a name in a variable", "a prepared statement", "in place of the release")  # change a connection
 
 
+@pytest.mark.slow
 def test_escapes_are_blocked_on_one_connection(sealed: Path, tmp_path: Path) -> None:
     before = {p.name for p in tmp_path.iterdir()}
     with anondb.open_release(sealed) as analyst:

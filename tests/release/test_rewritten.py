@@ -64,6 +64,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", some(ORDERS, "transaction_items"))
 def test_rows_in_another_order_are_found(sealed: Path, tmp_path: Path, table: str) -> None:
     found = inspect(rewritten(sealed, tmp_path / "other.duckdb", {table: ORDERS[table]}))

@@ -25,6 +25,7 @@ RECODINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", some(RECODINGS, RECODINGS[5], ids=lambda o: str(o["algorithm"])))
 def test_items_that_nothing_stands_for(options: dict[str, Any]) -> None:
     connection = duckdb.connect()

@@ -392,11 +392,11 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
 
 
 def of_threads(case: Case) -> list[Any]:
-    """With two threads: in ``make test`` every twenty-fourth, in ``make check`` every sixth; the others, and all with one
+    """With two threads: in ``make test`` every forty-eighth, in ``make check`` every sixth; the others, and all with one
     thread, in ``make nightly``."""
     place = CASES.index(case)
     marks = [pytest.mark.slow] if place % 6 == 0 else [pytest.mark.nightly]
-    quick = not case.slow and place % 24 == 0
+    quick = not case.slow and place % 48 == 0
     found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else marks)]
     if case.codes and "-" not in case.id:
         found.append(pytest.param(case, (1, 2), id=f"{case.id}-threads", marks=pytest.mark.nightly))

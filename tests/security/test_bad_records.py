@@ -63,6 +63,7 @@ def test_good(database: Database) -> None:
     assert report["loss"]["ncp"] <= 1
 
 
+@pytest.mark.slow
 def test_ids(database: Database) -> None:
     sql(database, "CREATE TABLE few AS SELECT * FROM people WHERE tid > 1")
     refused(database, "no_record", records="few")

@@ -67,6 +67,7 @@ def test_the_truth_is_inside(named: Named, shop: Path, queries: list[str]) -> No
     assert not {sql: faults for sql in queries if (faults := wrong(named, shop, sql, filtered=False))}
 
 
+@pytest.mark.slow
 @each(
     "one, other",
     [

@@ -93,6 +93,7 @@ def test_the_first_row_of_each_group_has_the_estimate_of_the_row(plain: Session)
     assert [row[:5] for row in first.fetchall()] == [every[item] for _, item, *_ in first.fetchall()] != []
 
 
+@pytest.mark.slow
 @each(
     "rank, met, told",
     [

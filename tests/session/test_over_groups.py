@@ -40,6 +40,7 @@ def rows(session: Session, sql: str) -> list[tuple[object, ...]]:
     )
 
 
+@pytest.mark.slow
 @each(
     "sql, plain",
     [

@@ -151,6 +151,7 @@ def test_each_group_is_the_answer_of_its_file(
             assert any("'day'" in note or "'week'" in note for note in session.sql(text).notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", parts(WHOLE))
 def test_other_uses_of_the_column(weeks: Path, whole: list[str]) -> None:
     with anondb.open(weeks) as session, duckdb.connect(str(weeks.with_name("owner.duckdb")), read_only=True) as owner:

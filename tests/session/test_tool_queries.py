@@ -30,6 +30,7 @@ def test_it_is_answered(named: Named, queries: list[str]) -> None:
                     ), sql
 
 
+@pytest.mark.slow
 def test_most_counts_have_bounds(named: Named) -> None:
     counts = [sql for sql in QUERIES if "count(" in sql.lower() and "from" in sql.lower()]
     bounded = 0

@@ -293,6 +293,7 @@ def test_a_week_that_is_too_small_leaves_the_others(db: anondb.Database) -> None
     assert [p.value for p in partitioned(db, REFRESH).made] == ["1000"]
 
 
+@pytest.mark.slow
 def test_what_was_not_published_is(published: anondb.Database) -> None:
     db = published
     content = baskets("weeks/week=1.duckdb")

@@ -126,6 +126,7 @@ def test_two_candidates_side_by_side(client: Client, tried: str, place: Path) ->
         assert [entry.name for entry in database.releases()] == ["spring"]
 
 
+@pytest.mark.slow
 def test_the_checklist_and_the_file_are_as_asked(client: Client, place: Path, published: str) -> None:
     assert "Compared with the published 'spring'" in html.unescape(published) and "found no violation" in published
     assert html.escape("<img src=x") in published and "<img" not in published

@@ -105,6 +105,7 @@ def test_a_file_is_mended_and_loaded_as_the_command_says(
     assert tables(folder / "window.duckdb")["purchases"][0] == ("client", "thing"), "as in the file"
 
 
+@pytest.mark.slow
 def test_the_profile_as_pictures(client: Client, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     page = client.done("/understand")
     with anondb.connect(folder / "window.duckdb", read_only=True) as db:
@@ -116,6 +117,7 @@ def test_the_profile_as_pictures(client: Client, folder: Path, run: Run, monkeyp
     assert all(run(*command).code == 0 for command in commands_on(page))
 
 
+@pytest.mark.slow
 def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
     page = client.done("/understand")
     nodes = nodes_on(page)
@@ -147,6 +149,7 @@ def test_a_tree_is_edited_saved_and_used(client: Client, folder: Path) -> None:
     assert "exists already" in problems_on(client.done("/understand"))
 
 
+@pytest.mark.slow
 def test_hierarchies_are_built_and_saved(client: Client, folder: Path) -> None:
     client.post("/understand/of", attribute="age")
     page = client.done("/understand")
@@ -191,6 +194,7 @@ def test_tables_of_a_database_are_chosen(client: Client, folder: Path) -> None:
     assert all("--taxonomy built" in shlex.join(command) for command in commands_on(page))
 
 
+@pytest.mark.slow
 def test_missing_items_are_added(client: Client, folder: Path) -> None:
     (folder / "part.tree").write_text("a;X;all\nb;X;all\n", "utf-8")
     client.post("/load/taxonomy", path="part.tree")

@@ -119,6 +119,7 @@ except BudgetExceeded:
 """
 
 
+@pytest.mark.slow
 def test_python_can_be_traced_afterwards() -> None:
     """A signal that is left over makes Python 3.11 hang at the first function that a debugger traces."""
     done = subprocess.run([sys.executable, "-c", TRACED], capture_output=True, text=True, timeout=60, check=True)

@@ -23,7 +23,7 @@ BUCKETS = [[0, 1, 4], [2, 3, 5]]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(11, night=540))
+@pytest.mark.parametrize("seeds", portions(7, night=540))
 def test_verdicts_are_those_of_the_definition(engine: Engine, seeds: range) -> None:
     """Random partitions into buckets, diverse or not; every violating pair is found, and no other."""
     bad = 0

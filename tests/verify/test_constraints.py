@@ -45,7 +45,7 @@ def _case(rng: random.Random) -> tuple[list[list[str]], dict[str, str | None], l
     return transactions, image, constraints, rng.randint(1, 4)
 
 
-@pytest.mark.parametrize("seeds", portions(14, 48, 150))
+@pytest.mark.parametrize("seeds", portions(9, 48, 150))
 def test_counts_what_the_definition_says(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "CHUNK_ROWS", 40)
     for seed in seeds:

@@ -47,7 +47,7 @@ def check(engine: Engine, seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(28, night=2320))
+@pytest.mark.parametrize("seeds", portions(17, night=2320))
 def test_random(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, seed)

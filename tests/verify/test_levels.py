@@ -62,7 +62,7 @@ def check(engine: Engine, seed: int) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(11, night=2240))
+@pytest.mark.parametrize("seeds", portions(7, night=2240))
 def test_random(engine: Engine, seeds: range) -> None:
     differ = [check(engine, seed) for seed in seeds]
     assert any(differ) and not all(differ)

@@ -66,8 +66,17 @@ def on(request: pytest.FixtureRequest) -> Iterator[Callable[[str], Any]]:
 # ---------------------------------------------------------------------- what each engine does
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "datafusion", "postgres", SPARK])
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+LATE = {("recodings", "datafusion"), ("recodings", "postgres"), ("statements", "sqlite"), ("statements", "postgres")}
+"""Checks that take long are made of one engine in ``make test``."""
+ON_ENGINES = [
+    pytest.param(check, engine, id=f"{name}-{engine}", marks=[pytest.mark.slow] if (name, engine) in LATE else [])
+    for name, check in ((check.__name__, check) for check in CHECKS)
+    for engine in ("sqlite", "datafusion", "postgres")
+]
+ON_SPARK = [pytest.param(check, "spark", id=f"{check.__name__}-spark", marks=SPARK.marks) for check in CHECKS]
+
+
+@pytest.mark.parametrize("check, engine", [*ON_ENGINES, *ON_SPARK])
 def test_conforms(on: Callable[[str], Any], engine: str, check: Callable[[Any], None]) -> None:
     check(on(engine).warehouse)
 
