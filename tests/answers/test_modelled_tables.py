@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from answers import naive_worlds
 from answers.ledger_releases import KINDS, make
+from portions import some
 from session.random_releases import draw_sealed
 
 import anondb
@@ -154,13 +155,13 @@ def check(files: Sequence[Path]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in KINDS])
+@pytest.mark.parametrize("name", some(KINDS, *QUICK, "lists", "halves", check=()))
 def test_worlds_of_every_kind_of_release_are_valid(folder: Path, name: str) -> None:
     check(make(name, folder))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 40))])
+@pytest.mark.parametrize("seed", some(range(40), 0, check=range(1, 5)))
 def test_worlds_of_random_releases_are_valid(tmp_path: Path, seed: int) -> None:
     sealed = draw_sealed(random.Random(seed), tmp_path)
     check(sealed.files)
@@ -185,7 +186,7 @@ def seal_bags(rnd: random.Random, file: Path, repeated: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("repeated", [False, True])
-@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 12))])
+@pytest.mark.parametrize("seed", some(range(1, 12), 1, check=[2]))
 def test_worlds_of_bags_are_those_of_the_definition(tmp_path: Path, repeated: bool, seed: int) -> None:
     file = tmp_path / "bags.duckdb"
     seal_bags(random.Random(seed), file, repeated)

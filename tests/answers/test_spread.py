@@ -165,7 +165,7 @@ def test_ends_are_those_of_the_definition(sessions: Sessions, name: str, sql: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in KINDS])
+@pytest.mark.parametrize("name", some(KINDS, *QUICK, "kkm", "halves", check=()))
 def test_ends_lie_within_bounds_and_hold_the_estimate(name: str, folder: Path) -> None:
     with ledger_releases.asked(name, folder) as (session, _):
         item = "unnest(items)" if KINDS[name].layout == LISTS else "item"
