@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import fcntl
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import IO, Any
@@ -22,10 +24,10 @@ from each import each
 
 import anondb
 from anondb.compare import child, limits, runs
+from anondb.compare.limits import Finished
 from anondb.compare.merits import frontier, recommended
 from anondb.compare.report import comparison
 from anondb.compare.runs import Result, Setting, plan
-from anondb.compare.runs import Run as Planned
 from anondb.errors import InputError
 from anondb.pages.plots import Scale, bars, lines, scatter
 from anondb.utility.accuracy import FIGURES
@@ -52,6 +54,22 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The algorithms of the runs, which are made in this process: to start one for each takes most of their time."""
+    made: list[str] = []
+
+    def limited(command: Sequence[str], text: str, *, seconds: float, memory: int | None) -> Finished:
+        made.append(json.loads(text)["algorithm"])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        with redirect_stdout(io.StringIO()) as told:
+            child.main()
+        return Finished("done", 0, told.getvalue(), 1.0, 1.0, 2**28)
+
+    monkeypatch.setattr(runs, "run_limited", limited)
+    return made
 
 
 @pytest.mark.slow
@@ -103,6 +121,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
     """Persons with attributes: each run gets the options that it takes, and all are asked the same questions."""
     sales, people, named = (tmp_path / f"{name}.csv" for name in ("sales", "people", "constraints"))
@@ -135,15 +154,8 @@ def test_promises_side_by_side(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_from_python(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_python(shop: Path, tmp_path: Path, here: list[str]) -> None:
     """As the command, also on an open database and on data frames; nothing stays but the results in a ledger."""
-    done: list[str] = []
-
-    def run_one(setting: Setting, planned: Planned) -> Result:
-        done.append(planned.name)
-        return Result(planned, "done", None, 1.0, 1.0, 1.0, child.run(runs.job_of(setting, planned)))
-
-    monkeypatch.setattr(runs, "run_one", run_one)
     how: Any = {"algorithms": ["apriori", "mm"], "k": [2, 3], "queries": 20, "item_supports": False}
     with anondb.connect(shop) as db:
         found = db.compare("sales", taxonomy="food", **how)
@@ -164,9 +176,9 @@ def test_from_python(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         with pytest.raises(InputError, match="cannot read taxonomy from a set"):
             db.compare("sales", taxonomy={"a"}, **how)
     with anondb.connect(shop, read_only=True) as db:
-        assert db.compare("sales", taxonomy="food", **how).runs == found.runs and len(done) == 4
+        assert db.compare("sales", taxonomy="food", **how).runs == found.runs and len(here) == 4
         db.compare("sales", taxonomy="food", again=True, **{**how, "algorithms": "mm", "k": 2})
-    assert len(done) == 5
+    assert len(here) == 5
     own = duckdb.connect()
     with anondb.connect(own) as db:
         other = db.compare(sales, taxonomy=tree, **{**how, "algorithms": "apriori", "k": 2})
@@ -179,6 +191,7 @@ def test_from_python(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_a_log_asks_attributes_too(run: Run, tmp_path: Path) -> None:
     """The records of a database are there under their name, in the original and in the release."""
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
@@ -198,6 +211,7 @@ def test_a_log_asks_attributes_too(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_without_queries(run: Run, shop: Path, tmp_path: Path) -> None:
     """Loss and time are compared, and no error is named."""
     words = ("compare", shop, "--transactions", "sales", "--k", "2", "--algorithms", "mm", "--queries", "0", "--json")
@@ -208,6 +222,7 @@ def test_without_queries(run: Run, shop: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_runs_again_and_on_changed_data(run: Run, shop: Path) -> None:
     words = ("compare", shop, *SHOP, "--m", "2", "--algorithms", "mhghs,mm", "--json")
     by_name = {r["algorithm"]: r for r in run(*words).json["runs"]}
@@ -221,6 +236,7 @@ def test_runs_again_and_on_changed_data(run: Run, shop: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_attributes_of_the_transactions_table_are_a_part_of_the_data(run: Run, tmp_path: Path) -> None:
     """A run whose quasi-identifiers changed is not taken from the ledger."""
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
@@ -234,12 +250,14 @@ def test_attributes_of_the_transactions_table_are_a_part_of_the_data(run: Run, t
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_draws_of_generalized_items_differ_between_runs(run: Run, shop: Path) -> None:
     words = ("--algorithms", "apriori,mm", "--draw", "generalized", "--size", "1")
     assert "answered different queries" in run("compare", shop, *SHOP, *words).out
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_a_failure_does_not_stop_the_rest(run: Run, shop: Path) -> None:
     found = run("compare", shop, *SHOP[:-1], "2,7", "--algorithms", "apriori,mm", "--json")
     assert found.code == 0
@@ -267,6 +285,7 @@ def test_limits(run: Run, shop: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
     source, log = tmp_path / "s.dat", tmp_path / "log.sql"
     source.write_text("".join(" ".join(basket) + "\n" for basket in BASKETS.values()))
@@ -277,6 +296,7 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("here")
 def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_path: Path) -> None:
     """Where rows repeat, the table of a release is not that of the source."""
     source, log = tmp_path / "s.csv", tmp_path / "log.sql"
