@@ -159,16 +159,6 @@ def count_rare_transactions(transactions: Transactions, k: int) -> int:
     return len(rare_transactions(transactions, k))
 
 
-def transactional_classes(transactions: Transactions, bags: bool = False) -> Counter[Itemset]:
-    """Sizes of the classes of equal transactions, as sets or as bags; the empty one is a class too (models.md#k)."""
-    return Counter(tuple(sorted(t if bags else set(t))) for t in transactions)
-
-
-def is_transactional_k_anonymous(transactions: Transactions, k: int, bags: bool = False) -> bool:
-    """Every published transaction equals at least k - 1 others (models.md#k)."""
-    return all(size >= k for size in transactional_classes(transactions, bags).values())
-
-
 # --- privacy constraints, utility constraints ----------------------------------------------------------------------
 
 
@@ -189,14 +179,6 @@ def constraint_satisfied(
         return False
     subsets = (x for s in range(1, len(q)) for x in combinations(sorted(q), s))
     return not any(0 < support(x, transactions) < k for x in subsets)
-
-
-def constraint_satisfied_polynomial(
-    transactions: Transactions, constraint: Collection[str], k: int, image: Mapping[str, str | None] | None = None
-) -> bool:
-    """Every non-empty trace of q on a transaction has support >= k (models.md#traces)."""
-    q = constraint_image(constraint, image or {})
-    return all(support(q & set(t), transactions) >= k for t in transactions if q & set(t))
 
 
 def utility_satisfied(
