@@ -392,10 +392,10 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
 
 
 def of_threads(case: Case) -> list[Any]:
-    """With two threads: in ``make test`` every forty-eighth, in ``make check`` every sixth; the others, and all with one
+    """With two threads: in ``make test`` every forty-eighth, in ``make check`` every twelfth; the others, and all with one
     thread, in ``make nightly``."""
     place = CASES.index(case)
-    marks = [pytest.mark.slow] if place % 6 == 0 else [pytest.mark.nightly]
+    marks = [pytest.mark.slow] if place % 12 == 0 else [pytest.mark.nightly]
     quick = not case.slow and place % 48 == 0
     found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else marks)]
     if case.codes and "-" not in case.id:
@@ -534,7 +534,7 @@ def test_bad_input_of_every_algorithm(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "algorithm"),
-    some([*SAMPLE, *LARGER_SAMPLE], *SAMPLE, check=LARGER_SAMPLE[::3], ids=lambda pair: f"{pair[0].id}-{pair[1]}"),
+    some([*SAMPLE, *LARGER_SAMPLE], *SAMPLE, check=LARGER_SAMPLE[::6], ids=lambda pair: f"{pair[0].id}-{pair[1]}"),
 )
 def test_some_bad_input_of_every_algorithm(
     case: Case, algorithm: str, template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
