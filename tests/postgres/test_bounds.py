@@ -71,7 +71,7 @@ def shop(server: Server) -> Iterator[Shop]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(6, night=400))
-@pytest.mark.parametrize("name", some(MODELS, "global", check=()))
+@pytest.mark.parametrize("name", list(MODELS))
 def test_bounds(name: str, seeds: range, shop: Shop) -> None:
     databases, db, release = shop
     release(name)
@@ -100,7 +100,7 @@ def rounded(rows: list[tuple[Any, ...]]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(MODELS, "global", check=()))
+@pytest.mark.parametrize("name", some(MODELS, "global", "anatomy", "records", check=()))
 def test_views(name: str, shop: Shop) -> None:
     databases, _, release = shop
     release(name)

@@ -46,7 +46,7 @@ def facts(release: Any) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", some(KINDS, "plain", check=()))
+@pytest.mark.parametrize("kind", some(KINDS, "plain", "item_supports", "suppressed", check=()))
 def test_the_same_release(databases: Databases, kind: str) -> None:
     texts: list[str] = []
     with anondb.connect(databases.raw_url()) as db:

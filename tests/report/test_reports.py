@@ -37,7 +37,7 @@ def supported(items: tuple[str, ...]) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", some(KINDS, *QUICK, check=()))
+@pytest.mark.parametrize("kind", some(KINDS, *QUICK, "supports", "bags", "buckets", "records", check=()))
 def test_every_kind_has_pages(place: Path, kind: str) -> None:
     """Closed tags, nothing loaded or run, no number that is none; in words and as JSON, too."""
     with anondb.connect(place) as database:

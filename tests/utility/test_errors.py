@@ -169,7 +169,7 @@ def sets_of(made: anondb.Release) -> tuple[list[set[str]], dict[str, set[str]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", some(KINDS, "partition", check=()))
+@pytest.mark.parametrize("algorithm", some(KINDS, "partition", "mhghs", "rum_bound_rt", "multi_anatomy", check=()))
 def test_releases_of_every_kind(algorithm: str) -> None:
     """Every draw and size, the owner's own queries and a log: the figures are those of the kept answers."""
     model, options, k = KINDS[algorithm]
