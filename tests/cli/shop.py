@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ import duckdb
 import pytest
 
 from anondb.cli import main
+from anondb.compare import child, runs
+from anondb.compare.limits import Finished
 
 BASKETS = {1: "ab", 2: "ab", 3: "ac", 4: "bc", 5: "ad", 6: "bd"}
 EDGES = [("all", None), ("X", "all"), ("Y", "all"), ("a", "X"), ("b", "X"), ("c", "Y"), ("d", "Y")]
@@ -51,6 +55,23 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         return Outcome(int(str(caught.value.code)), printed.out, printed.err)
 
     return call
+
+
+@contextmanager
+def runs_in_this_process() -> Iterator[list[str]]:
+    """Make the runs of comparisons here, and list their algorithms: a process for each takes most of their time."""
+    made: list[str] = []
+
+    def limited(command: Sequence[str], text: str, *, seconds: float, memory: int | None) -> Finished:
+        made.append(json.loads(text)["algorithm"])
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as told:
+            patch.setattr(sys, "stdin", io.StringIO(text))
+            child.main()
+        return Finished("done", 0, told.getvalue(), 1.0, 1.0, 2**28)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "run_limited", limited)
+        yield made
 
 
 def fill(connection: duckdb.DuckDBPyConnection) -> None:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import csv
 import fcntl
-import io
 import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import IO, Any
 
 import duckdb
 import pytest
-from cli.shop import BASKETS, Run, state_of
+from cli.shop import BASKETS, Run, runs_in_this_process, state_of
 from each import each
 
 import anondb
-from anondb.compare import child, limits, runs
-from anondb.compare.limits import Finished
+from anondb.compare import limits, runs
 from anondb.compare.merits import frontier, recommended
 from anondb.compare.report import comparison
 from anondb.compare.runs import Result, Setting, plan
@@ -57,19 +55,10 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The algorithms of the runs, which are made in this process: to start one for each takes most of their time."""
-    made: list[str] = []
-
-    def limited(command: Sequence[str], text: str, *, seconds: float, memory: int | None) -> Finished:
-        made.append(json.loads(text)["algorithm"])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
-        with redirect_stdout(io.StringIO()) as told:
-            child.main()
-        return Finished("done", 0, told.getvalue(), 1.0, 1.0, 2**28)
-
-    monkeypatch.setattr(runs, "run_limited", limited)
-    return made
+def here() -> Iterator[list[str]]:
+    """The algorithms of the runs, which are made in this process."""
+    with runs_in_this_process() as made:
+        yield made
 
 
 @pytest.mark.slow

@@ -377,6 +377,7 @@ def test_peek_prints_a_command_that_runs(run: Run, tmp_path: Path, monkeypatch: 
     assert run("inspect", "release.duckdb").code == 0
 
 
+@pytest.mark.slow
 def test_peek_tries_blanks(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [f'{i} "{item}"' for i in range(30) for item in ("rye bread", "milk")]

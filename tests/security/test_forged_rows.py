@@ -147,6 +147,7 @@ def test_damaged_files_have_exit_code_4(sealed_kind: Callable[[str], Path], tmp_
             assert error.exit_code == 4, seed
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_told(sealed_kind: Callable[[str], Path], tmp_path: Path) -> None:
     content = sealed_kind("supports").read_bytes()
     for number, part in enumerate((content[: len(content) // 2], content[:300_000] + b"\xff" * 9 + content[300_009:])):

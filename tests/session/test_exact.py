@@ -84,6 +84,7 @@ def test_bounds_hold_the_truth(case: Case, sql: str) -> None:
     check_sound(*case, sql)
 
 
+@pytest.mark.slow
 def test_two_copies_with_other_items_are_counted_exactly(case: Case) -> None:
     sql = f"SELECT count(*) AS n FROM (SELECT DISTINCT a.tid, a.item FROM {COPIES} WHERE a.item <> b.item)"
     ((_, lower, upper),) = case[0].sql(sql).fetchall()

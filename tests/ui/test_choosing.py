@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from cli.shop import Run
+from cli.shop import Run, runs_in_this_process
 from ui.client import Client, window, window_on
 from ui.conftest import HOSTILE
 
@@ -36,7 +36,8 @@ def place(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(place: Path) -> Iterator[Client]:
-    with window_on(Project(str(place / "shop.duckdb"), "sales", {"taxonomy": "food"})) as opened:
+    project = Project(str(place / "shop.duckdb"), "sales", {"taxonomy": "food"})
+    with runs_in_this_process(), window_on(project) as opened:
         assert opened.enter().status == 200
         yield opened
 
@@ -230,6 +231,7 @@ def test_a_proof_of_an_earlier_release(client: Client, place: Path, published: s
     assert (place / "again-proof").is_dir() and anondb.verify_file(place / "again.duckdb").holds
 
 
+@pytest.mark.slow
 def test_a_release_is_dropped(client: Client, place: Path, published: str) -> None:
     client.post("/publish/drop", name="spring")
     page = client.done("/publish")
