@@ -139,7 +139,7 @@ def as_lists() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.mark.parametrize(
     ("seed", "queries"),
-    [(0, 20), pytest.param(2, 300, marks=pytest.mark.slow), pytest.param(1, 10_000, marks=pytest.mark.nightly)],
+    [(0, 20), pytest.param(2, 80, marks=pytest.mark.slow), pytest.param(1, 10_000, marks=pytest.mark.nightly)],
 )
 def test_the_same_count(
     engine: Engine,
