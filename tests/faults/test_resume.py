@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from portions import some
 
 import anondb
 from anondb.engine import DuckDBEngine
@@ -105,7 +106,7 @@ CASES = [(name, at) for name in MODELS for at in ("recode", "freeze")]
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "at"),
-    [pytest.param(*c, marks=() if c == ("mhghs", "freeze") else pytest.mark.slow, id="-".join(c)) for c in CASES],
+    some(CASES, *CASES[::3], check=(), ids="-".join),
 )
 def test_goes_on_to_the_same_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, at: str) -> None:
     place, options = shop(tmp_path / "shop.duckdb"), MODELS[name]
@@ -182,10 +183,7 @@ CHANGES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "change",
-    [pytest.param(n, marks=() if n == "another taxonomy" else pytest.mark.slow) for n in CHANGES],
-)
+@pytest.mark.parametrize("change", some(CHANGES, *list(CHANGES)[1::2], check=()))
 def test_stale_work_is_thrown_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
     statement, more, steps = CHANGES[change]
     place, options = shop(tmp_path / "shop.duckdb"), MODELS["mhghs"]
